@@ -1,0 +1,1 @@
+"""The command line. `main` imports typer alone, so that --help is quick; commands import what they need."""

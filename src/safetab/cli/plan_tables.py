@@ -1,0 +1,168 @@
+"""The plan as tables for people."""
+
+from __future__ import annotations
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table as TextTable
+
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.planning.expectations import CONFIDENCE, margins_of, output_if_all_groups_are_empty
+from safetab.planning.losses import DELTA, reported_loss
+from safetab.planning.plan_json import exact
+from safetab.planning.run_plan import LevelPlan, RunPlan
+from safetab.privacy.composition import PrivacyLoss
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
+
+_WIDTH = 1000  # tables take what they need: a number cut short would be a wrong number
+_NONE = "-"
+
+
+def show_plan(plan: RunPlan) -> None:
+    console = Console(width=_WIDTH, highlight=False)
+    console.print(_title(plan) + "\n", soft_wrap=True)
+    for table in (_groups_table(plan), _noise_table(plan), _output_table(plan), _loss_table(plan)):
+        console.print(table)
+    for note in _notes(plan):
+        console.print(note, soft_wrap=True)
+
+
+def _title(plan: RunPlan) -> str:
+    config = plan.config
+    noise = "discrete Gaussian" if config.privacy_definition is PrivacyDefinition.ZCDP else "two-sided geometric"
+    groups = sum(level_plan.universe.size for level_plan in plan.levels)
+    return (
+        f"Plan of a run: {groups:,} population groups at {len(plan.levels)} levels,"
+        f" {config.privacy_definition.full_name}, {noise} noise. No person record was opened."
+    )
+
+
+def _table(title: str, *columns: str) -> TextTable:
+    table = TextTable(
+        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
+    )
+    for position, column in enumerate(columns):
+        table.add_column(column, no_wrap=True, justify="right" if position else "left")
+    return table
+
+
+def _groups_table(plan: RunPlan) -> TextTable:
+    symbol = plan.config.privacy_definition.budget_symbol
+    table = _table(
+        "What is measured",
+        *(
+            "level",
+            "entities",
+            "adaptive\niterations",
+            "total-only\niterations",
+            "groups",
+            "stability",
+            symbol,
+            "thresholds",
+        ),
+    )
+    for level in plan.levels:
+        universe = level.universe
+        table.add_row(
+            _name(level),
+            f"{len(universe.entities):,}",
+            f"{len(universe.iterations) - universe.total_only_iterations:,}",
+            f"{universe.total_only_iterations:,}",
+            f"{universe.size:,}",
+            str(level.stability),
+            exact(level.budget),
+            " ".join(str(threshold) for threshold in level.thresholds.as_tuple),
+        )
+    return table
+
+
+def _noise_table(plan: RunPlan) -> TextTable:
+    parameter = "sigma" if plan.config.privacy_definition is PrivacyDefinition.ZCDP else "scale"
+    table = _table(
+        f"Noise, and margins of error (+/-) at {float(CONFIDENCE):.0%}",
+        "level",
+        *(f"{parameter}\n{what}" for what in ("stage 1", "stage 2", "total-only")),
+        *("T", "+/- cell,\nlone total", "+/- sex of\n4, 9, 23 ages", "+/- total of\n4, 9, 23 ages", "+/-\ntotal-only"),
+    )
+    for level in plan.levels:
+        margins = margins_of(level)
+        of_ages = [margins.tables[table] for table in SEX_BY_AGE_TABLES if table in margins.tables]
+        lone = margins.tables.get(Table.TOTAL)
+        table.add_row(
+            _name(level),
+            *(_parameter(level, stage) for stage in (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)),
+            _shown(level.suppression_threshold),
+            _shown(lone.total if lone else None),
+            " ".join(_shown(of.sex_marginal) for of in of_ages) or _NONE,
+            " ".join(_shown(of.total) for of in of_ages) or _NONE,
+            _shown(margins.total_only),
+        )
+    return table
+
+
+def _output_table(plan: RunPlan) -> TextTable:
+    table = _table(
+        "What is published, on average, if nobody is in any group",
+        *("level", "groups published", "rows of t1", "rows of t2"),
+    )
+    outputs = [output_if_all_groups_are_empty(level) for level in plan.levels]
+    for level, output in zip(plan.levels, outputs, strict=True):
+        table.add_row(_name(level), *_averages(output.published_groups, output.t1_rows, output.t2_rows))
+    table.add_section()
+    groups, t1_rows, t2_rows = (
+        sum(output.published_groups for output in outputs),
+        sum(output.t1_rows for output in outputs),
+        sum(output.t2_rows for output in outputs),
+    )
+    table.add_row("all levels", *_averages(groups, t1_rows, t2_rows))
+    return table
+
+
+def _averages(*numbers: float) -> list[str]:
+    return [f"{number:,.2f}" for number in numbers]
+
+
+def _loss_table(plan: RunPlan) -> TextTable:
+    definition = plan.config.privacy_definition
+    symbol = definition.budget_symbol
+    is_zcdp = definition is PrivacyDefinition.ZCDP
+    at_delta = [f"{kind} epsilon\nat delta {float(DELTA):g}" for kind in ("unbounded", "bounded")] if is_zcdp else []
+    table = _table("Total privacy loss", "people", f"unbounded {symbol}", f"bounded {symbol}", *at_delta)
+    rows: list[tuple[str, PrivacyLoss]] = [
+        (f"{tabulation_pass.value.upper()} pass", plan.loss_of(tabulation_pass))
+        for tabulation_pass in plan.config.passes
+    ]
+    for people, loss in [*rows, ("anybody in this run", plan.loss)]:
+        reported = reported_loss(definition, loss)
+        epsilons = (reported.unbounded_epsilon, reported.bounded_epsilon) if is_zcdp else ()
+        table.add_row(people, *(exact(number) for number in (reported.unbounded, reported.bounded, *epsilons)))
+    return table
+
+
+def _notes(plan: RunPlan) -> list[str]:
+    notes = ["T: below state level, a group that gets only a total is published only if it is above T."]
+    notes = notes if any(level.suppression_threshold is not None for level in plan.levels) else []
+    notes += [
+        "Rows: a group with people in it is published at least as often as an empty one, so a run has as many or more.",
+        "Unbounded: a person's record is added or removed; bounded: it is changed. Epsilons are rounded up.",
+    ]
+    if plan.levels_left_out:
+        notes.append(f"Not tabulated, for a budget of 0: {', '.join(map(str, plan.levels_left_out))}.")
+    return notes
+
+
+def _name(level: LevelPlan) -> str:
+    return f"{level.level.geography.label} {level.level.iterations.label}"
+
+
+def _parameter(level: LevelPlan, stage: Stage) -> str:
+    if stage not in level.stages:
+        return _NONE
+    noise = level.stages[stage].noise
+    value = float(noise.sigma_squared) ** 0.5 if isinstance(noise, DiscreteGaussian) else float(noise.scale)
+    return f"{value:.5g}"
+
+
+def _shown(number: int | None) -> str:
+    return _NONE if number is None else f"{number:,}"

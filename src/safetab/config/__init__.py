@@ -1,0 +1,1 @@
+"""config.json, read exactly and checked whole, as one frozen type."""

@@ -1,0 +1,188 @@
+"""config.json -> RunConfig: the Bureau's spellings end here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+
+from safetab.config.config_keys import ConfigKeys, is_integer, shown
+from safetab.config.exact_json import NotJson, parse_exact_json
+from safetab.config.run_config import ReaderKind, RunConfig
+from safetab.findings import Checked, FindingsOf, shortened
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.geography_levels import US_STATES, TabulationPass
+from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel, levels_of_passes
+from safetab.spec.tables import Thresholds
+from safetab.text_files import UnreadableFile, read_text
+
+CONFIG_FILE = "config.json"
+
+_PASS_KEYS = {TabulationPass.US: "run_us", TabulationPass.PUERTO_RICO: "run_pr"}
+_THRESHOLDS_KEY = "thresholds_p"
+_STATES_KEY = "state_filter_us"
+_SUPPRESSION_KEY = "zero_suppression_chance"
+_HIGHEST_THRESHOLD = 2**62
+
+
+def budget_key(level: PopulationGroupLevel) -> str:
+    geography = level.geography.label.lower().replace("-", "_")
+    return f"privacy_budget_p_level_{int(level.iterations)}_{geography}"
+
+
+def threshold_key(level: PopulationGroupLevel) -> str:
+    return f"({level.geography.label}, {int(level.iterations)})"
+
+
+def read_config(parameters: Path) -> Checked[RunConfig]:
+    """The configuration of a parameters directory, with every finding about it."""
+    findings = FindingsOf(CONFIG_FILE)
+    try:
+        parsed = parse_exact_json(read_text(parameters / CONFIG_FILE))
+    except (UnreadableFile, NotJson) as problem:
+        findings.error("", str(problem))
+        return Checked(None, findings.findings)
+    if not isinstance(parsed.value, dict):
+        findings.error("", "it must hold one JSON object: { ... }.")
+        return Checked(None, findings.findings)
+    for key in parsed.repeated_keys:
+        findings.error(key, "given twice. Keep one of them.")
+    config = _config_of(ConfigKeys(parsed.value, findings))
+    return Checked(None if findings.has_errors else config, findings.findings)
+
+
+def _config_of(keys: ConfigKeys) -> RunConfig | None:
+    passes = _passes(keys)
+    definition = keys.choice("privacy_defn", tuple(definition.spelling for definition in PrivacyDefinition))
+    budgets = _budgets(keys, passes)
+    gamma = keys.number("privacy_budget_p_stage_1_fraction", "strictly between 0 and 1", lambda gamma: 0 < gamma < 1)
+    thresholds = _thresholds(keys, passes)
+    max_race_codes = keys.integer("max_race_codes", 1, 8)
+    suppression_chance = _suppression_chance(keys)
+    allow_negative_counts = keys.boolean("allow_negative_counts")
+    states = _states(keys, must_have_one=TabulationPass.US in passes)
+    reader = keys.choice("reader", tuple(reader.value for reader in ReaderKind))
+    keys.warn_of_unknown("key")
+    if keys.findings.has_errors:
+        return None
+    if max_race_codes is not None and max_race_codes < 8:
+        keys.findings.warning(
+            "max_race_codes",
+            f"only the first {max_race_codes} of 8 race codes are used, also to judge who is in a group alone.",
+        )
+    assert definition is not None and gamma is not None and max_race_codes is not None  # noqa: PT018
+    assert suppression_chance is not None and allow_negative_counts is not None and reader is not None  # noqa: PT018
+    return RunConfig(
+        privacy_definition=next(one for one in PrivacyDefinition if one.spelling == definition),
+        budgets=MappingProxyType(budgets),
+        stage_1_fraction=gamma,
+        thresholds=MappingProxyType(thresholds),
+        max_race_codes=max_race_codes,
+        zero_suppression_chance=suppression_chance,
+        allow_negative_counts=allow_negative_counts,
+        passes=passes,
+        us_states=states,
+        reader=ReaderKind(reader),
+    )
+
+
+def _passes(keys: ConfigKeys) -> tuple[TabulationPass, ...]:
+    """The passes that run."""
+    runs = {tabulation_pass: keys.boolean(key) for tabulation_pass, key in _PASS_KEYS.items()}
+    if all(value is False for value in runs.values()):
+        keys.findings.error("run_us, run_pr", "both are false. Set at least one to true.")
+    return tuple(tabulation_pass for tabulation_pass, value in runs.items() if value)
+
+
+def _budgets(keys: ConfigKeys, passes: tuple[TabulationPass, ...]) -> dict[PopulationGroupLevel, Fraction]:
+    budgets: dict[PopulationGroupLevel, Fraction] = {}
+    for level in POPULATION_GROUP_LEVELS:
+        budget = keys.number(
+            budget_key(level),
+            "0 or above",
+            lambda budget: budget >= 0,
+            if_missing="Every level needs a budget; write 0 to leave the level out.",
+        )
+        if budget is not None:
+            budgets[level] = budget
+    for tabulation_pass in passes:
+        levels = levels_of_passes([tabulation_pass])
+        if all(budgets.get(level) == 0 for level in levels):
+            keys.findings.error(
+                _PASS_KEYS[tabulation_pass],
+                f"true, but every budget of this pass is 0: {shortened(map(budget_key, levels), 2)}."
+                " Give a level a budget, or write false.",
+            )
+    return budgets
+
+
+def _thresholds(keys: ConfigKeys, passes: Iterable[TabulationPass]) -> dict[PopulationGroupLevel, Thresholds]:
+    given = keys.value(_THRESHOLDS_KEY, "Give an object with three thresholds for each level.")
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        keys.findings.error(
+            _THRESHOLDS_KEY, f'{shown(given)} is not an object such as {{"(USA, 1)": [500, 1000, 7000]}}.'
+        )
+        return {}
+    entries = ConfigKeys(given, keys.findings)
+    running, thresholds = set(levels_of_passes(passes)), {}
+    for level in POPULATION_GROUP_LEVELS:
+        key = threshold_key(level)
+        if level in running:
+            checked = _three_thresholds(entries, key)
+            if checked is not None:
+                thresholds[level] = checked
+        else:
+            entries.ignore(key)
+    entries.warn_of_unknown(f"level in {_THRESHOLDS_KEY}")
+    return thresholds
+
+
+def _three_thresholds(entries: ConfigKeys, key: str) -> Thresholds | None:
+    where = f'{_THRESHOLDS_KEY} "{key}"'
+    if not entries.has(key):
+        entries.findings.error(
+            where, "missing. Give three thresholds for every level of a pass that runs, at budget 0 too."
+        )
+        return None
+    values = entries.value(key, "Give three thresholds.")
+    if not isinstance(values, list) or len(values) != 3:
+        entries.findings.error(where, f"{shown(values)} is not a list of three integers.")
+        return None
+    if not all(is_integer(value) and 0 <= value < _HIGHEST_THRESHOLD for value in values):
+        entries.findings.error(where, f"{shown(values)}: each threshold must be an integer, 0 or above.")
+        return None
+    if sorted(values) != values:
+        entries.findings.error(where, f"{', '.join(map(str, values))} decrease. Give three thresholds in rising order.")
+        return None
+    return Thresholds(*values)
+
+
+def _suppression_chance(keys: ConfigKeys) -> Fraction | None:
+    if not keys.has(_SUPPRESSION_KEY):
+        return Fraction(0)
+    return keys.number(_SUPPRESSION_KEY, "from 0 up to, but not, 1", lambda chance: 0 <= chance < 1)
+
+
+def _states(keys: ConfigKeys, *, must_have_one: bool) -> tuple[str, ...]:
+    states = keys.value(_STATES_KEY, "Give the list of states of the US pass.")
+    if states is None:
+        return ()
+    if not isinstance(states, list):
+        keys.findings.error(_STATES_KEY, f'{shown(states)} is not a list such as ["01", "02"].')
+        return ()
+    if must_have_one and not states:
+        keys.findings.error(_STATES_KEY, "empty, but run_us is true. List the states to tabulate.")
+    invalid = [shown(state) for state in states if not isinstance(state, str) or state not in US_STATES]
+    if invalid:
+        keys.findings.error(
+            _STATES_KEY,
+            f"{shortened(invalid)}: not a two-digit FIPS code, in quotes, of the 50 states and DC.",
+        )
+        return ()
+    repeated = sorted({state for state in states if states.count(state) > 1})
+    if repeated:
+        keys.findings.error(_STATES_KEY, f"{shortened(repeated)} given more than once. List each state once.")
+    return tuple(sorted(states))

@@ -1,0 +1,50 @@
+"""The discrete Gaussian distribution, and sums of independent draws of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb, ctx
+
+from safetab.distributions import gaussian_convolution, gaussian_smoothness, gaussian_weights
+from safetab.distributions.noise_distribution import NoiseDistribution
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussian(NoiseDistribution):
+    """P[X = x] proportional to exp(-x^2 / (2 sigma^2)), summed over `draws` independent draws; sigma^2 > 0 is rational.
+
+    A sum of narrow draws is convolved; a sum of wide ones is one draw of `draws` sigma^2, but for a bounded error.
+    Proof: docs/noise.md#sums-of-gaussians.
+    """
+
+    sigma_squared: Fraction
+
+    def __post_init__(self) -> None:
+        if self.sigma_squared <= 0:
+            raise ValueError("sigma squared must be positive")
+
+    def _upper_tail(self, at_least: int) -> arb:
+        if self.draws == 1:
+            return gaussian_weights.upper_tail(self.sigma_squared, at_least)
+        if self._is_wide:
+            error = gaussian_smoothness.tail_error(self.sigma_squared, self.draws)
+            return gaussian_weights.upper_tail(self._sum_of_sigma_squared, at_least) + arb(0, error.upper())
+        return gaussian_convolution.upper_tail(self.sigma_squared, self.draws, at_least, ctx.prec)
+
+    def _probability(self, value: int) -> arb:
+        if self.draws == 1:
+            return gaussian_weights.probability(self.sigma_squared, value)
+        if self._is_wide:
+            error = gaussian_smoothness.probability_error(self.sigma_squared, self.draws)
+            return gaussian_weights.probability(self._sum_of_sigma_squared, value) + arb(0, error.upper())
+        return gaussian_convolution.probability(self.sigma_squared, self.draws, value, ctx.prec)
+
+    @property
+    def _is_wide(self) -> bool:
+        return self.sigma_squared >= gaussian_smoothness.WIDE_SIGMA_SQUARED
+
+    @property
+    def _sum_of_sigma_squared(self) -> Fraction:
+        return self.draws * self.sigma_squared

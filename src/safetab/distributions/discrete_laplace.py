@@ -1,0 +1,78 @@
+"""The two-sided geometric distribution, alias discrete Laplace, and sums of independent draws of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+from math import comb
+
+from flint import arb, ctx
+
+from safetab.distributions.noise_distribution import NoiseDistribution, exactly
+
+_GUARD_BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteLaplace(NoiseDistribution):
+    """P[X = x] proportional to exp(-|x| / scale), summed over `draws` independent draws; scale > 0 is rational.
+
+    Above zero the sum is a mixture of negative binomials with positive weights, so nothing cancels.
+    Proof: docs/noise.md#sums-of-geometrics.
+    """
+
+    scale: Fraction
+
+    def __post_init__(self) -> None:
+        if self.scale <= 0:
+            raise ValueError("the scale must be positive")
+
+    def _upper_tail(self, at_least: int) -> arb:
+        with ctx.extraprec(_GUARD_BITS):
+            weights = _mixture_weights(self.scale, self.draws, ctx.prec)
+            at_least_so_many = list(accumulate(reversed(weights)))[::-1]
+            success = _success(self.scale)
+            terms = (
+                share * comb(at_least + successes, successes) * success**successes
+                for successes, share in enumerate(at_least_so_many)
+            )
+            return _failure(self.scale) ** at_least * sum(terms, arb(0))
+
+    def _probability(self, value: int) -> arb:
+        with ctx.extraprec(_GUARD_BITS):
+            weights = _mixture_weights(self.scale, self.draws, ctx.prec)
+            success = _success(self.scale)
+            terms = (
+                share * comb(value + successes, successes) * success ** (successes + 1)
+                for successes, share in enumerate(weights)
+            )
+            return _failure(self.scale) ** value * sum(terms, arb(0))
+
+
+def _failure(scale: Fraction) -> arb:
+    return arb(exactly(-1 / scale)).exp()
+
+
+def _success(scale: Fraction) -> arb:
+    return -arb(exactly(-1 / scale)).expm1()
+
+
+@lru_cache(maxsize=64)
+def _mixture_weights(scale: Fraction, draws: int, bits: int) -> tuple[arb, ...]:
+    """The weights of the negative binomials that wait for 1, 2, ..., `draws` successes."""
+    with ctx.workprec(bits):
+        failure = _failure(scale)
+        return tuple(
+            (1 + failure) ** (waited_for - 2 * draws) * _series_coefficient(draws, draws - waited_for, failure**2)
+            for waited_for in range(1, draws + 1)
+        )
+
+
+def _series_coefficient(draws: int, order: int, square: arb) -> arb:
+    """Of y^order in (1 + square y / (1 - y))^draws."""
+    if order == 0:
+        return arb(1)
+    terms = (comb(draws, j) * comb(order - 1, j - 1) * square**j for j in range(1, min(order, draws) + 1))
+    return sum(terms, arb(0))

@@ -1,0 +1,66 @@
+"""One discrete Gaussian draw: its weights exp(-k^2 / (2 sigma^2)), their sums, and from them its probabilities."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+from flint import arb, ctx
+
+from safetab.distributions.gaussian_smoothness import WIDE_SIGMA_SQUARED, euler_maclaurin_sums
+from safetab.distributions.noise_distribution import exactly
+
+_GUARD_BITS = 64
+_MOST_CORRECTIONS = 300
+
+
+def upper_tail(sigma_squared: Fraction, at_least: int) -> arb:
+    """P[X >= at_least] for at_least >= 1."""
+    return _upper_sum(sigma_squared, at_least) / _normaliser(sigma_squared, ctx.prec)
+
+
+def probability(sigma_squared: Fraction, value: int) -> arb:
+    """P[X = value]."""
+    return _weight(sigma_squared, value) / _normaliser(sigma_squared, ctx.prec)
+
+
+def _weight(sigma_squared: Fraction, value: int) -> arb:
+    return arb(exactly(Fraction(-value * value) / (2 * sigma_squared))).exp()
+
+
+@lru_cache(maxsize=256)
+def _normaliser(sigma_squared: Fraction, bits: int) -> arb:
+    with ctx.workprec(bits):
+        return 1 + 2 * _upper_sum(sigma_squared, 1)
+
+
+def _upper_sum(sigma_squared: Fraction, start: int) -> arb:
+    """The sum of the weights of start, start + 1, ..., for start >= 1."""
+    with ctx.extraprec(_GUARD_BITS):
+        if sigma_squared >= WIDE_SIGMA_SQUARED and start < 2 * sigma_squared:
+            return _upper_sum_by_integral(sigma_squared, start)
+        return _upper_sum_term_by_term(sigma_squared, start)
+
+
+def _upper_sum_term_by_term(sigma_squared: Fraction, start: int) -> arb:
+    """Terms fall faster than geometrically, so what is left out is less than the next term over 1 - their ratio."""
+    total, value = arb(0), start
+    while True:
+        total += _weight(sigma_squared, value)
+        value += 1
+        ratio = arb(exactly(Fraction(-(2 * value + 1)) / (2 * sigma_squared))).exp()
+        left_out = (_weight(sigma_squared, value) / (1 - ratio)).upper()
+        if left_out < total * arb(2) ** -ctx.prec:
+            return total.union(total + left_out)
+
+
+def _upper_sum_by_integral(sigma_squared: Fraction, start: int) -> arb:
+    """Corrections are added while they tighten the error and it isn't yet negligible."""
+    best, smallest_error = arb(0), arb.pos_inf()
+    for corrections, (total, error) in enumerate(euler_maclaurin_sums(sigma_squared, start)):
+        if corrections == _MOST_CORRECTIONS or not error < smallest_error:
+            break
+        best, smallest_error = total, error
+        if error < total * arb(2) ** -ctx.prec:
+            break
+    return best + arb(0, smallest_error.upper())

@@ -1,0 +1,100 @@
+"""An integer noise distribution that is known through certified tail probabilities."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Self
+
+from flint import arb, ctx, fmpq
+
+DEFAULT_BITS = 128
+_FEWEST_BITS = 64
+_MOST_BITS = 1 << 17
+
+
+def exactly(number: Fraction) -> fmpq:
+    return fmpq(number.numerator, number.denominator)
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseDistribution(ABC):
+    """Symmetric around 0 on the integers; tails strictly decrease.
+
+    Probabilities come as balls (`arb`) that contain the exact value. Quantiles and margins of error are decided by
+    comparing balls, at more and more bits until the comparison is certain, so they are exact.
+    """
+
+    draws: int = field(default=1, kw_only=True)
+
+    def sum_of(self, draws: int) -> Self:
+        """The distribution of the sum of so many independent draws."""
+        return replace(self, draws=draws * self.draws)
+
+    @abstractmethod
+    def _upper_tail(self, at_least: int) -> arb:
+        """A ball around P[X >= at_least] for at_least >= 1, tighter as the working precision grows."""
+
+    @abstractmethod
+    def _probability(self, value: int) -> arb:
+        """A ball around P[X = value] for value >= 0, tighter as the working precision grows."""
+
+    def tail(self, at_least: int, bits: int = DEFAULT_BITS) -> arb:
+        """P[X >= at_least]."""
+        with ctx.workprec(bits):
+            if at_least >= 1:
+                return self._upper_tail(at_least)
+            return 1 - self._upper_tail(1 - at_least)
+
+    def cdf(self, value: int, bits: int = DEFAULT_BITS) -> arb:
+        """P[X <= value]."""
+        return self.tail(-value, bits)
+
+    def probability(self, value: int, bits: int = DEFAULT_BITS) -> arb:
+        """P[X = value]."""
+        with ctx.workprec(bits):
+            return self._probability(abs(value))
+
+    def quantile(self, chance: Fraction) -> int:
+        """The least integer k with P[X <= k] >= chance."""
+        if not 0 < chance < 1:
+            raise ValueError("a quantile needs a chance strictly between 0 and 1")
+        if self._tail_is_below(1, chance):
+            return self._least_with_tail_below(1 - chance) - 1
+        return 1 - self._least_with_tail_below(chance)
+
+    def margin_of_error(self, confidence: Fraction) -> int:
+        """The least m with P[|X| <= m] >= confidence."""
+        if not 0 < confidence < 1:
+            raise ValueError("a confidence lies strictly between 0 and 1")
+        return self._least_with_tail_below((1 - confidence) / 2) - 1
+
+    def _least_with_tail_below(self, chance: Fraction) -> int:
+        """The least m >= 1 with P[X >= m] < chance."""
+        reaches, above = 0, 1
+        while not self._tail_is_below(above, chance):
+            reaches, above = above, 2 * above
+        while above - reaches > 1:
+            middle = (reaches + above) // 2
+            if self._tail_is_below(middle, chance):
+                above = middle
+            else:
+                reaches = middle
+        return above
+
+    def _tail_is_below(self, at_least: int, chance: Fraction) -> bool:
+        """Whether P[X >= at_least] < chance, certainly.
+
+        No rational chance is known to equal a tail probability (docs/noise.md#ties); one that did would end here in
+        an error, never in a guess.
+        """
+        bits = _FEWEST_BITS
+        while bits <= _MOST_BITS:
+            tail, limit = self.tail(at_least, bits), exactly(chance)
+            if tail < limit:
+                return True
+            if tail > limit:
+                return False
+            bits *= 2
+        raise ArithmeticError(f"{_MOST_BITS} bits do not decide whether a tail probability is below {chance}")

@@ -1,0 +1,112 @@
+"""The plan for programs: plain JSON values, exact numbers as texts beside the floats that approximate them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from safetab import __version__
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.planning.expectations import CONFIDENCE, margins_of, output_if_all_groups_are_empty
+from safetab.planning.losses import DELTA, ReportedLoss, reported_loss
+from safetab.planning.run_plan import LevelPlan, RunPlan
+from safetab.privacy.calibration import Noise
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.tables import Table
+
+JsonObject = dict[str, object]
+
+
+def plan_as_json(plan: RunPlan) -> JsonObject:
+    config = plan.config
+    definition = config.privacy_definition
+    return {
+        "safetab_version": __version__,
+        "privacy_definition": definition.spelling,
+        "max_race_codes": config.max_race_codes,
+        "stage_1_fraction": exact(config.stage_1_fraction),
+        "zero_suppression_chance": exact(config.zero_suppression_chance),
+        "confidence": exact(CONFIDENCE),
+        "levels": [_level(level_plan) for level_plan in plan.levels],
+        "levels_left_out": [
+            {"geography_level": level.geography.label, "iteration_level": level.iterations.label}
+            for level in plan.levels_left_out
+        ],
+        "groups": sum(level_plan.universe.size for level_plan in plan.levels),
+        "loss": {
+            **{
+                tabulation_pass.value: _loss(reported_loss(definition, plan.loss_of(tabulation_pass)), definition)
+                for tabulation_pass in config.passes
+            },
+            "whole_run": _loss(reported_loss(definition, plan.loss), definition),
+        },
+    }
+
+
+def _level(plan: LevelPlan) -> JsonObject:
+    universe, margins, output = plan.universe, margins_of(plan), output_if_all_groups_are_empty(plan)
+    return {
+        "pass": plan.level.geography.tabulation_pass.value,
+        "geography_level": plan.level.geography.label,
+        "iteration_level": plan.level.iterations.label,
+        "entities": len(universe.entities),
+        "iterations": len(universe.iterations),
+        "adaptive_iterations": len(universe.iterations) - universe.total_only_iterations,
+        "total_only_iterations": universe.total_only_iterations,
+        "groups": universe.size,
+        "stability": plan.stability,
+        "budget": exact(plan.budget),
+        "thresholds": list(plan.thresholds.as_tuple),
+        "stages": {
+            stage.name.lower(): {"budget": exact(stage_plan.budget), **_noise(stage_plan.noise)}
+            for stage, stage_plan in plan.stages.items()
+        },
+        "suppression_threshold": plan.suppression_threshold,
+        "margins_of_error": {
+            "stage_1_total": margins.stage_1_total,
+            "total_only": margins.total_only,
+            **{
+                table.label: {"total": of.total}
+                if table is Table.TOTAL
+                else {"cell": of.cell, "sex_marginal": of.sex_marginal, "total": of.total}
+                for table, of in margins.tables.items()
+            },
+        },
+        "if_all_groups_are_empty": {
+            "published_groups": output.published_groups,
+            "t1_rows": output.t1_rows,
+            "t2_rows": output.t2_rows,
+        },
+    }
+
+
+def _noise(noise: Noise) -> JsonObject:
+    if isinstance(noise, DiscreteGaussian):
+        squared = noise.sigma_squared
+        return {"mechanism": "discrete_gaussian", "sigma_squared": exact(squared), "sigma": float(squared) ** 0.5}
+    return {"mechanism": "discrete_laplace", "scale_exact": exact(noise.scale), "scale": float(noise.scale)}
+
+
+def _loss(loss: ReportedLoss, definition: PrivacyDefinition) -> JsonObject:
+    values: JsonObject = {
+        f"unbounded_{definition.budget_symbol}": exact(loss.unbounded),
+        f"bounded_{definition.budget_symbol}": exact(loss.bounded),
+    }
+    if definition is PrivacyDefinition.ZCDP:
+        values |= {
+            "delta": float(DELTA),
+            "unbounded_epsilon": float(loss.unbounded_epsilon),
+            "bounded_epsilon": float(loss.bounded_epsilon),
+        }
+    return values
+
+
+def exact(number: Fraction) -> str:
+    """A decimal if the number is one, else numerator/denominator."""
+    digits = 0
+    while digits <= 60 and (number * 10**digits).denominator != 1:
+        digits += 1
+    if digits > 60:
+        return str(number)
+    whole, rest = divmod(abs(number.numerator) * 10**digits // number.denominator, 10**digits)
+    sign = "-" if number < 0 else ""
+    return f"{sign}{whole}.{rest:0{digits}d}" if digits else f"{sign}{whole}"

@@ -1,0 +1,141 @@
+"""Public files -> the plan of a run, with every finding about them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from safetab.config.config_file import CONFIG_FILE, budget_key, read_config
+from safetab.config.run_config import RunConfig
+from safetab.distributions.sampler_range import out_of_sampler_range
+from safetab.findings import Checked, Finding, FindingsOf, Severity, shortened
+from safetab.planning.run_plan import LevelPlan, RunPlan, StagePlan
+from safetab.population_groups.iteration_map import iteration_map_of
+from safetab.population_groups.stability import stability
+from safetab.population_groups.universe import GroupUniverse, universe_of
+from safetab.privacy.calibration import calibrated_noise, stage_fraction
+from safetab.readers.geography import GEOGRAPHY_TABLE, read_geography
+from safetab.readers.public_lists import read_public_lists
+from safetab.spec.geography import Geography
+from safetab.spec.geography_levels import EntityKind, TabulationPass
+from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.spec.public_lists import PublicLists
+from safetab.spec.tables import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class PublicFiles:
+    """All that a plan is made of."""
+
+    config: RunConfig
+    lists: PublicLists
+    geography_of_pass: Mapping[TabulationPass, Geography]
+
+
+def plan_of_files(parameters: str | Path, data: str | Path) -> Checked[RunPlan]:
+    """The plan that the parameters directory and the geography of the data directory make; opens no person file."""
+    files = read_public_files(Path(parameters), Path(data))
+    if files.value is None:
+        return Checked(None, files.findings)
+    made = plan_of(files.value)
+    return Checked(made.value, files.findings + made.findings)
+
+
+def read_public_files(parameters: Path, data: Path) -> Checked[PublicFiles]:
+    if not parameters.is_dir():
+        finding = Finding(Severity.ERROR, str(parameters), "", "no such directory. Give the directory of config.json.")
+        return Checked(None, (finding, *read_geography(data).errors))
+    config, lists, geography = read_config(parameters), read_public_lists(parameters), read_geography(data)
+    findings = config.findings + lists.findings + geography.findings
+    if config.value is None or lists.value is None or geography.value is None:
+        return Checked(None, findings)
+    of_pass = {
+        tabulation_pass: geography.value.of_states(config.value.states_of(tabulation_pass))
+        for tabulation_pass in config.value.passes
+    }
+    findings += _states_without_blocks(config.value, of_pass)
+    files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass))
+    return Checked(None if any(finding.is_error for finding in findings) else files, findings)
+
+
+def _states_without_blocks(config: RunConfig, of_pass: Mapping[TabulationPass, Geography]) -> tuple[Finding, ...]:
+    """A pass without a block is an error; a state without one is worth a look."""
+    findings = FindingsOf(GEOGRAPHY_TABLE)
+    for tabulation_pass, geography in of_pass.items():
+        states = config.states_of(tabulation_pass)
+        listed = set(geography.entities(EntityKind.STATE).tolist())
+        missing = [state for state in states if int(state) not in listed]
+        name = tabulation_pass.value.upper()
+        if not listed:
+            findings.error("TABBLKST", f"no block of state {shortened(states)}: the {name} pass would be empty.")
+        elif missing:
+            findings.warning("TABBLKST", f"no block of state {shortened(missing)}, which config.json asks for.")
+    return findings.findings
+
+
+def plan_of(files: PublicFiles) -> Checked[RunPlan]:
+    """The plan, and findings about levels that can't be measured as they are configured."""
+    findings = FindingsOf(CONFIG_FILE)
+    tabulated = [level for level in files.config.levels if files.config.budgets[level] > 0]
+    levels = tuple(_level_plan(level, files) for level in tabulated)
+    for level_plan in levels:
+        _check_level(level_plan, findings)
+    left_out = tuple(level for level in files.config.levels if level not in tabulated)
+    plan = RunPlan(files.config, files.lists, levels, left_out)
+    return Checked(None if findings.has_errors else plan, findings.findings)
+
+
+def _level_plan(level: PopulationGroupLevel, files: PublicFiles) -> LevelPlan:
+    config, is_substate = files.config, level.geography.is_substate
+    universe = universe_of(level, files.geography_of_pass[level.geography.tabulation_pass], files.lists)
+    iterations = iteration_map_of(
+        files.lists, level.iterations, is_substate=is_substate, max_race_codes=config.max_race_codes
+    )
+    most_groups = stability(iterations)
+    stages = _stages(level, universe, most_groups, config)
+    threshold = None
+    if is_substate and config.zero_suppression_chance > 0 and Stage.STAGE_2 in stages:
+        noise = stages[Stage.STAGE_2].noise
+        if out_of_sampler_range(noise) is None:
+            threshold = noise.quantile(config.zero_suppression_chance)
+    return LevelPlan(
+        level, universe, most_groups, config.budgets[level], config.thresholds[level], stages, threshold
+    )  # fmt: skip
+
+
+def _stages(
+    level: PopulationGroupLevel, universe: GroupUniverse, most_groups: int, config: RunConfig
+) -> Mapping[Stage, StagePlan]:
+    if most_groups == 0:  # no person can be in any group: there is nothing to protect, and nothing to count
+        return MappingProxyType({})
+    adaptive = len(universe.iterations) - universe.total_only_iterations
+    wanted = ((Stage.STAGE_1, adaptive), (Stage.STAGE_2, adaptive), (Stage.TOTAL_ONLY, universe.total_only_iterations))
+    stages: dict[Stage, StagePlan] = {}
+    for stage, iterations in wanted:
+        if iterations:
+            budget = config.budgets[level] * stage_fraction(stage, config.stage_1_fraction)
+            stages[stage] = StagePlan(stage, budget, calibrated_noise(config.privacy_definition, most_groups, budget))
+    return MappingProxyType(stages)
+
+
+def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:
+    key = budget_key(plan.level)
+    for stage_plan in plan.stages.values():
+        complaint = out_of_sampler_range(stage_plan.noise)
+        if complaint is not None:
+            findings.error(
+                key, f"the noise of {_STAGE_NAMES[stage_plan.stage]} is out of range: {complaint}. {_ADVICE}"
+            )
+    if not plan.stages:
+        findings.warning(
+            key, "no code leads to an iteration of this level, so nothing will be measured for this budget."
+        )
+    elif not len(plan.universe.entities):
+        kind = plan.level.geography.entity_kind.noun
+        findings.warning(key, f"the geography lists no {kind}, so nothing will be measured for this budget.")
+
+
+_STAGE_NAMES = {Stage.STAGE_1: "stage 1", Stage.STAGE_2: "stage 2", Stage.TOTAL_ONLY: "total-only groups"}
+_ADVICE = "Change the budget or privacy_budget_p_stage_1_fraction."

@@ -1,0 +1,63 @@
+"""The plan of a run: for every level the groups, the noise and the cost. Needs no person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from safetab.config.run_config import RunConfig
+from safetab.population_groups.universe import GroupUniverse
+from safetab.privacy.calibration import Noise
+from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
+from safetab.spec.geography_levels import TabulationPass
+from safetab.spec.population_group_levels import PopulationGroupLevel, levels_of_passes
+from safetab.spec.public_lists import PublicLists
+from safetab.spec.tables import Stage, Thresholds
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlan:
+    """A stage of a level: the budget it spends and the noise that this buys."""
+
+    stage: Stage
+    budget: Fraction
+    noise: Noise
+
+
+@dataclass(frozen=True, slots=True)
+class LevelPlan:
+    """How one population group level is measured.
+
+    It has stages 1 and 2 if some of its iterations are adaptive, and stage TOTAL_ONLY if some are total-only.
+    """
+
+    level: PopulationGroupLevel
+    universe: GroupUniverse
+    stability: int
+    budget: Fraction
+    thresholds: Thresholds
+    stages: Mapping[Stage, StagePlan]
+    suppression_threshold: int | None  # the paper's T: a total is published only above it; None = no suppression
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """The levels that a run tabulates, in order, and those that it leaves out for their budget of 0."""
+
+    config: RunConfig
+    lists: PublicLists
+    levels: tuple[LevelPlan, ...]
+    levels_left_out: tuple[PopulationGroupLevel, ...]
+
+    def levels_of(self, tabulation_pass: TabulationPass) -> tuple[LevelPlan, ...]:
+        return tuple(plan for plan in self.levels if plan.level.geography.tabulation_pass is tabulation_pass)
+
+    def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
+        """What a pass costs a person in it: the budgets of all its levels."""
+        return loss_of_a_pass(self.config.budgets[level] for level in levels_of_passes([tabulation_pass]))
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """What the whole run costs a person."""
+        return loss_of_disjoint_passes(map(self.loss_of, self.config.passes))

@@ -1,0 +1,1 @@
+"""Files -> values. The files' spellings ("True", "Null", padded codes) end here."""

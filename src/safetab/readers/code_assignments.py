@@ -1,0 +1,88 @@
+"""Which codes are inside which iteration: race-and-ethnicity-code-to-iteration.txt."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from safetab.findings import Checked, FindingsOf, shortened
+from safetab.readers.delimited import Row, RowProblems, read_rows
+from safetab.spec.iterations import CharacteristicIteration, IterationKind, IterationLevel
+
+ASSIGNMENTS_FILE = "race-and-ethnicity-code-to-iteration.txt"
+
+_HEADER = ("ITERATION_CODE", "RACE_ETH_CODE")
+
+CodesOfIteration = Mapping[str, frozenset[str]]
+
+
+def read_code_assignments(
+    parameters: Path, codes: Collection[str] | None, iterations: Collection[CharacteristicIteration] | None
+) -> Checked[CodesOfIteration]:
+    """The codes of each iteration; references are checked against those lists that could be read."""
+    findings = FindingsOf(ASSIGNMENTS_FILE)
+    rows = read_rows(parameters / ASSIGNMENTS_FILE, _HEADER, findings)
+    _check_pairs(rows, codes, iterations, findings)
+    assigned: dict[str, set[str]] = {iteration.code: set() for iteration in iterations or ()}
+    for row in rows:
+        iteration_code, code = row.fields
+        assigned.setdefault(iteration_code, set()).add(code)
+    _check_one_iteration_a_code(assigned, iterations or (), findings)
+    if rows:
+        _warn_of_iterations_without_codes(assigned, iterations or (), findings)
+    frozen = MappingProxyType({iteration: frozenset(members) for iteration, members in assigned.items()})
+    return Checked(None if findings.has_errors else frozen, findings.findings)
+
+
+def _check_pairs(
+    rows: Iterable[Row],
+    codes: Collection[str] | None,
+    iterations: Collection[CharacteristicIteration] | None,
+    findings: FindingsOf,
+) -> None:
+    known_iterations = None if iterations is None else {iteration.code for iteration in iterations}
+    problems = RowProblems(findings)
+    seen: set[tuple[str, ...]] = set()
+    for row in rows:
+        iteration_code, code = row.fields
+        if row.fields in seen:
+            problems.add(row.line, "", "the same pair more than once; keep one row a pair", "|".join(row.fields))
+        seen.add(row.fields)
+        if known_iterations is not None and iteration_code not in known_iterations:
+            problems.add(row.line, "ITERATION_CODE", "not in the lists of iterations", iteration_code)
+        if codes is not None and code not in codes:
+            problems.add(row.line, "RACE_ETH_CODE", "not in the list of codes", code)
+    problems.report()
+
+
+def _check_one_iteration_a_code(
+    assigned: Mapping[str, set[str]], iterations: Iterable[CharacteristicIteration], findings: FindingsOf
+) -> None:
+    """At each grain of geography a code has at most one iteration of a kind and level: stability rests on it."""
+    for is_substate, grain in ((False, "at nation and state level"), (True, "below state level")):
+        owner: dict[tuple[IterationKind, IterationLevel, str], str] = {}
+        clashes: dict[str, str] = {}
+        for iteration in iterations:
+            if not iteration.is_tabulated(is_substate=is_substate):
+                continue
+            for code in sorted(assigned[iteration.code]):
+                first = owner.setdefault((iteration.kind, iteration.level, code), iteration.code)
+                if first != iteration.code:
+                    clashes[f"{code} in {first} and {iteration.code}"] = (
+                        f"{iteration.level.label} {iteration.kind.value}"
+                    )
+        if clashes:
+            described = (f"{clash} ({kind})" for clash, kind in clashes.items())
+            findings.error(
+                "RACE_ETH_CODE",
+                f"{grain}, a code can be in one iteration of each kind and level only: {shortened(described)}.",
+            )
+
+
+def _warn_of_iterations_without_codes(
+    assigned: Mapping[str, set[str]], iterations: Iterable[CharacteristicIteration], findings: FindingsOf
+) -> None:
+    without = [iteration.code for iteration in iterations if iteration.listed and not assigned[iteration.code]]
+    if without:
+        findings.warning("ITERATION_CODE", f"no code leads to {shortened(without)}: such groups can hold nobody.")

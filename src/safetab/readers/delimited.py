@@ -1,0 +1,73 @@
+"""Small public lists: pipe-delimited text, a header, no quoting; read whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetab.findings import FindingsOf, shortened
+from safetab.text_files import UnreadableFile, read_text
+
+SEPARATOR = "|"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    line: int
+    fields: tuple[str, ...]
+
+
+class RowProblems:
+    """Gathers rows that break a rule, so that a rule broken a thousand times is still one finding."""
+
+    def __init__(self, findings: FindingsOf) -> None:
+        self._findings = findings
+        self._places: dict[tuple[str, str], list[str]] = {}
+
+    def add(self, line: int, column: str, rule: str, value: str) -> None:
+        self._places.setdefault((column, rule), []).append(f'line {line} ("{_cut(value)}")')
+
+    def report(self) -> None:
+        for (column, rule), places in self._places.items():
+            self._findings.error(column, f"{rule}: {shortened(places)}.")
+
+
+def read_rows(path: Path, header: tuple[str, ...], findings: FindingsOf, *, may_be_empty: bool = False) -> list[Row]:
+    """The rows below the header; whatever is wrong with the shape of the file goes to the findings."""
+    try:
+        text = read_text(path)
+    except UnreadableFile as problem:
+        findings.error("", str(problem))
+        return []
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    expected = SEPARATOR.join(header)
+    if not lines:
+        findings.error("", f"it is empty. Its first line must be {expected}")
+        return []
+    if lines[0] != expected:
+        findings.error("line 1", f'the header is "{_cut(lines[0], 200)}". It must be {expected}')
+        return []
+    if len(lines) == 1 and not may_be_empty:
+        findings.error("", "it has a header and no rows.")
+    return _rows_below_header(lines, header, findings)
+
+
+def _rows_below_header(lines: list[str], header: tuple[str, ...], findings: FindingsOf) -> list[Row]:
+    rows: list[Row] = []
+    problems = RowProblems(findings)
+    for number, line in enumerate(lines[1:], start=2):
+        fields = tuple(line.split(SEPARATOR))
+        if not line:
+            problems.add(number, "", "blank lines are only allowed at the end", line)
+        elif len(fields) != len(header):
+            problems.add(number, "", f"a row must have {len(header)} fields separated by {SEPARATOR}", line)
+        else:
+            rows.append(Row(number, fields))
+    problems.report()
+    return rows
+
+
+def _cut(text: str, most: int = 40) -> str:
+    return text if len(text) <= most else text[:most] + "..."

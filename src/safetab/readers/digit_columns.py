@@ -1,0 +1,135 @@
+"""Columns of codes in digits -> integers, fast where all is well, and exact about which rows are not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from safetab.findings import FindingsOf
+
+NOT_DIGITS = -1
+
+_EXAMPLES = 5
+
+Digits = dict[str, NDArray[np.int64]]
+
+
+def digits_of(column: pa.Array, width: int) -> NDArray[np.int64]:
+    """The numbers that the digits spell; NOT_DIGITS where a value is not `width` digits."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_integer(column.type):  # Parquet may hold codes as integers: the zeros in front are not stored
+        numbers = column.cast(pa.int64(), safe=False).fill_null(NOT_DIGITS).to_numpy(zero_copy_only=False)
+        return np.where((numbers >= 0) & (numbers < 10**width), numbers, NOT_DIGITS)
+    if not is_text(column.type):
+        return np.full(len(column), NOT_DIGITS, dtype=np.int64)
+    text = column.cast(pa.binary())
+    numbers = _all_digits(text, width)
+    return _some_digits(text, width) if numbers is None else numbers
+
+
+def is_text(column_type: pa.DataType) -> bool:
+    return any(is_kind(column_type) for is_kind in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary))
+
+
+def _all_digits(text: pa.Array, width: int) -> NDArray[np.int64] | None:
+    """Reads the bytes where they lie, if every value has the width and digits alone."""
+    if text.null_count or not pc.all(pc.equal(pc.binary_length(text), width)).as_py():
+        return None
+    first = np.frombuffer(text.buffers()[1], dtype=np.int32)[text.offset]
+    characters = np.frombuffer(text.buffers()[2], dtype=np.uint8)[first : first + len(text) * width]
+    digits = (characters - ord("0")).reshape(len(text), width)  # what lies below "0" wraps to a large number
+    if digits.max() > 9:
+        return None
+    numbers = np.zeros(len(text), dtype=np.int64)
+    for place in range(width):
+        numbers = numbers * 10 + digits[:, place]
+    return numbers
+
+
+def _some_digits(text: pa.Array, width: int) -> NDArray[np.int64]:
+    is_right = pc.match_substring_regex(text, f"^[0-9]{{{width}}}$").fill_null(False)
+    right = pc.if_else(is_right, text, pa.scalar(b"0"))
+    numbers = right.cast(pa.string()).cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return np.where(is_right.to_numpy(zero_copy_only=False), numbers, NOT_DIGITS)
+
+
+class WrongRows:
+    """Gathers what is wrong, with places; a blank line is wrong only if something follows it."""
+
+    def __init__(
+        self, findings: FindingsOf, widths: Mapping[str, int], misshapen_lines: Sequence[int], noun: str
+    ) -> None:
+        self._findings = findings
+        self._widths = widths
+        self._misshapen_lines = misshapen_lines  # these lines are in no batch
+        self._noun = noun
+        self._rows_before = 0
+        self._examples: dict[tuple[str, str], list[str]] = {}
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._last_blank_rows: list[int] = []  # that nothing has followed yet
+
+    def look_at(self, digits: Digits, batch: pa.RecordBatch) -> None:
+        wrong = {column: numbers == NOT_DIGITS for column, numbers in digits.items()}
+        is_blank = self._blank_rows(wrong, batch)
+        self._look_at_blank_rows(is_blank)
+        for column, is_wrong in wrong.items():
+            rows = np.flatnonzero(is_wrong & ~is_blank)
+            rule = (column, f"must be {self._widths[column]} digits")
+            self._counts[rule] += len(rows)
+            for row in rows[:_EXAMPLES].tolist():
+                self._add_example(
+                    rule, f'{self._place(self._rows_before + row)} ("{_text(batch.column(column)[row])}")'
+                )
+        self._rows_before += len(batch)
+
+    def report(self) -> None:
+        for rule, examples in self._examples.items():
+            column, sentence = rule
+            more = self._counts[rule] - len(examples)
+            self._findings.error(column, f"{sentence}: {', '.join(examples)}{f' and {more} more' if more else ''}.")
+
+    def _blank_rows(self, wrong: Mapping[str, NDArray[np.bool_]], batch: pa.RecordBatch) -> NDArray[np.bool_]:
+        is_blank: NDArray[np.bool_] = np.logical_and.reduce(list(wrong.values()))
+        for column in wrong if is_blank.any() else ():
+            values = batch.column(column)
+            is_empty = pc.equal(pc.binary_length(values), 0) if is_text(values.type) else pa.scalar(False)
+            is_blank = is_blank & np.asarray(pc.fill_null(is_empty, False))
+        return is_blank
+
+    def _look_at_blank_rows(self, is_blank: NDArray[np.bool_]) -> None:
+        blank_rows = [*self._last_blank_rows, *(self._rows_before + np.flatnonzero(is_blank)).tolist()]
+        filled = np.flatnonzero(~is_blank)
+        last_filled = self._rows_before + int(filled[-1]) if len(filled) else -1
+        self._last_blank_rows = [row for row in blank_rows if row > last_filled]
+        rule = ("", "blank lines are only allowed at the end")
+        for row in blank_rows:
+            if row < last_filled:
+                self._counts[rule] += 1
+                self._add_example(rule, self._place(row))
+
+    def _add_example(self, rule: tuple[str, str], example: str) -> None:
+        examples = self._examples.setdefault(rule, [])
+        if len(examples) < _EXAMPLES:
+            examples.append(example)
+
+    def _place(self, row: int) -> str:
+        """Which line of a text file, or row of a Parquet file, the row was."""
+        if self._noun == "row":
+            return f"row {row + 1}"
+        line = row + 2  # the first line is the header
+        for misshapen in self._misshapen_lines:
+            line += misshapen <= line
+        return f"line {line}"
+
+
+def _text(value: pa.Scalar) -> str:
+    python_value = value.as_py()
+    if isinstance(python_value, bytes):
+        return python_value.decode("utf-8", errors="replace")
+    return "null" if python_value is None else str(python_value)

@@ -1,0 +1,74 @@
+"""GRF-C, the public list of blocks -> Geography."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from safetab.findings import Checked, FindingsOf, shortened
+from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
+from safetab.readers.geography_batches import batches_of
+from safetab.readers.table_files import TableForm, find_table
+from safetab.spec.geography import NO_ENTITY, Geography
+
+GEOGRAPHY_TABLE = "GRF-C"
+
+_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4, "PLACEFP": 5, "AIANNHCE": 4}
+_NO_PLACE = 99999  # "in no place": such blocks join no place
+_NO_AIANNH = 9999
+
+
+def read_geography(data: Path) -> Checked[Geography]:
+    findings = FindingsOf(GEOGRAPHY_TABLE)
+    files = find_table(data, GEOGRAPHY_TABLE, findings)
+    if files is None:
+        return Checked(None, findings.findings)
+    parts: list[Geography] = []
+    errors = list(findings.findings)
+    for path in files.parts:
+        part_findings = FindingsOf(path.name)
+        parts += _parts_of_file(path, files.form, part_findings)
+        errors += part_findings.findings
+    if errors:
+        return Checked(None, tuple(errors))
+    geography = _joined(parts)
+    _check_blocks(geography, findings)
+    return Checked(None if findings.has_errors else geography, findings.findings)
+
+
+def _parts_of_file(path: Path, form: TableForm, findings: FindingsOf) -> Iterator[Geography]:
+    misshapen_lines: list[int] = []
+    rows = WrongRows(findings, _DIGITS, misshapen_lines, noun="row" if form is TableForm.PARQUET else "line")
+    for batch in batches_of(path, form, tuple(_DIGITS), findings, misshapen_lines):
+        digits = {column: digits_of(batch.column(column), width) for column, width in _DIGITS.items()}
+        rows.look_at(digits, batch)
+        is_filled = digits["TABBLKST"] != NOT_DIGITS
+        yield _geography_of({column: numbers[is_filled] for column, numbers in digits.items()})
+    rows.report()
+
+
+def _geography_of(digits: Digits) -> Geography:
+    tract = (digits["TABBLKST"] * 10**3 + digits["TABBLKCOU"]) * 10**6 + digits["TABTRACTCE"]
+    place = np.where(digits["PLACEFP"] == _NO_PLACE, NO_ENTITY, digits["TABBLKST"] * 10**5 + digits["PLACEFP"])
+    aiannh = np.where(digits["AIANNHCE"] == _NO_AIANNH, NO_ENTITY, digits["AIANNHCE"])
+    return Geography(tract * 10**4 + digits["TABBLK"], place, aiannh)
+
+
+def _joined(parts: list[Geography]) -> Geography:
+    empty = np.empty(0, dtype=np.int64)
+    block = np.concatenate([empty, *(part.block for part in parts)])
+    order = np.argsort(block, kind="stable")
+    place = np.concatenate([empty, *(part.place for part in parts)])
+    aiannh = np.concatenate([empty, *(part.aiannh for part in parts)])
+    return Geography(block[order], place[order], aiannh[order])
+
+
+def _check_blocks(geography: Geography, findings: FindingsOf) -> None:
+    if not len(geography.block):
+        findings.error("", "it lists no block.")
+    twice = np.unique(geography.block[1:][np.diff(geography.block) == 0])
+    if len(twice):
+        blocks = shortened(f"{block:015d}" for block in twice)
+        findings.error("TABBLK", f"listed more than once: block {blocks}. List each block once.")

@@ -1,0 +1,115 @@
+"""The wanted columns of a geography file, batch by batch, from text or Parquet, as Arrow arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from safetab.findings import FindingsOf, shortened
+from safetab.readers.delimited import SEPARATOR
+from safetab.readers.table_files import TableForm
+from safetab.text_files import why_unreadable
+
+_BLOCK_BYTES = 8 << 20
+_LONGEST_HEADER = 1 << 16
+
+
+def batches_of(
+    path: Path, form: TableForm, columns: tuple[str, ...], findings: FindingsOf, misshapen_lines: list[int]
+) -> Iterator[pa.RecordBatch]:
+    """Batches with exactly these columns; whatever is wrong with the shape of the file goes to the findings.
+
+    Lines with too few or too many fields are left out, and their numbers are appended to `misshapen_lines` before the
+    batch that they would have been in comes out.
+    """
+    try:
+        if form is TableForm.PARQUET:
+            yield from _parquet_batches(path, columns, findings)
+        else:
+            yield from _text_batches(path, columns, findings, misshapen_lines)
+    except pa.ArrowInvalid:
+        findings.error("", f"{path} is damaged, or not what its ending says. Write it again.")
+    except OSError as error:
+        if error.errno is None:  # from the decompressor, not from the operating system
+            findings.error("", f"{path} is damaged, or not what its ending says. Write it again.")
+        else:
+            findings.error("", why_unreadable(path, error))
+
+
+def _parquet_batches(path: Path, columns: tuple[str, ...], findings: FindingsOf) -> Iterator[pa.RecordBatch]:
+    with pa.parquet.ParquetFile(path) as file:
+        names = file.schema_arrow.names
+        missing = [column for column in columns if names.count(column) != 1]
+        if missing:
+            findings.error("", f"columns missing, or there more than once: {shortened(missing, len(columns))}.")
+            return
+        for batch in file.iter_batches(columns=list(columns)):
+            yield batch.select(list(columns))
+
+
+def _text_batches(
+    path: Path, columns: tuple[str, ...], findings: FindingsOf, misshapen_lines: list[int]
+) -> Iterator[pa.RecordBatch]:
+    header = _header_of(path)
+    positions = _positions_of(header, columns, findings)
+    if positions is None:
+        return
+
+    def remember(row: pa.csv.InvalidRow) -> str:
+        misshapen_lines.append(row.number)
+        return "skip"
+
+    names = [str(position) for position in range(len(header))]
+    wanted = [str(position) for position in positions]
+    with pa.input_stream(str(path), compression="detect") as stream:
+        reader = pa.csv.open_csv(
+            stream,
+            # one thread, so that the line of a wrong row is known
+            read_options=pa.csv.ReadOptions(
+                use_threads=False, block_size=_BLOCK_BYTES, skip_rows=1, column_names=names
+            ),
+            parse_options=pa.csv.ParseOptions(
+                delimiter=SEPARATOR,
+                quote_char=False,
+                double_quote=False,
+                ignore_empty_lines=False,
+                invalid_row_handler=remember,
+            ),
+            convert_options=pa.csv.ConvertOptions(
+                include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary()), null_values=[]
+            ),
+        )
+        for batch in reader:
+            yield batch.rename_columns(list(columns))
+    if misshapen_lines:
+        lines = shortened(f"line {line}" for line in misshapen_lines)
+        findings.error(
+            "", f"a row must have {len(header)} fields separated by {SEPARATOR}, as the header has: {lines}."
+        )
+
+
+def _header_of(path: Path) -> list[str]:
+    with pa.input_stream(str(path), compression="detect") as stream:
+        first_line = stream.read(_LONGEST_HEADER).partition(b"\n")[0]
+    header: str = first_line.decode("utf-8-sig", errors="replace")
+    return header.removesuffix("\r").split(SEPARATOR)
+
+
+def _positions_of(header: list[str], columns: tuple[str, ...], findings: FindingsOf) -> list[int] | None:
+    """Where the wanted columns stand; they must be there once each, in their order."""
+    missing = [column for column in columns if header.count(column) != 1]
+    if missing:
+        findings.error(
+            "line 1", f"columns missing, or there more than once: {shortened(missing, len(columns))}."
+            f" The header must hold {SEPARATOR.join(columns)}"
+        )  # fmt: skip
+        return None
+    positions = [header.index(column) for column in columns]
+    if positions != sorted(positions):
+        findings.error("line 1", f"the columns must stand in this order: {SEPARATOR.join(columns)}")
+        return None
+    return positions

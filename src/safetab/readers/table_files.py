@@ -1,0 +1,76 @@
+"""Finds the files of a large table: text, gzipped text or Parquet, one file or a folder of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from safetab.findings import FindingsOf, shortened
+
+
+class TableForm(Enum):
+    """The value is the ending of the file name."""
+
+    TEXT = ".txt"
+    GZIPPED_TEXT = ".txt.gz"
+    PARQUET = ".parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class TableFiles:
+    """The parts of one table, all of one form, in the order of their names."""
+
+    form: TableForm
+    parts: tuple[Path, ...]
+
+
+def find_table(folder: Path, table: str, findings: FindingsOf) -> TableFiles | None:
+    """The files of a table, or nothing and a finding about what is missing or ambiguous."""
+    if not folder.is_dir():
+        findings.error("", f"{folder} is not a directory. Give the directory that holds {table}.txt.")
+        return None
+    candidates = [folder / f"{table}{form.value}" for form in TableForm] + [folder / table]
+    present = [path for path in candidates if path.exists()]
+    if not present:
+        findings.error("", f"{folder} holds no {table}.txt, {table}.txt.gz, {table}.parquet, or folder {table}.")
+        return None
+    if len(present) > 1:
+        names = shortened(path.name for path in present)
+        findings.error("", f"{folder} holds more than one form of this table: {names}. Keep one.")
+        return None
+    if present[0] == folder / table:
+        return _parts_of(present[0], findings)
+    if present[0].is_dir():
+        findings.error("", f"{present[0]} is a directory, not a file.")
+        return None
+    return TableFiles(_form_of(present[0]), (present[0],))
+
+
+def _parts_of(folder: Path, findings: FindingsOf) -> TableFiles | None:
+    """Names that begin with . or _ are other programs' notes, such as Spark's _SUCCESS."""
+    if not folder.is_dir():
+        findings.error("", f"{folder} is a file without an ending. Name it {folder.name}.txt, or make it a folder.")
+        return None
+    parts = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
+    strange = [path.name for path in parts if path.is_dir() or not _has_known_ending(path)]
+    if strange:
+        endings = ", ".join(form.value for form in TableForm)
+        findings.error("", f"{folder} holds what is no part of a table: {shortened(strange)}. Parts end in {endings}.")
+        return None
+    forms = {_form_of(path) for path in parts}
+    if len(forms) > 1:
+        findings.error("", f"{folder} holds more than one form of this table. Keep one.")
+        return None
+    if not parts:
+        findings.error("", f"{folder} is empty.")
+        return None
+    return TableFiles(forms.pop(), tuple(parts))
+
+
+def _has_known_ending(path: Path) -> bool:
+    return any(path.name.endswith(form.value) for form in TableForm)
+
+
+def _form_of(path: Path) -> TableForm:
+    return next(form for form in TableForm if path.name.endswith(form.value))

@@ -1,0 +1,1 @@
+"""What is tabulated: geography levels, iterations, tables, population group levels. Pure; knows no file."""

@@ -1,0 +1,40 @@
+"""Text files as the project reads them: UTF-8, a byte-order mark ignored, and a sentence for whatever is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class UnreadableFile(Exception):  # noqa: N818 - the name is the sentence
+    """The file can't be read; the message says why and what to do."""
+
+
+def read_text(path: Path) -> str:
+    content = read_bytes(path)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UnreadableFile(f"line {line} is not UTF-8 text. Save the file as UTF-8.") from None
+
+
+def read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableFile(why_unreadable(path, error)) from None
+
+
+def why_unreadable(path: Path, error: OSError) -> str:
+    """One sentence for an operating-system error about a path."""
+    match error:
+        case FileNotFoundError():
+            return f"there is no file {path}."
+        case IsADirectoryError():
+            return f"{path} is a directory, not a file."
+        case NotADirectoryError():
+            return f"{path.parent} is not a directory."
+        case PermissionError():
+            return f"{path} may not be read. Check its permissions."
+        case _:
+            return f"{path} can't be read: {error.strerror or 'unknown error'}."
