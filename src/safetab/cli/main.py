@@ -38,15 +38,21 @@ Parameters = Annotated[
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="Directory with the geography file GRF-C.")]
 
 
-@app.callback()
-def _top(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
         from safetab import __version__  # noqa: PLC0415
 
         typer.echo(f"safetab {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command()

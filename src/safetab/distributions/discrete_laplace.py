@@ -35,7 +35,7 @@ class DiscreteLaplace(NoiseDistribution):
             at_least_so_many = list(accumulate(reversed(weights)))[::-1]
             success = _success(self.scale)
             terms = (
-                share * comb(at_least + successes, successes) * success**successes
+                share * comb(at_least - 1 + successes, successes) * success**successes
                 for successes, share in enumerate(at_least_so_many)
             )
             return _failure(self.scale) ** at_least * sum(terms, arb(0))

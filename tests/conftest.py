@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROJECT = Path(__file__).parents[1]
+SMALL_EXAMPLE = PROJECT / "examples" / "small"
+SHARED = PROJECT.parent / "shared"
+
+
+@dataclass(frozen=True)
+class World:
+    """A copy of the small example that a test may damage."""
+
+    parameters: Path
+    data: Path
+
+    def config(self) -> dict[str, Any]:
+        return json.loads((self.parameters / "config.json").read_text())
+
+    def configure(self, **changes: Any) -> None:
+        self.write_config(self.config() | changes)
+
+    def write_config(self, config: Any) -> None:
+        (self.parameters / "config.json").write_text(json.dumps(config))
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replaces the first `old` in a file, which must be there."""
+        path = self.path(file)
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def append(self, file: str, *lines: str) -> None:
+        path = self.path(file)
+        path.write_text(path.read_text() + "".join(f"{line}\n" for line in lines))
+
+    def path(self, file: str) -> Path:
+        return (self.data if file.startswith("GRF-C") else self.parameters) / file
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    shutil.copytree(SMALL_EXAMPLE, tmp_path, dirs_exist_ok=True)
+    return World(tmp_path / "parameters", tmp_path / "data")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if (SHARED / "spec-2020").is_dir():
+        return
+    skip = pytest.mark.skip(reason="the 2020 parameter files are not beside the project")
+    for item in items:
+        if item.get_closest_marker("needs_2020_files"):
+            item.add_marker(skip)
+
+
+@pytest.fixture
+def spec_2020() -> Path:
+    return SHARED / "spec-2020"
+
+
+@pytest.fixture
+def cases() -> Path:
+    return SHARED / "cases"

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from safetab.population_groups.iteration_map import IterationMap
+from safetab.population_groups.stability import stability
+
+CODES = [str(1000 + n) for n in range(6)]
+
+
+def maps(prefix: str) -> st.SearchStrategy[dict[str, str]]:
+    """Codes to at most one of four iterations, or to none."""
+    return st.dictionaries(st.sampled_from(CODES), st.sampled_from([f"{prefix}{n}" for n in range(4)]))
+
+
+def members(iteration_of_code: dict[str, str]) -> dict[str, set[str]]:
+    return {
+        iteration: {code for code, of in iteration_of_code.items() if of == iteration}
+        for iteration in set(iteration_of_code.values())
+    }
+
+
+def iterations_by_definition(alone, in_combination, ethnicity, races: set[str], ethnicity_code: str) -> set[str]:
+    """The paper's words: alone if all codes are contained in the group; in combination if some code is."""
+    return (
+        {group for group, codes in members(alone).items() if races <= codes}
+        | {group for group, codes in members(in_combination).items() if races & codes}
+        | {group for group, codes in members(ethnicity).items() if ethnicity_code in codes}
+    )
+
+
+def people(max_race_codes: int):
+    for count in range(1, max_race_codes + 1):
+        for races in combinations(CODES, count):
+            for ethnicity_code in [*CODES, "9950"]:
+                yield list(races), ethnicity_code
+
+
+@settings(max_examples=150, deadline=None)
+@given(alone=maps("A"), in_combination=maps("C"), ethnicity=maps("E"), max_race_codes=st.integers(1, 4))
+def test_stability_is_the_most_that_any_person_reaches(alone, in_combination, ethnicity, max_race_codes: int) -> None:
+    iteration_map = IterationMap(alone, in_combination, ethnicity, max_race_codes)
+    most = 0
+    for races, ethnicity_code in people(max_race_codes):
+        expected = iterations_by_definition(alone, in_combination, ethnicity, set(races), ethnicity_code)
+        assert iteration_map.iterations_of(races, ethnicity_code) == expected
+        most = max(most, len(expected))
+    assert stability(iteration_map) == most
+
+
+@settings(max_examples=100, deadline=None)
+@given(groups=maps("G"), max_race_codes=st.integers(1, 4))
+def test_where_alone_and_in_combination_are_the_same_sets_stability_is_the_papers(groups, max_race_codes: int) -> None:
+    """max_race_codes + 1, but 3 for a single code, as long as there are enough groups."""
+    alone = {code: f"{group} alone" for code, group in groups.items()}
+    iteration_map = IterationMap(alone, groups, dict.fromkeys(CODES, "E"), max_race_codes)
+    distinct = len(set(groups.values()))
+    expected = 1 + (max(2, min(max_race_codes, distinct)) if distinct else 0)
+    assert stability(iteration_map) == expected

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from tests.conftest import World
+
+from safetab.config.config_file import budget_key, read_config, threshold_key
+from safetab.config.run_config import ReaderKind
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.geography_levels import GeographyLevel, TabulationPass
+from safetab.spec.iterations import IterationLevel
+from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.spec.tables import Table, Thresholds
+
+TRACT_DETAILED = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
+PR_COUNTY_REGIONAL = PopulationGroupLevel(GeographyLevel.PR_COUNTY, IterationLevel.REGIONAL)
+
+
+def test_every_key_is_read(world: World) -> None:
+    config = read_config(world.parameters).require()
+    assert config.privacy_definition is PrivacyDefinition.ZCDP
+    assert config.passes == (TabulationPass.US, TabulationPass.PUERTO_RICO)
+    assert config.us_states == ("44", "50")
+    assert config.states_of(TabulationPass.PUERTO_RICO) == ("72",)
+    assert config.reader is ReaderKind.CSV
+    assert config.max_race_codes == 8
+    assert config.stage_1_fraction == Fraction(1, 10)
+    assert config.zero_suppression_chance == Fraction(9999, 10000)
+    assert config.allow_negative_counts is True
+    assert len(config.budgets) == 20
+    assert config.budgets[TRACT_DETAILED] == Fraction(1, 5)
+    assert config.thresholds[PR_COUNTY_REGIONAL] == Thresholds(5000, 20000, 150000)
+
+
+@pytest.mark.parametrize(
+    ("text", "exact"),
+    [
+        ("0.159", Fraction(159, 1000)),
+        ("1e-3", Fraction(1, 1000)),
+        ("2.134E0", Fraction(2134, 1000)),
+        ("0.1000000000000000055511151231257827", Fraction(1000000000000000055511151231257827, 10**34)),
+        ("1000000000", Fraction(10**9)),
+    ],
+)
+def test_numbers_are_exact(text: str, exact: Fraction, world: World) -> None:
+    world.edit("config.json", '"privacy_budget_p_level_2_tract": 0.2', f'"privacy_budget_p_level_2_tract": {text}')
+    assert read_config(world.parameters).require().budgets[TRACT_DETAILED] == exact
+
+
+def test_files_spell_a_level_their_own_way() -> None:
+    assert budget_key(PR_COUNTY_REGIONAL) == "privacy_budget_p_level_1_pr_county"
+    assert threshold_key(PR_COUNTY_REGIONAL) == "(PR-COUNTY, 1)"
+
+
+def test_without_a_suppression_chance_nothing_is_suppressed(world: World) -> None:
+    config = world.config()
+    del config["zero_suppression_chance"]
+    world.write_config(config)
+    assert read_config(world.parameters).require().zero_suppression_chance == 0
+
+
+def test_a_pass_that_is_off_needs_no_thresholds_and_no_states_but_all_budgets(world: World) -> None:
+    thresholds = {key: value for key, value in world.config()["thresholds_p"].items() if key.startswith("(PR")}
+    world.configure(run_us=False, state_filter_us=[], thresholds_p=thresholds)
+    assert read_config(world.parameters).require().passes == (TabulationPass.PUERTO_RICO,)
+    world.configure(privacy_budget_p_level_1_usa=-1)
+    assert read_config(world.parameters).value is None
+
+
+def test_budgets_of_a_pass_that_is_off_may_all_be_zero(world: World) -> None:
+    zero = {key: 0 for key in world.config() if key.startswith("privacy_budget_p_level") and "_pr_" in key}
+    world.configure(run_pr=False, **zero)
+    assert read_config(world.parameters).value is not None
+
+
+def test_equal_thresholds_are_accepted(world: World) -> None:
+    world.configure(thresholds_p=world.config()["thresholds_p"] | {"(USA, 1)": [0, 0, 0]})
+    assert read_config(world.parameters).value is not None
+
+
+def test_fewer_than_eight_race_codes_are_worth_a_warning(world: World) -> None:
+    world.configure(max_race_codes=3)
+    (warning,) = read_config(world.parameters).warnings
+    assert warning.where == "max_race_codes"
+
+
+@pytest.mark.parametrize(
+    ("noisy_total", "table"),
+    [
+        (-7, Table.TOTAL),
+        (999, Table.TOTAL),
+        (1_000, Table.SEX_BY_AGE_4),
+        (4_999, Table.SEX_BY_AGE_4),
+        (5_000, Table.SEX_BY_AGE_9),
+        (19_999, Table.SEX_BY_AGE_9),
+        (20_000, Table.SEX_BY_AGE_23),
+    ],
+)
+def test_a_group_that_reaches_a_threshold_gets_the_finer_table(noisy_total: int, table: Table) -> None:
+    assert Thresholds(1_000, 5_000, 20_000).table_of(noisy_total) is table
+
+
+def test_where_thresholds_are_equal_the_finest_table_is_given() -> None:
+    assert Thresholds(10, 10, 10).table_of(10) is Table.SEX_BY_AGE_23
+    assert Thresholds(10, 10, 10).table_of(9) is Table.TOTAL
+
+
+@pytest.mark.parametrize(
+    ("table", "cells", "of_a_sex", "t2_rows"),
+    [
+        (Table.TOTAL, 1, 0, 0),
+        (Table.SEX_BY_AGE_4, 8, 4, 10),
+        (Table.SEX_BY_AGE_9, 18, 9, 20),
+        (Table.SEX_BY_AGE_23, 46, 23, 48),
+    ],
+)
+def test_tables_have_these_many_cells_and_rows(table: Table, cells: int, of_a_sex: int, t2_rows: int) -> None:
+    assert (table.cells, table.cells_of_a_sex, table.t2_rows) == (cells, of_a_sex, t2_rows)

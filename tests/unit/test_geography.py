@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+from safetab.readers.geography import read_geography
+from safetab.spec.geography import NO_ENTITY, Geography, region_id
+from safetab.spec.geography_levels import EntityKind
+
+COLUMNS = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK", "PLACEFP", "AIANNHCE")
+BLOCKS = [
+    ("44", "007", "000101", "1000", "59000", "9999"),
+    ("01", "001", "000001", "0002", "99999", "0001"),
+    ("01", "001", "000001", "0001", "22800", "9999"),
+    ("72", "031", "050901", "2040", "99999", "9999"),
+    ("02", "001", "000001", "0001", "22800", "0001"),
+]
+
+
+def text(blocks: list[tuple[str, ...]]) -> str:
+    return "\n".join("|".join(row) for row in [COLUMNS, *blocks]) + "\n"
+
+
+def columns_of(blocks: list[tuple[str, ...]]) -> dict[str, list[str]]:
+    return {column: [row[position] for row in blocks] for position, column in enumerate(COLUMNS)}
+
+
+def write_text(folder: Path) -> None:
+    (folder / "GRF-C.txt").write_text(text(BLOCKS))
+
+
+def write_more_columns(folder: Path) -> None:
+    lines = ["OIDTABBLK|" + "|".join(COLUMNS).replace("|PLACEFP", "|UR|PLACEFP") + "|LAST"]
+    lines += ["1|" + "|".join([*row[:4], '"', *row[4:]]) + "|x" for row in BLOCKS]
+    (folder / "GRF-C.txt").write_text("\n".join(lines))
+
+
+def write_gzip(folder: Path) -> None:
+    (folder / "GRF-C.txt.gz").write_bytes(gzip.compress(text(BLOCKS).encode()))
+
+
+def write_parquet_of_strings(folder: Path) -> None:
+    shuffled = dict(reversed([*columns_of(BLOCKS).items(), ("MORE", [0] * len(BLOCKS))]))
+    pq.write_table(pa.table(shuffled), folder / "GRF-C.parquet")
+
+
+def write_parquet_of_integers(folder: Path) -> None:
+    table = pa.table({column: pa.array(map(int, values), pa.int32()) for column, values in columns_of(BLOCKS).items()})
+    pq.write_table(table, folder / "GRF-C.parquet")
+
+
+def write_parquet_of_dictionaries(folder: Path) -> None:
+    table = pa.table({column: pa.array(values).dictionary_encode() for column, values in columns_of(BLOCKS).items()})
+    pq.write_table(table, folder / "GRF-C.parquet")
+
+
+def write_folder(folder: Path) -> None:
+    (folder / "GRF-C").mkdir()
+    (folder / "GRF-C" / "_SUCCESS").touch()
+    (folder / "GRF-C" / "a.txt").write_text(text(BLOCKS[:2]))
+    (folder / "GRF-C" / "b.txt").write_text(text(BLOCKS[2:]))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        write_text,
+        write_more_columns,
+        write_gzip,
+        write_parquet_of_strings,
+        write_parquet_of_integers,
+        write_parquet_of_dictionaries,
+        write_folder,
+    ],
+)
+def test_every_form_gives_the_same_geography(write, tmp_path: Path) -> None:
+    write(tmp_path)
+    checked = read_geography(tmp_path)
+    geography = checked.require()
+    assert checked.findings == ()
+    assert geography.block.tolist() == [
+        10010000010001,
+        10010000010002,
+        20010000010001,
+        440070001011000,
+        720310509012040,
+    ]
+    assert geography.place.tolist() == [122800, NO_ENTITY, 222800, 4459000, NO_ENTITY]
+    assert geography.aiannh.tolist() == [NO_ENTITY, 1, 1, NO_ENTITY, NO_ENTITY]
+
+
+def test_batches_do_not_change_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("safetab.readers.geography_batches._BLOCK_BYTES", 80)
+    blocks = [("44", "007", "000101", f"{block:04d}", "59000", "9999") for block in range(500)]
+    (tmp_path / "GRF-C.txt").write_text(text(blocks) + "\n" * 300)
+    assert read_geography(tmp_path).require().block.tolist() == [440070001010000 + block for block in range(500)]
+    (tmp_path / "GRF-C.txt").write_text(text(blocks[:-1]) + "\n" * 300 + "44|007|000101|9999|59000|9999\n")
+    (finding,) = read_geography(tmp_path).findings
+    assert finding.message.startswith("blank lines are only allowed at the end: line 501, line 502")
+    assert pacsv.ReadOptions().block_size > 80
+
+
+@pytest.fixture
+def geography(tmp_path: Path) -> Geography:
+    write_text(tmp_path)
+    return read_geography(tmp_path).require()
+
+
+def test_entities_are_listed_once_in_order(geography: Geography) -> None:
+    us = geography.of_states(["01", "02", "44"])
+    ids = {kind: [region_id(entity, kind) for entity in us.entities(kind).tolist()] for kind in EntityKind}
+    assert ids == {
+        EntityKind.NATION: ["1"],
+        EntityKind.STATE: ["01", "02", "44"],
+        EntityKind.COUNTY: ["01001", "02001", "44007"],
+        EntityKind.TRACT: ["01001000001", "02001000001", "44007000101"],
+        EntityKind.PLACE: ["0122800", "0222800", "4459000"],
+        EntityKind.AIANNH: ["0001"],  # crosses a state line
+    }
+
+
+def test_a_pass_sees_the_blocks_of_its_states_alone(geography: Geography) -> None:
+    puerto_rico = geography.of_states(["72"])
+    assert puerto_rico.block.tolist() == [720310509012040]
+    assert puerto_rico.entities(EntityKind.PLACE).tolist() == []
+    assert geography.of_states(["05"]).entities(EntityKind.NATION).tolist() == []

@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.conftest import World
+
+import safetab
+from safetab.config.config_file import read_config
+from safetab.findings import InvalidInput
+from safetab.planning.expectations import margins_of, output_if_all_groups_are_empty
+from safetab.planning.plan_json import exact, plan_as_json
+from safetab.planning.planner import PublicFiles, plan_of, plan_of_files
+from safetab.planning.run_plan import LevelPlan, RunPlan
+from safetab.readers.public_lists import read_public_lists
+from safetab.spec.geography import NO_ENTITY, Geography
+from safetab.spec.geography_levels import GeographyLevel, TabulationPass
+from safetab.spec.iterations import IterationLevel
+from safetab.spec.tables import Stage, Table
+
+
+def level_of(plan: RunPlan, geography: GeographyLevel, iterations: IterationLevel) -> LevelPlan:
+    (level,) = (one for one in plan.levels if (one.level.geography, one.level.iterations) == (geography, iterations))
+    return level
+
+
+def test_a_level_with_budget_0_is_left_out(world: World) -> None:
+    plan = safetab.plan(world.parameters, world.data)
+    assert [str(level) for level in plan.levels_left_out] == ["(AIANNH, Regional)"]
+    assert len(plan.levels) == 19
+    assert plan.loss_of(TabulationPass.US).unbounded == Fraction("4.85")
+    assert plan.loss.bounded == Fraction("9.7")
+
+
+def test_stages_share_the_budget_of_a_level(world: World) -> None:
+    plan = safetab.plan(world.parameters, world.data)
+    state = level_of(plan, GeographyLevel.STATE, IterationLevel.DETAILED)
+    assert {stage: stage_plan.budget for stage, stage_plan in state.stages.items()} == {
+        Stage.STAGE_1: Fraction(2, 10),
+        Stage.STAGE_2: Fraction(18, 10),
+        Stage.TOTAL_ONLY: Fraction(2),
+    }
+    assert state.stages[Stage.TOTAL_ONLY].noise.sigma_squared == Fraction(9, 4)
+    county = level_of(plan, GeographyLevel.COUNTY, IterationLevel.DETAILED)
+    assert set(county.stages) == {Stage.STAGE_1, Stage.STAGE_2}
+
+
+def test_only_groups_below_state_are_suppressed(world: World) -> None:
+    plan = safetab.plan(world.parameters, world.data)
+    thresholds = {str(level.level): level.suppression_threshold for level in plan.levels}
+    assert thresholds["(STATE, Detailed)"] is None
+    assert thresholds["(PR-STATE, Detailed)"] is None
+    assert thresholds["(COUNTY, Detailed)"] == 19
+    assert thresholds["(AIANNH, Detailed)"] == 19
+    assert thresholds["(PR-TRACT, Regional)"] == 55
+    world.configure(zero_suppression_chance=0)
+    plan = safetab.plan(world.parameters, world.data)
+    assert {level.suppression_threshold for level in plan.levels} == {None}
+
+
+def test_pure_dp_gets_geometric_noise(world: World) -> None:
+    world.configure(privacy_defn="puredp")
+    plan = safetab.plan(world.parameters, world.data)
+    county = level_of(plan, GeographyLevel.COUNTY, IterationLevel.DETAILED)
+    assert county.stages[Stage.STAGE_1].noise.scale == Fraction(450)
+    assert county.stages[Stage.STAGE_2].noise.scale == Fraction(50)
+    loss = plan_as_json(plan)["loss"]
+    assert loss["us"] == {"unbounded_epsilon": "4.85", "bounded_epsilon": "9.7"}
+
+
+@pytest.mark.parametrize("definition", ["zcdp", "puredp"])
+def test_a_budget_of_a_thousand_million_makes_noise_vanish(definition: str, world: World) -> None:
+    budgets = {
+        key: 10**9 for key, value in world.config().items() if key.startswith("privacy_budget_p_level") and value
+    }
+    world.configure(privacy_defn=definition, **budgets)
+    for level in safetab.plan(world.parameters, world.data).levels:
+        assert margins_of(level).tables[Table.SEX_BY_AGE_23].total == 0
+        assert level.suppression_threshold in (None, 0)
+
+
+def test_published_empty_groups_are_counted_as_theory_says(world: World) -> None:
+    plan = safetab.plan(world.parameters, world.data)
+    tract = level_of(plan, GeographyLevel.TRACT, IterationLevel.DETAILED)
+    chance = float(tract.stages[Stage.STAGE_2].noise.tail(20))  # T is 19
+    assert 0 < chance < 1e-4
+    assert output_if_all_groups_are_empty(tract).published_groups == pytest.approx(252 * chance, rel=1e-12)
+    state = output_if_all_groups_are_empty(level_of(plan, GeographyLevel.STATE, IterationLevel.DETAILED))
+    assert (state.published_groups, state.t1_rows, state.t2_rows) == (42, 42, 0)
+
+
+def test_thresholds_of_zero_give_empty_groups_tables(world: World) -> None:
+    world.configure(thresholds_p={level: [0, 0, 0] for level in world.config()["thresholds_p"]})
+    plan = safetab.plan(world.parameters, world.data)
+    tract = level_of(plan, GeographyLevel.TRACT, IterationLevel.DETAILED)
+    gets_a_table = float(tract.stages[Stage.STAGE_1].noise.tail(0))
+    passes = float(tract.stages[Stage.STAGE_2].noise.tail(20))
+    output = output_if_all_groups_are_empty(tract)
+    assert 0.5 < gets_a_table < 0.6
+    assert output.t2_rows == pytest.approx(252 * 48 * gets_a_table, rel=1e-12)
+    assert output.published_groups == pytest.approx(252 * (gets_a_table + (1 - gets_a_table) * passes), rel=1e-12)
+
+
+def test_a_level_without_entities_is_planned_with_a_warning(world: World) -> None:
+    world.edit("GRF-C.txt", "2320", "9999")
+    for _ in range(3):
+        world.edit("GRF-C.txt", "2320", "9999")
+    checked = plan_of_files(world.parameters, world.data)
+    (warning,) = checked.warnings
+    assert "the geography lists no AIANNH area" in warning.message
+    aiannh = level_of(checked.require(), GeographyLevel.AIANNH, IterationLevel.DETAILED)
+    assert (aiannh.universe.size, aiannh.stability) == (0, 9)
+    assert output_if_all_groups_are_empty(aiannh).t1_rows == 0
+
+
+def test_a_level_without_codes_is_planned_with_a_warning(world: World) -> None:
+    pairs = world.parameters / "race-and-ethnicity-code-to-iteration.txt"
+    regional = ("1002", "2002", "1101", "2101", "1201", "2201", "4002")
+    lines = pairs.read_text().splitlines(keepends=True)
+    pairs.write_text("".join(line for line in lines if not line.startswith(regional)))
+    checked = plan_of_files(world.parameters, world.data)
+    messages = [warning.message for warning in checked.warnings]
+    assert any(message.startswith("no code leads to 1002, 1101, 1201, 2002, 2101 and 2 more") for message in messages)
+    assert sum("nothing will be measured for this budget" in message for message in messages) == 9
+    county = level_of(checked.require(), GeographyLevel.COUNTY, IterationLevel.REGIONAL)
+    assert (county.stability, dict(county.stages)) == (0, {})
+
+
+def test_python_raises_all_findings_at_once(world: World) -> None:
+    world.configure(max_race_codes=0, run_us=1)
+    with pytest.raises(InvalidInput) as raised:
+        safetab.plan(world.parameters, world.data)
+    assert [finding.where for finding in raised.value.findings] == ["run_us", "max_race_codes"]
+    assert "config.json has 2 problems" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (Fraction(2134, 1000), "2.134"),
+        (Fraction(5), "5"),
+        (Fraction(1, 3), "1/3"),
+        (Fraction(-1, 8), "-0.125"),
+        (Fraction(1, 1000), "0.001"),
+    ],
+)
+def test_exact_numbers_are_written_exactly(number: Fraction, text: str) -> None:
+    assert exact(number) == text
+    assert Fraction(text) == number
+
+
+# The 2020 parameter files
+
+
+@pytest.mark.needs_2020_files
+def test_the_2020_files_give_the_papers_and_the_bureaus_numbers(spec_2020: Path, cases: Path) -> None:
+    plan = plan_of_files(spec_2020, cases / "two-states-20k" / "data").require()
+    assert (plan.loss_of(TabulationPass.US).unbounded, plan.loss_of(TabulationPass.US).bounded) == (
+        Fraction("4.944"),
+        Fraction("9.888"),
+    )
+    assert plan.loss_of(TabulationPass.PUERTO_RICO).unbounded == Fraction("2.643")
+    assert plan.loss_of(TabulationPass.PUERTO_RICO).bounded == Fraction("5.286")
+    assert {level.stability for level in plan.levels} == {9}
+    assert {level.suppression_threshold for level in plan.levels} == {None, 21, 93}
+    for level in plan.levels:
+        sigma = float(level.stages[Stage.STAGE_2].noise.sigma_squared) ** 0.5
+        expected = {"2.134": 1.5307, "0.159": 5.6077, "0.008": 25.0}[exact(level.budget)]
+        assert sigma == pytest.approx(expected, abs=5e-5)
+        adaptive = level.universe.adaptive_groups / len(level.universe.entities)
+        assert adaptive == {IterationLevel.REGIONAL: 48, IterationLevel.DETAILED: 2150}[level.level.iterations]
+
+
+@pytest.mark.needs_2020_files
+def test_the_2020_lists_tabulate_2996_iterations_798_of_them_as_totals_only(spec_2020: Path) -> None:
+    lists = read_public_lists(spec_2020).require()
+    tabulated = [iteration for iteration in lists.iterations if iteration.listed is not None]
+    assert len(tabulated) == 2996
+    assert sum(iteration.is_total_only for iteration in tabulated) == 798
+
+
+@pytest.mark.needs_2020_files
+@pytest.mark.parametrize(("max_race_codes", "most"), [(8, 9), (3, 4), (1, 3)])
+def test_stability_of_the_2020_lists(max_race_codes: int, most: int, spec_2020: Path) -> None:
+    config, lists = read_config(spec_2020).require(), read_public_lists(spec_2020).require()
+    config = replace(config, max_race_codes=max_race_codes)
+    plan = plan_of(
+        PublicFiles(config, lists, dict.fromkeys(config.passes, _national_geography(1, 1, 1, 1, 1)))
+    ).require()
+    assert {level.stability for level in plan.levels} == {most}
+
+
+@pytest.mark.needs_2020_files
+def test_the_nation_has_266_586_338_population_groups(spec_2020: Path) -> None:
+    config, lists = read_config(spec_2020).require(), read_public_lists(spec_2020).require()
+    geography_of_pass = {
+        TabulationPass.US: _national_geography(51, 3_143, 84_414, 31_617, 704),
+        TabulationPass.PUERTO_RICO: _national_geography(1, 78, 981, 292, 0),
+    }
+    plan = plan_of(PublicFiles(config, lists, geography_of_pass)).require()
+    assert sum(level.universe.size for level in plan.levels) == 266_586_338
+    below_state = [level for level in plan.levels if level.level.geography.is_substate]
+    empty = sum(output_if_all_groups_are_empty(level).published_groups for level in below_state)
+    assert empty == pytest.approx(
+        260_642_350 * 6.175e-5 + 5_785_200 * 9.192e-5, rel=1e-4
+    )  # Detailed and Regional groups
+
+
+@pytest.mark.needs_2020_files
+@pytest.mark.parametrize("case", ["toy", "tricky-8-codes", "tricky-3-codes", "two-states-20k"])
+def test_the_cases_are_accepted(case: str, cases: Path) -> None:
+    assert plan_of_files(cases / case / "parameters", cases / case / "data").errors == ()
+
+
+def _national_geography(states: int, counties: int, tracts: int, places: int, aiannh: int) -> Geography:
+    """One block a tract; so many distinct entities of each kind."""
+    tract = np.arange(tracts)
+    county = tract % counties
+    state = county % states
+    block = ((state * 1000 + county // states) * 10**6 + tract) * 10**4
+    place = np.where(tract < places, tract, NO_ENTITY)
+    return Geography(np.sort(block), place, np.where(tract < aiannh, tract, NO_ENTITY))

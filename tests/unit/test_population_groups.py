@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.conftest import SMALL_EXAMPLE
+
+from safetab.population_groups.iteration_map import IterationMap, iteration_map_of
+from safetab.population_groups.stability import stability
+from safetab.population_groups.universe import universe_of
+from safetab.readers.public_lists import read_public_lists
+from safetab.spec.geography import NO_ENTITY, Geography
+from safetab.spec.geography_levels import GeographyLevel
+from safetab.spec.iterations import IterationLevel
+from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.spec.public_lists import PublicLists
+
+BASQUE, IRISH, LIVONIAN, OTHER_EUROPEAN, HMONG, CHECKBOX = "1110", "1120", "1140", "1199", "4110", "1000"
+DOMINICAN, NOT_HISPANIC = "2110", "9950"
+
+
+@pytest.fixture
+def lists() -> PublicLists:
+    return read_public_lists(SMALL_EXAMPLE / "parameters").require()
+
+
+def iterations_of(
+    lists: PublicLists, level: IterationLevel, races: list[str], ethnicity: str, **how: object
+) -> set[str]:
+    how = {"is_substate": False, "max_race_codes": 8} | how
+    codes = iteration_map_of(lists, level, **how).iterations_of(races, ethnicity)
+    names = {iteration.code: iteration.name for iteration in lists.iterations}
+    return {names[code] for code in codes}
+
+
+def test_one_code_is_alone_and_in_combination(lists: PublicLists) -> None:
+    assert iterations_of(lists, IterationLevel.DETAILED, [BASQUE], NOT_HISPANIC) == {
+        "Basque alone",
+        "Basque alone or in any combination",
+    }
+
+
+def test_codes_of_one_regional_group_are_alone_there_but_not_in_detailed_groups(lists: PublicLists) -> None:
+    assert iterations_of(lists, IterationLevel.REGIONAL, [BASQUE, IRISH], NOT_HISPANIC) == {
+        "European alone",
+        "European alone or in any combination",
+    }
+    assert iterations_of(lists, IterationLevel.DETAILED, [BASQUE, IRISH], NOT_HISPANIC) == {
+        "Basque alone or in any combination",
+        "Irish alone or in any combination",
+    }
+
+
+def test_codes_of_several_groups_are_alone_in_none(lists: PublicLists) -> None:
+    assert iterations_of(lists, IterationLevel.REGIONAL, [BASQUE, HMONG], DOMINICAN) == {
+        "European alone or in any combination",
+        "East Asian alone or in any combination",
+        "Caribbean Hispanic",
+    }
+
+
+def test_a_code_that_is_in_no_group_still_ends_aloneness(lists: PublicLists) -> None:
+    assert iterations_of(lists, IterationLevel.REGIONAL, [BASQUE, CHECKBOX], NOT_HISPANIC) == {
+        "European alone or in any combination"
+    }
+    assert iterations_of(lists, IterationLevel.REGIONAL, [CHECKBOX], NOT_HISPANIC) == set()
+
+
+def test_a_code_given_twice_counts_once(lists: PublicLists) -> None:
+    assert "Basque alone" in iterations_of(lists, IterationLevel.DETAILED, [BASQUE, BASQUE], NOT_HISPANIC)
+
+
+def test_codes_are_cut_by_position_and_aloneness_is_judged_on_what_is_left(lists: PublicLists) -> None:
+    cut = iterations_of(lists, IterationLevel.DETAILED, [BASQUE, BASQUE, HMONG], NOT_HISPANIC, max_race_codes=2)
+    assert cut == {"Basque alone", "Basque alone or in any combination"}
+
+
+def test_lists_differ_by_grain(lists: PublicLists) -> None:
+    assert iterations_of(lists, IterationLevel.DETAILED, [LIVONIAN], NOT_HISPANIC) == {
+        "Livonian alone",
+        "Livonian alone or in any combination",
+    }
+    assert iterations_of(
+        lists, IterationLevel.DETAILED, [LIVONIAN, OTHER_EUROPEAN], NOT_HISPANIC, is_substate=True
+    ) == {
+        "Other European (below state) alone",
+        "Other European (below state) alone or in any combination",
+    }
+
+
+def test_an_ethnicity_code_counts_as_ethnicity_alone(lists: PublicLists) -> None:
+    assert iterations_of(lists, IterationLevel.DETAILED, [DOMINICAN], DOMINICAN) == {"Dominican"}
+
+
+@pytest.mark.parametrize(
+    ("alone", "in_combination", "ethnicity", "max_race_codes", "most"),
+    [
+        ({}, {}, {}, 8, 0),
+        ({"1": "A"}, {}, {}, 8, 1),
+        ({}, {"1": "C"}, {"1": "E"}, 8, 2),
+        ({"1": "A"}, {"1": "C"}, {"9": "E"}, 1, 3),
+        ({"1": "A", "2": "B"}, {"1": "C", "2": "D"}, {"9": "E"}, 2, 3),
+        # one wide alone group around many in-combination groups: max_race_codes + 2
+        (dict.fromkeys("1234", "A"), dict(zip("1234", "CDFG", strict=True)), {"9": "E"}, 3, 5),
+        # aloneness where no in-combination group is
+        ({"3": "A"}, {"1": "C", "2": "D"}, {}, 2, 2),
+        ({"3": "A"}, {}, {"9": "E"}, 2, 2),
+    ],
+)
+def test_stability_of_hand_made_maps(alone, in_combination, ethnicity, max_race_codes: int, most: int) -> None:
+    assert stability(IterationMap(alone, in_combination, ethnicity, max_race_codes)) == most
+
+
+def test_a_race_iteration_reached_by_no_race_code_adds_no_stability() -> None:
+    from safetab.spec.iterations import CharacteristicIteration, IterationKind, TabulationList  # noqa: PLC0415
+
+    race = CharacteristicIteration(
+        "0001", "x", IterationLevel.DETAILED, IterationKind.RACE_ALONE, TabulationList.COMMON
+    )
+    lists = PublicLists({"9950": "x"}, (race,), {"0001": frozenset({"9950"})})
+    codes = iteration_map_of(lists, IterationLevel.DETAILED, is_substate=False, max_race_codes=8)
+    assert stability(codes) == 0
+
+
+def test_every_group_has_a_fixed_place(lists: PublicLists) -> None:
+    level = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.REGIONAL)
+    blocks = np.array([10010000010001, 10030000010001, 440070001011000])
+    nowhere = np.full(3, NO_ENTITY)
+    universe = universe_of(level, Geography(blocks, nowhere, nowhere), lists)
+    assert universe.entities.tolist() == [1001, 1003, 44007]
+    assert [iteration.code for iteration in universe.iterations] == [
+        "1002",
+        "1101",
+        "1201",
+        "2002",
+        "2101",
+        "2201",
+        "4002",
+    ]
+    assert universe.size == 21
+    assert universe.place_of(1001, "1002") == 0
+    assert universe.place_of(1003, "1101") == 8
+    assert universe.place_of(44007, "4002") == 20
+    for place in range(universe.size):
+        group = universe.group_at(place)
+        assert universe.place_of(int(group.region_id), group.iteration.code) == place
+    assert universe.group_at(0).region_id == "01001"
+
+
+@pytest.mark.parametrize(("entity", "iteration"), [(1002, "1002"), (99999, "1002"), (1001, "1003")])
+def test_a_group_outside_the_universe_has_no_place(entity: int, iteration: str, lists: PublicLists) -> None:
+    level = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.REGIONAL)
+    nowhere = np.full(1, NO_ENTITY)
+    universe = universe_of(level, Geography(np.array([10010000010001]), nowhere, nowhere), lists)
+    with pytest.raises(KeyError):
+        universe.place_of(entity, iteration)
+    with pytest.raises(IndexError):
+        universe.group_at(universe.size)
+    with pytest.raises(IndexError):
+        universe.group_at(-1)
+
+
+def test_total_only_groups_are_at_nation_and_state_alone(lists: PublicLists) -> None:
+    def iterations(geography: GeographyLevel) -> tuple[int, int]:
+        nowhere = np.full(1, NO_ENTITY)
+        one_block = Geography(np.array([10010000010001]), np.array([122800]), nowhere)
+        universe = universe_of(PopulationGroupLevel(geography, IterationLevel.DETAILED), one_block, lists)
+        return universe.adaptive_groups, universe.total_only_groups
+
+    assert iterations(GeographyLevel.USA) == (19, 2)
+    assert iterations(GeographyLevel.PLACE) == (21, 0)

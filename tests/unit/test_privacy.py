@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from math import sqrt
+
+import mpmath
+import opendp.prelude as dp
+import pytest
+
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.discrete_laplace import DiscreteLaplace
+from safetab.distributions.sampler_range import out_of_sampler_range
+from safetab.privacy.calibration import calibrated_noise, stage_fraction
+from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
+from safetab.privacy.conversions import epsilon_of_rho
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.tables import Stage
+
+GAMMA = Fraction(1, 10)
+
+
+def test_noise_is_as_wide_as_stability_over_budget_asks() -> None:
+    assert calibrated_noise(PrivacyDefinition.ZCDP, 9, Fraction(72, 10000)) == DiscreteGaussian(Fraction(625))
+    assert calibrated_noise(PrivacyDefinition.PURE_DP, 9, Fraction(9, 10)) == DiscreteLaplace(Fraction(10))
+
+
+def test_the_two_stages_share_the_budget_and_total_only_groups_have_all_of_it() -> None:
+    assert stage_fraction(Stage.STAGE_1, GAMMA) == Fraction(1, 10)
+    assert stage_fraction(Stage.STAGE_2, GAMMA) == Fraction(9, 10)
+    assert stage_fraction(Stage.TOTAL_ONLY, GAMMA) == 1
+
+
+def test_levels_add_up_and_passes_do_not() -> None:
+    us = loss_of_a_pass([Fraction(2134, 1000)] * 2 + [Fraction(159, 1000)] * 4 + [Fraction(8, 1000)] * 5)
+    puerto_rico = loss_of_a_pass([Fraction(2134, 1000)] + [Fraction(159, 1000)] * 3 + [Fraction(8, 1000)] * 4)
+    assert (us.unbounded, us.bounded) == (Fraction("4.944"), Fraction("9.888"))
+    assert (puerto_rico.unbounded, puerto_rico.bounded) == (Fraction("2.643"), Fraction("5.286"))
+    assert loss_of_disjoint_passes([us, puerto_rico]) == us
+    assert loss_of_disjoint_passes([]) == PrivacyLoss(Fraction(0))
+
+
+def test_moving_between_passes_never_costs_more_than_the_bounded_figure() -> None:
+    for us, puerto_rico in [(3, 5), (5, 5), (7, 0)]:
+        both = loss_of_disjoint_passes([PrivacyLoss(Fraction(us)), PrivacyLoss(Fraction(puerto_rico))])
+        assert us + puerto_rico <= both.bounded
+
+
+def best_epsilon(rho: Fraction, delta: mpmath.mpf) -> mpmath.mpf:
+    """The least bound of Canonne, Kamath and Steinke over a fine grid of orders."""
+    exact_rho = mpmath.mpf(rho.numerator) / rho.denominator
+
+    def bound(alpha: mpmath.mpf) -> mpmath.mpf:
+        return alpha * exact_rho + mpmath.log(1 - 1 / alpha) - (mpmath.log(delta) + mpmath.log(alpha)) / (alpha - 1)
+
+    return min(bound(1 + mpmath.exp(mpmath.mpf(x) / 200)) for x in range(-1500, 2000))
+
+
+@pytest.mark.parametrize("rho", ["0.0001", "0.05", "0.5", "2.643", "4.944", "5.286", "9.888", "100"])
+@pytest.mark.parametrize("delta", ["1e-3", "1e-6", "1e-10", "1e-15"])
+def test_epsilon_is_the_best_bound_rounded_up(rho: str, delta: str) -> None:
+    with mpmath.workdps(40):
+        best = best_epsilon(Fraction(rho), mpmath.mpf(delta))
+    epsilon = float(epsilon_of_rho(Fraction(rho), Fraction(delta)))
+    assert float(best) - 2e-3 * float(best) <= epsilon <= float(best) + 1.001e-4
+
+
+@pytest.mark.parametrize(
+    ("rho", "epsilon"), [("4.944", "25.3629"), ("9.888", "38.9488"), ("2.643", "17.4809"), ("5.286", "26.4127")]
+)
+def test_epsilon_of_the_2020_totals(rho: str, epsilon: str) -> None:
+    assert epsilon_of_rho(Fraction(rho), Fraction(1, 10**10)) == Fraction(epsilon)
+
+
+@pytest.mark.parametrize("rho", [0.1, 1.0, 4.944])
+@pytest.mark.parametrize("delta", ["1e-6", "1e-10"])
+def test_epsilon_agrees_with_opendp_and_is_never_below_it(rho: float, delta: str) -> None:
+    dp.enable_features("contrib")
+    noise = dp.m.make_gaussian(dp.atom_domain(T="i64"), dp.absolute_distance(T="i64"), scale=sqrt(1 / (2 * rho)))
+    judged = dp.c.make_zCDP_to_approxDP(noise).map(1).epsilon(float(delta))
+    ours = float(epsilon_of_rho(Fraction(rho), Fraction(delta)))
+    assert judged - 1e-9 <= ours <= judged + 1.001e-4
+
+
+def test_epsilon_grows_with_rho_and_shrinks_with_delta() -> None:
+    small, large = Fraction(1, 10), Fraction(11, 100)
+    tight, loose = Fraction(1, 10**10), Fraction(1, 10**5)
+    assert epsilon_of_rho(small, tight) < epsilon_of_rho(large, tight)
+    assert epsilon_of_rho(small, loose) < epsilon_of_rho(small, tight)
+    assert epsilon_of_rho(Fraction(0), tight) == 0
+    assert epsilon_of_rho(Fraction(1, 10**12), tight) > 0
+
+
+@pytest.mark.parametrize(
+    ("rho", "delta"), [(Fraction(-1), Fraction(1, 2)), (Fraction(1), Fraction(0)), (Fraction(1), Fraction(1))]
+)
+def test_a_loss_that_makes_no_sense_is_refused(rho: Fraction, delta: Fraction) -> None:
+    with pytest.raises(ValueError, match="must"):
+        epsilon_of_rho(rho, delta)
+
+
+@pytest.mark.parametrize(
+    ("noise", "is_drawable"),
+    [
+        (DiscreteGaussian(Fraction(1, 10**12)), True),
+        (DiscreteGaussian(Fraction(1, 10**12) - Fraction(1, 10**30)), False),
+        (DiscreteGaussian(Fraction(10**10)), True),
+        (DiscreteGaussian(Fraction(10**10) + Fraction(1, 10**30)), False),
+        (DiscreteLaplace(Fraction(1, 10**9)), True),
+        (DiscreteLaplace(Fraction(9, 10**10)), False),
+        (DiscreteLaplace(Fraction(10**5)), True),
+        (DiscreteLaplace(Fraction(10**5 + 1)), False),
+    ],
+)
+def test_the_sampler_range_is_sharp(noise: DiscreteGaussian | DiscreteLaplace, is_drawable: bool) -> None:
+    assert (out_of_sampler_range(noise) is None) == is_drawable
