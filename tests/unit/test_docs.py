@@ -1,0 +1,64 @@
+"""The documentation and the code say the same."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+from tests.conftest import PROJECT, SMALL_EXAMPLE
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+
+SOURCES = sorted((PROJECT / "src").rglob("*.py"))
+LINK = re.compile(r"docs/([a-z-]+\.md)#([a-z0-9-]+)")
+
+
+def test_every_proof_points_at_an_anchor() -> None:
+    links = [(path, link) for path in SOURCES for link in LINK.findall(path.read_text())]
+    assert len(links) >= 8
+    for path, (page, anchor) in links:
+        assert f'<a id="{anchor}"></a>' in (PROJECT / "docs" / page).read_text(), f"{path.name}: {page}#{anchor}"
+
+
+def test_every_contract_has_its_three_lines() -> None:
+    for path in SOURCES:
+        text = path.read_text()
+        assert text.count("Neighbours:") == text.count("Spends:") <= text.count("Proof:"), path.name
+
+
+def test_every_name_in_the_map_of_the_paper_exists() -> None:
+    names = re.findall(r"`(safetab\.[\w.]+)`", (PROJECT / "docs" / "algorithm.md").read_text())
+    assert len(names) > 25
+    for name in names:
+        module, _, attribute = name.rpartition(".")
+        assert hasattr(importlib.import_module(module), attribute), name
+
+
+def test_the_readme_shows_what_the_plan_prints() -> None:
+    printed = {line.rstrip() for line in CliRunner().invoke(app, ["plan", *_small_example()]).stdout.splitlines()}
+    excerpt = (PROJECT / "README.md").read_text().split("```")[5].strip("\n").splitlines()
+    assert len(excerpt) > 15
+    assert set(excerpt) <= printed
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in [*PROJECT.glob("*.md"), *(PROJECT / "docs").rglob("*.md")]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PROJECT / "src")))
+def test_no_function_is_over_60_lines_and_no_file_over_400(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= 400
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            assert node.end_lineno - node.lineno < 60, node.name
+
+
+def _small_example() -> list[str]:
+    return [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
