@@ -9,7 +9,7 @@ from safetab.population_groups.stability import stability
 from safetab.population_groups.universe import universe_of
 from safetab.readers.public_lists import read_public_lists
 from safetab.spec.geography import NO_ENTITY, Geography
-from safetab.spec.geography_levels import GeographyLevel
+from safetab.spec.geography_levels import EntityKind, GeographyLevel
 from safetab.spec.iterations import IterationLevel
 from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.spec.public_lists import PublicLists
@@ -125,7 +125,7 @@ def test_every_group_has_a_fixed_place(lists: PublicLists) -> None:
     level = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.REGIONAL)
     blocks = np.array([10010000010001, 10030000010001, 440070001011000])
     nowhere = np.full(3, NO_ENTITY)
-    universe = universe_of(level, Geography(blocks, nowhere, nowhere), lists)
+    universe = universe_of(level, Geography(blocks, nowhere, nowhere).entities(EntityKind.COUNTY), lists)
     assert universe.entities.tolist() == [1001, 1003, 44007]
     assert [iteration.code for iteration in universe.iterations] == [
         "1002",
@@ -149,8 +149,7 @@ def test_every_group_has_a_fixed_place(lists: PublicLists) -> None:
 @pytest.mark.parametrize(("entity", "iteration"), [(1002, "1002"), (99999, "1002"), (1001, "1003")])
 def test_a_group_outside_the_universe_has_no_place(entity: int, iteration: str, lists: PublicLists) -> None:
     level = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.REGIONAL)
-    nowhere = np.full(1, NO_ENTITY)
-    universe = universe_of(level, Geography(np.array([10010000010001]), nowhere, nowhere), lists)
+    universe = universe_of(level, np.array([1001]), lists)
     with pytest.raises(KeyError):
         universe.place_of(entity, iteration)
     with pytest.raises(IndexError):
@@ -161,9 +160,7 @@ def test_a_group_outside_the_universe_has_no_place(entity: int, iteration: str, 
 
 def test_total_only_groups_are_at_nation_and_state_alone(lists: PublicLists) -> None:
     def iterations(geography: GeographyLevel) -> tuple[int, int]:
-        nowhere = np.full(1, NO_ENTITY)
-        one_block = Geography(np.array([10010000010001]), np.array([122800]), nowhere)
-        universe = universe_of(PopulationGroupLevel(geography, IterationLevel.DETAILED), one_block, lists)
+        universe = universe_of(PopulationGroupLevel(geography, IterationLevel.DETAILED), np.array([1]), lists)
         return universe.adaptive_groups, universe.total_only_groups
 
     assert iterations(GeographyLevel.USA) == (19, 2)

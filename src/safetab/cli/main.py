@@ -62,10 +62,11 @@ def validate(parameters: Parameters, data: Data) -> None:
     Checks config.json, the lists of codes and iterations, and the geography. This version doesn't check person
     records yet.
     """
-    from safetab.cli.messages import show_findings  # noqa: PLC0415
+    from safetab.cli.messages import show_findings, working  # noqa: PLC0415
     from safetab.planning.planner import plan_of_files  # noqa: PLC0415
 
-    planned = plan_of_files(parameters, data)
+    with working("Reading the public files"):
+        planned = plan_of_files(parameters, data)
     show_findings(planned.findings)
     if planned.value is None:
         raise typer.Exit(ExitCode.INVALID_INPUT)
@@ -80,13 +81,16 @@ def plan(
 ) -> None:
     """Show what a run would measure, with how much noise, at what cost.
 
-    For every level: its population groups, stability, sigma of each stage, margins of error, suppression threshold,
-    and what would be published about groups with nobody in them; then the total privacy loss. Opens no person file.
+    For every level: population groups, stability, sigma of each stage,
+    margins of error, suppression threshold, and what would be published
+    about groups with nobody in them; then the total privacy loss.
+    Opens no person file.
     """
-    from safetab.cli.messages import show_findings  # noqa: PLC0415
+    from safetab.cli.messages import show_findings, working  # noqa: PLC0415
     from safetab.planning.planner import plan_of_files  # noqa: PLC0415
 
-    planned = plan_of_files(parameters, data)
+    with working("Reading the public files"):
+        planned = plan_of_files(parameters, data)
     show_findings(planned.findings)
     if planned.value is None:
         raise typer.Exit(ExitCode.INVALID_INPUT)

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
 
 from safetab.findings import Finding, described
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Shows on a terminal that something is being done; in a log it is silent."""
+    with Console(stderr=True).status(what):
+        yield
 
 
 def show_findings(findings: Iterable[Finding]) -> None:

@@ -20,7 +20,6 @@ from safetab.readers.geography import GEOGRAPHY_TABLE, read_geography
 from safetab.readers.public_lists import read_public_lists
 from safetab.spec.geography import Geography
 from safetab.spec.geography_levels import EntityKind, TabulationPass
-from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.spec.public_lists import PublicLists
 from safetab.spec.tables import Stage
 
@@ -79,7 +78,12 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
     """The plan, and findings about levels that can't be measured as they are configured."""
     findings = FindingsOf(CONFIG_FILE)
     tabulated = [level for level in files.config.levels if files.config.budgets[level] > 0]
-    levels = tuple(_level_plan(level, files) for level in tabulated)
+    entities = {
+        geography: files.geography_of_pass[geography.tabulation_pass].entities(geography.entity_kind)
+        for geography in {level.geography for level in tabulated}
+    }
+    universes = (universe_of(level, entities[level.geography], files.lists) for level in tabulated)
+    levels = tuple(_level_plan(universe, files) for universe in universes)
     for level_plan in levels:
         _check_level(level_plan, findings)
     left_out = tuple(level for level in files.config.levels if level not in tabulated)
@@ -87,14 +91,13 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
     return Checked(None if findings.has_errors else plan, findings.findings)
 
 
-def _level_plan(level: PopulationGroupLevel, files: PublicFiles) -> LevelPlan:
-    config, is_substate = files.config, level.geography.is_substate
-    universe = universe_of(level, files.geography_of_pass[level.geography.tabulation_pass], files.lists)
+def _level_plan(universe: GroupUniverse, files: PublicFiles) -> LevelPlan:
+    config, level, is_substate = files.config, universe.level, universe.level.geography.is_substate
     iterations = iteration_map_of(
         files.lists, level.iterations, is_substate=is_substate, max_race_codes=config.max_race_codes
     )
     most_groups = stability(iterations)
-    stages = _stages(level, universe, most_groups, config)
+    stages = _stages(universe, most_groups, config)
     threshold = None
     if is_substate and config.zero_suppression_chance > 0 and Stage.STAGE_2 in stages:
         noise = stages[Stage.STAGE_2].noise
@@ -105,9 +108,7 @@ def _level_plan(level: PopulationGroupLevel, files: PublicFiles) -> LevelPlan:
     )  # fmt: skip
 
 
-def _stages(
-    level: PopulationGroupLevel, universe: GroupUniverse, most_groups: int, config: RunConfig
-) -> Mapping[Stage, StagePlan]:
+def _stages(universe: GroupUniverse, most_groups: int, config: RunConfig) -> Mapping[Stage, StagePlan]:
     if most_groups == 0:  # no person can be in any group: there is nothing to protect, and nothing to count
         return MappingProxyType({})
     adaptive = len(universe.iterations) - universe.total_only_iterations
@@ -115,7 +116,7 @@ def _stages(
     stages: dict[Stage, StagePlan] = {}
     for stage, iterations in wanted:
         if iterations:
-            budget = config.budgets[level] * stage_fraction(stage, config.stage_1_fraction)
+            budget = config.budgets[universe.level] * stage_fraction(stage, config.stage_1_fraction)
             stages[stage] = StagePlan(stage, budget, calibrated_noise(config.privacy_definition, most_groups, budget))
     return MappingProxyType(stages)
 

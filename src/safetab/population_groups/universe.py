@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.spec.geography import Geography, region_id
+from safetab.spec.geography import region_id
 from safetab.spec.iterations import CharacteristicIteration
 from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.spec.public_lists import PublicLists
@@ -70,10 +70,10 @@ class GroupUniverse:
         return {iteration.code: position for position, iteration in enumerate(self.iterations)}
 
 
-def universe_of(level: PopulationGroupLevel, geography: Geography, lists: PublicLists) -> GroupUniverse:
-    """The groups of a level, given the geography of its pass."""
+def universe_of(level: PopulationGroupLevel, entities: NDArray[np.int64], lists: PublicLists) -> GroupUniverse:
+    """The groups of a level, given the entities of its geography level in the order of their ids."""
     return GroupUniverse(
         level=level,
-        entities=geography.entities(level.geography.entity_kind),
+        entities=entities,
         iterations=lists.tabulated_iterations(level.iterations, is_substate=level.geography.is_substate),
     )
