@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from safetab.version import VERSION
 
+if TYPE_CHECKING:
+    from safetab.pipeline import RunOptions, RunSummary
     from safetab.planning.run_plan import RunPlan
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
-__all__ = ["__version__", "plan"]
+__all__ = ["__version__", "plan", "run"]
 
 
 def plan(parameters: str | Path, data: str | Path) -> RunPlan:
@@ -25,3 +27,14 @@ def plan(parameters: str | Path, data: str | Path) -> RunPlan:
     from safetab.planning.planner import plan_of_files  # noqa: PLC0415
 
     return plan_of_files(parameters, data).require()
+
+
+def run(parameters: str | Path, data: str | Path, out: str | Path, options: RunOptions | None = None) -> RunSummary:
+    """Validates, tabulates and writes: what the command `safetab run` does.
+
+    Raises `safetab.findings.InvalidInput` if what was given is at fault, `safetab.failures.RunFailed` if the run itself
+    failed.
+    """
+    from safetab.pipeline import run_files  # noqa: PLC0415
+
+    return run_files(Path(parameters), Path(data), Path(out), options)

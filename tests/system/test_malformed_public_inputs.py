@@ -325,7 +325,7 @@ def test_a_file_cannot_steer_the_terminal(world: World) -> None:
 
 def test_unknown_keys_are_a_warning(world: World) -> None:
     world.configure(thresholds_p=world.config()["thresholds_p"] | {"(MOON, 1)": [1, 2, 3]}, max_race_code=3)
-    result = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    result = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
     assert result.exit_code == 0
     assert "config.json has 2 warnings" in result.stderr
     assert "max_race_code: unknown key" in result.stderr
@@ -347,5 +347,5 @@ def test_bureau_files_with_windows_line_ends_and_a_byte_order_mark_are_accepted(
         path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n") + b"\r\n\r\n")
     config = world.parameters / CONFIG
     config.write_bytes(b"\xef\xbb\xbf" + json.dumps(world.config()).encode())
-    result = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    result = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
     assert (result.exit_code, result.stderr) == (0, "")

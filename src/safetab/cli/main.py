@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import sys
-from enum import IntEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-
-
-class ExitCode(IntEnum):
-    """How a command ends; wrong usage (2) and Ctrl-C (130) come from the command-line library."""
-
-    DONE = 0
-    INVALID_INPUT = 1
-
 
 app = typer.Typer(
     name="safetab",
@@ -35,7 +26,20 @@ Parameters = Annotated[
     Path,
     typer.Argument(metavar="PARAMETERS", help="Directory with config.json and the lists of codes and iterations."),
 ]
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="Directory with the geography file GRF-C.")]
+Data = Annotated[
+    Path, typer.Argument(metavar="DATA", help="Directory with the geography file GRF-C and the person records.")
+]
+Out = Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.")]
+Memory = Annotated[str, typer.Option(help="How much memory the database may use, e.g. 8GB.")]
+Threads = Annotated[int, typer.Option(help="How many threads the database may use.", min=1)]
+Temp = Annotated[
+    Path | None, typer.Option(help="Where encoded persons are kept while the run lasts. Default: the system's folder.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it is there.")]
+LogFile = Annotated[Path | None, typer.Option(help="The curator's log. Default: OUT.confidential.log beside OUT.")]
+TestKey = Annotated[
+    str | None, typer.Option(metavar="HEX", help="64 hexadecimal digits; only for synthetic data, never for a release.")
+]
 
 
 def _show_version(is_asked: bool) -> None:
@@ -56,21 +60,37 @@ def _top(
 
 
 @app.command()
-def validate(parameters: Parameters, data: Data) -> None:
-    """Check the public files and tell everything that is wrong with them, all at once.
+def demo(
+    out: Annotated[Path, typer.Argument(metavar="[OUT]", help="Directory to make.")] = Path("safetab-demo"),
+    overwrite: Overwrite = False,
+) -> None:
+    """Take the whole tour: make a small synthetic census, run it, show a county.
 
-    Checks config.json, the lists of codes and iterations, and the geography. This version doesn't check person
-    records yet.
+    The people are made up, so everything may be looked at.
     """
-    from safetab.cli.messages import show_findings, working  # noqa: PLC0415
-    from safetab.planning.planner import plan_of_files  # noqa: PLC0415
+    from safetab.cli.demo import take_the_tour  # noqa: PLC0415
 
-    with working("Reading the public files"):
-        planned = plan_of_files(parameters, data)
-    show_findings(planned.findings)
-    if planned.value is None:
-        raise typer.Exit(ExitCode.INVALID_INPUT)
-    typer.echo("The public files are valid. Person records were not opened: this version does not check them yet.")
+    take_the_tour(out, overwrite=overwrite)
+
+
+@app.command()
+def validate(
+    parameters: Parameters, data: Data, memory: Memory = "4GB", threads: Threads = 2, temp: Temp = None
+) -> None:
+    """Check everything that is given and tell all that is wrong, at once.
+
+    Checks config.json, the lists of codes and iterations, the geography,
+    and every row of the person records. Shows no value of a record.
+    """
+    from safetab.cli.messages import show_findings, told_by_exit_code  # noqa: PLC0415
+    from safetab.cli.terminal_progress import TerminalProgress  # noqa: PLC0415
+    from safetab.pipeline import RunOptions, validate_files  # noqa: PLC0415
+
+    with told_by_exit_code(), TerminalProgress() as progress:
+        options = RunOptions(memory=memory, threads=threads, temporary_parent=temp)
+        warnings = validate_files(parameters, data, options, progress)
+    show_findings(warnings)
+    typer.echo("Everything is valid.")
 
 
 @app.command()
@@ -86,24 +106,65 @@ def plan(
     about groups with nobody in them; then the total privacy loss.
     Opens no person file.
     """
-    from safetab.cli.messages import show_findings, working  # noqa: PLC0415
+    from safetab.cli.messages import show_findings, told_by_exit_code  # noqa: PLC0415
+    from safetab.cli.terminal_progress import TerminalProgress  # noqa: PLC0415
     from safetab.planning.planner import plan_of_files  # noqa: PLC0415
 
-    with working("Reading the public files"):
-        planned = plan_of_files(parameters, data)
-    show_findings(planned.findings)
-    if planned.value is None:
-        raise typer.Exit(ExitCode.INVALID_INPUT)
+    with told_by_exit_code():
+        with TerminalProgress(is_quiet_in_a_log=True) as progress:
+            progress.step("Reading the public files", 1)
+            planned = plan_of_files(parameters, data)
+            progress.advance()
+        show_findings(planned.warnings)
+        made = planned.require()
     if as_json:
         import json  # noqa: PLC0415
 
         from safetab.planning.plan_json import plan_as_json  # noqa: PLC0415
 
-        typer.echo(json.dumps(plan_as_json(planned.value), indent=2))
+        typer.echo(json.dumps(plan_as_json(made), indent=2))
     else:
         from safetab.cli.plan_tables import show_plan  # noqa: PLC0415
 
-        show_plan(planned.value)
+        show_plan(made)
+
+
+@app.command()
+def run(  # noqa: PLR0913, PLR0917 - the options of the command
+    parameters: Parameters,
+    data: Data,
+    out: Out,
+    memory: Memory = "4GB",
+    threads: Threads = 2,
+    temp: Temp = None,
+    overwrite: Overwrite = False,
+    confidential_log: LogFile = None,
+    test_key: TestKey = None,
+) -> None:
+    """Validate, tabulate and write the tables: t1, t2, the measurements and a manifest.
+
+    OUT appears whole or not at all. The terminal and the confidential log
+    are for the curator; everything in OUT may be released.
+    """
+    from safetab.cli.messages import show_findings, told_by_exit_code  # noqa: PLC0415
+    from safetab.cli.run_report import show_summary  # noqa: PLC0415
+    from safetab.cli.terminal_progress import TerminalProgress  # noqa: PLC0415
+    from safetab.pipeline import RunOptions, run_files  # noqa: PLC0415
+
+    options = RunOptions(memory, threads, temp, overwrite, confidential_log, _key_of(test_key))
+    with told_by_exit_code(), TerminalProgress() as progress:
+        summary = run_files(parameters, data, out, options, progress)
+    show_findings(summary.warnings)
+    show_summary(summary, out)
+
+
+def _key_of(text: str | None) -> bytes | None:
+    if text is None:
+        return None
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return b""  # not a key of the right length, which is told with everything else
 
 
 def main() -> None:

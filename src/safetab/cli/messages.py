@@ -1,4 +1,4 @@
-"""What the terminal shows of findings."""
+"""What the terminal shows of findings and failures."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
+import typer
 
-from safetab.findings import Finding, described
-
-
-@contextmanager
-def working(what: str) -> Iterator[None]:
-    """Shows on a terminal that something is being done; in a log it is silent."""
-    with Console(stderr=True).status(what):
-        yield
+from safetab.cli.exit_codes import ExitCode
+from safetab.failures import RunFailed
+from safetab.findings import Finding, InvalidInput, described
 
 
 def show_findings(findings: Iterable[Finding]) -> None:
@@ -23,6 +18,19 @@ def show_findings(findings: Iterable[Finding]) -> None:
     text = described(findings)
     if text:
         sys.stderr.write(_printable(text) + "\n")
+
+
+@contextmanager
+def told_by_exit_code() -> Iterator[None]:
+    """Turns what went wrong into sentences and an exit code."""
+    try:
+        yield
+    except InvalidInput as invalid:
+        show_findings(invalid.findings)
+        raise typer.Exit(ExitCode.INVALID_INPUT) from None
+    except RunFailed as failed:
+        sys.stderr.write(f"The run failed: {_printable(str(failed))}\n")
+        raise typer.Exit(ExitCode.RUN_FAILED) from None
 
 
 def _printable(text: str) -> str:

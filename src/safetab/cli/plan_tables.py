@@ -22,8 +22,10 @@ _NONE = "-"
 def show_plan(plan: RunPlan) -> None:
     console = Console(width=_WIDTH, highlight=False)
     console.print(_title(plan) + "\n", soft_wrap=True)
-    for table in (_groups_table(plan), _noise_table(plan), _output_table(plan), _loss_table(plan)):
-        console.print(table)
+    show_table("What is measured", _groups_table(plan), console)
+    show_table(f"Noise, and margins of error (+/-) at {float(CONFIDENCE):.0%}", _noise_table(plan), console)
+    show_table("What is published, on average, if nobody is in any group", _output_table(plan), console)
+    show_table("Total privacy loss", _loss_table(plan), console)
     for note in _notes(plan):
         console.print(note, soft_wrap=True)
 
@@ -38,19 +40,21 @@ def _title(plan: RunPlan) -> str:
     )
 
 
-def _table(title: str, *columns: str) -> TextTable:
-    table = TextTable(
-        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
-    )
+def text_table(*columns: str) -> TextTable:
+    table = TextTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for position, column in enumerate(columns):
         table.add_column(column, no_wrap=True, justify="right" if position else "left")
     return table
 
 
+def show_table(title: str, table: TextTable, console: Console) -> None:
+    console.print(title, style="bold", soft_wrap=True)
+    console.print(table)
+
+
 def _groups_table(plan: RunPlan) -> TextTable:
     symbol = plan.config.privacy_definition.budget_symbol
-    table = _table(
-        "What is measured",
+    table = text_table(
         *(
             "level",
             "entities",
@@ -79,8 +83,7 @@ def _groups_table(plan: RunPlan) -> TextTable:
 
 def _noise_table(plan: RunPlan) -> TextTable:
     parameter = "sigma" if plan.config.privacy_definition is PrivacyDefinition.ZCDP else "scale"
-    table = _table(
-        f"Noise, and margins of error (+/-) at {float(CONFIDENCE):.0%}",
+    table = text_table(
         "level",
         *(f"{parameter}\n{what}" for what in ("stage 1", "stage 2", "total-only")),
         *("T", "+/- cell,\nlone total", "+/- sex of\n4, 9, 23 ages", "+/- total of\n4, 9, 23 ages", "+/-\ntotal-only"),
@@ -102,8 +105,7 @@ def _noise_table(plan: RunPlan) -> TextTable:
 
 
 def _output_table(plan: RunPlan) -> TextTable:
-    table = _table(
-        "What is published, on average, if nobody is in any group",
+    table = text_table(
         *("level", "groups published", "rows of t1", "rows of t2"),
     )
     outputs = [output_if_all_groups_are_empty(level) for level in plan.levels]
@@ -128,7 +130,7 @@ def _loss_table(plan: RunPlan) -> TextTable:
     symbol = definition.budget_symbol
     is_zcdp = definition is PrivacyDefinition.ZCDP
     at_delta = [f"{kind} epsilon\nat delta {float(DELTA):g}" for kind in ("unbounded", "bounded")] if is_zcdp else []
-    table = _table("Total privacy loss", "people", f"unbounded {symbol}", f"bounded {symbol}", *at_delta)
+    table = text_table("people", f"unbounded {symbol}", f"bounded {symbol}", *at_delta)
     rows: list[tuple[str, PrivacyLoss]] = [
         (f"{tabulation_pass.value.upper()} pass", plan.loss_of(tabulation_pass))
         for tabulation_pass in plan.config.passes

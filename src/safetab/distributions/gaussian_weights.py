@@ -64,3 +64,34 @@ def _upper_sum_by_integral(sigma_squared: Fraction, start: int) -> arb:
         if error < total * arb(2) ** -ctx.prec:
             break
     return best + arb(0, smallest_error.upper())
+
+
+def variance(sigma_squared: Fraction) -> arb:
+    """Of one draw; a wide one has nearly sigma^2. Proof: docs/noise.md#variance."""
+    with ctx.extraprec(_GUARD_BITS):
+        if sigma_squared >= 1:
+            return _variance_by_poisson_summation(sigma_squared)
+        return _variance_term_by_term(sigma_squared)
+
+
+def _variance_by_poisson_summation(sigma_squared: Fraction) -> arb:
+    squared = arb(exactly(sigma_squared))
+    whole, weighted, order = arb(1), arb(0), 1
+    while True:
+        alias = (-2 * arb.pi() ** 2 * squared * order**2).exp()
+        if alias * order**2 < arb(2) ** (-2 * ctx.prec):
+            rest = arb(0, (4 * alias * order**2).upper())  # terms fall by more than half
+            return squared - (4 * arb.pi() ** 2 * squared**2) * (weighted + rest) / (whole + rest)
+        whole += 2 * alias
+        weighted += 2 * alias * order**2
+        order += 1
+
+
+def _variance_term_by_term(sigma_squared: Fraction) -> arb:
+    total, value = arb(0), 1
+    while True:
+        term = 2 * value**2 * _weight(sigma_squared, value)
+        total += term
+        if value >= 3 and term < total * arb(2) ** -ctx.prec:  # from 3 on terms fall by more than half
+            return (total + arb(0, term.upper())) / _normaliser(sigma_squared, ctx.prec)
+        value += 1

@@ -61,16 +61,16 @@ class NoiseDistribution(ABC):
         if not 0 < chance < 1:
             raise ValueError("a quantile needs a chance strictly between 0 and 1")
         if self._tail_is_below(1, chance):
-            return self._least_with_tail_below(1 - chance) - 1
-        return 1 - self._least_with_tail_below(chance)
+            return self.least_with_tail_below(1 - chance) - 1
+        return 1 - self.least_with_tail_below(chance)
 
     def margin_of_error(self, confidence: Fraction) -> int:
         """The least m with P[|X| <= m] >= confidence."""
         if not 0 < confidence < 1:
             raise ValueError("a confidence lies strictly between 0 and 1")
-        return self._least_with_tail_below((1 - confidence) / 2) - 1
+        return self.least_with_tail_below((1 - confidence) / 2) - 1
 
-    def _least_with_tail_below(self, chance: Fraction) -> int:
+    def least_with_tail_below(self, chance: Fraction) -> int:
         """The least m >= 1 with P[X >= m] < chance."""
         reaches, above = 0, 1
         while not self._tail_is_below(above, chance):

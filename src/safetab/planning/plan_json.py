@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from safetab import __version__
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.planning.expectations import CONFIDENCE, margins_of, output_if_all_groups_are_empty
 from safetab.planning.losses import DELTA, ReportedLoss, reported_loss
@@ -12,6 +11,7 @@ from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.spec.tables import Table
+from safetab.version import VERSION
 
 JsonObject = dict[str, object]
 
@@ -20,7 +20,7 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
     config = plan.config
     definition = config.privacy_definition
     return {
-        "safetab_version": __version__,
+        "safetab_version": VERSION,
         "privacy_definition": definition.spelling,
         "max_race_codes": config.max_race_codes,
         "stage_1_fraction": exact(config.stage_1_fraction),
@@ -32,14 +32,16 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
             for level in plan.levels_left_out
         ],
         "groups": sum(level_plan.universe.size for level_plan in plan.levels),
-        "loss": {
-            **{
-                tabulation_pass.value: _loss(reported_loss(definition, plan.loss_of(tabulation_pass)), definition)
-                for tabulation_pass in config.passes
-            },
-            "whole_run": _loss(reported_loss(definition, plan.loss), definition),
-        },
+        "loss": loss_as_json(plan),
     }
+
+
+def loss_as_json(plan: RunPlan) -> JsonObject:
+    """What each pass costs a person in it, and the run a person in any."""
+    definition = plan.config.privacy_definition
+    losses = {tabulation_pass.value: plan.loss_of(tabulation_pass) for tabulation_pass in plan.config.passes}
+    losses["whole_run"] = plan.loss
+    return {who: _loss(reported_loss(definition, loss), definition) for who, loss in losses.items()}
 
 
 def _level(plan: LevelPlan) -> JsonObject:

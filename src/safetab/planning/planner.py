@@ -16,12 +16,20 @@ from safetab.population_groups.iteration_map import iteration_map_of
 from safetab.population_groups.stability import stability
 from safetab.population_groups.universe import GroupUniverse, universe_of
 from safetab.privacy.calibration import calibrated_noise, stage_fraction
-from safetab.readers.geography import GEOGRAPHY_TABLE, read_geography
-from safetab.readers.public_lists import read_public_lists
+from safetab.readers.code_assignments import ASSIGNMENTS_FILE
+from safetab.readers.geography import GEOGRAPHY_TABLE, geography_paths, read_geography
+from safetab.readers.public_lists import (
+    CODES_FILE,
+    ETHNICITY_ITERATIONS_FILE,
+    RACE_ITERATIONS_FILE,
+    read_public_lists,
+)
 from safetab.spec.geography import Geography
 from safetab.spec.geography_levels import EntityKind, TabulationPass
 from safetab.spec.public_lists import PublicLists
 from safetab.spec.tables import Stage
+
+PARAMETER_FILES = (CONFIG_FILE, CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE, ASSIGNMENTS_FILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,7 @@ class PublicFiles:
     config: RunConfig
     lists: PublicLists
     geography_of_pass: Mapping[TabulationPass, Geography]
+    paths: tuple[Path, ...] = ()
 
 
 def plan_of_files(parameters: str | Path, data: str | Path) -> Checked[RunPlan]:
@@ -55,7 +64,8 @@ def read_public_files(parameters: Path, data: Path) -> Checked[PublicFiles]:
         for tabulation_pass in config.value.passes
     }
     findings += _states_without_blocks(config.value, of_pass)
-    files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass))
+    paths = (*(parameters / name for name in PARAMETER_FILES), *geography_paths(data))
+    files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass), paths)
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)
 
 

@@ -38,6 +38,12 @@ def read_geography(data: Path) -> Checked[Geography]:
     return Checked(None if findings.has_errors else geography, findings.findings)
 
 
+def geography_paths(data: Path) -> tuple[Path, ...]:
+    """The files that the geography is read from."""
+    files = find_table(data, GEOGRAPHY_TABLE, FindingsOf(GEOGRAPHY_TABLE))
+    return files.parts if files else ()
+
+
 def _parts_of_file(path: Path, form: TableForm, findings: FindingsOf) -> Iterator[Geography]:
     misshapen_lines: list[int] = []
     rows = WrongRows(findings, _DIGITS, misshapen_lines, noun="row" if form is TableForm.PARQUET else "line")

@@ -54,7 +54,7 @@ def _parquet_batches(path: Path, columns: tuple[str, ...], findings: FindingsOf)
 def _text_batches(
     path: Path, columns: tuple[str, ...], findings: FindingsOf, misshapen_lines: list[int]
 ) -> Iterator[pa.RecordBatch]:
-    header = _header_of(path)
+    header = header_of(path)
     positions = _positions_of(header, columns, findings)
     if positions is None:
         return
@@ -92,7 +92,7 @@ def _text_batches(
         )
 
 
-def _header_of(path: Path) -> list[str]:
+def header_of(path: Path) -> list[str]:
     with pa.input_stream(str(path), compression="detect") as stream:
         first_line = stream.read(_LONGEST_HEADER).partition(b"\n")[0]
     header: str = first_line.decode("utf-8-sig", errors="replace")

@@ -41,8 +41,9 @@ def find_table(folder: Path, table: str, findings: FindingsOf) -> TableFiles | N
         return None
     if present[0] == folder / table:
         return _parts_of(present[0], findings)
-    if present[0].is_dir():
-        findings.error("", f"{present[0]} is a directory, not a file.")
+    if not present[0].is_file():  # a pipe, say, could not be read twice
+        kind = "a directory" if present[0].is_dir() else "something else"
+        findings.error("", f"{present[0]} is {kind}, not a file.")
         return None
     return TableFiles(_form_of(present[0]), (present[0],))
 
@@ -53,7 +54,7 @@ def _parts_of(folder: Path, findings: FindingsOf) -> TableFiles | None:
         findings.error("", f"{folder} is a file without an ending. Name it {folder.name}.txt, or make it a folder.")
         return None
     parts = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
-    strange = [path.name for path in parts if path.is_dir() or not _has_known_ending(path)]
+    strange = [path.name for path in parts if not path.is_file() or not _has_known_ending(path)]
     if strange:
         endings = ", ".join(form.value for form in TableForm)
         findings.error("", f"{folder} holds what is no part of a table: {shortened(strange)}. Parts end in {endings}.")

@@ -1,0 +1,23 @@
+"""What the terminal says after a run: to the curator, about what was released."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from safetab.pipeline import RunSummary
+from safetab.planning.losses import reported_loss
+from safetab.planning.plan_json import exact
+
+
+def show_summary(summary: RunSummary, out: Path) -> None:
+    definition = summary.plan.config.privacy_definition
+    loss = reported_loss(definition, summary.plan.loss)
+    typer.echo(f"Wrote {out}:")
+    for name, rows in summary.rows.items():
+        typer.echo(f"  {name}: {rows:,} rows")
+    typer.echo(
+        f"Privacy loss of a person: {definition.budget_symbol} {exact(loss.unbounded)}"
+        f" (bounded {exact(loss.bounded)}). Everything in {out} may be released; the confidential log may not."
+    )

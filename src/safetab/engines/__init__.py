@@ -1,0 +1,1 @@
+"""Engines count exactly. They know persons and population groups, and nothing of noise."""

@@ -1,0 +1,53 @@
+"""Person files as a SQL source whose columns are all text, spelled as in the delimited file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from safetab.readers.delimited import SEPARATOR
+from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
+from safetab.readers.person_rules import NO_CODE
+from safetab.readers.table_files import TableFiles, TableForm
+
+_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4, "CENRACE": 2, "QSPAN": 4} | dict.fromkeys(
+    RACE_COLUMNS, 4
+)
+_INTEGERS = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")}
+
+
+def text_source(files: TableFiles, *, keep_rejects: bool) -> str:
+    """Delimited text. Rows of another shape are left out, and with `keep_rejects` told in DuckDB's rejects tables."""
+    columns = ", ".join(f"'{column}': 'VARCHAR'" for column in PERSON_COLUMNS)
+    compression = "gzip" if files.form is TableForm.GZIPPED_TEXT else "none"
+    rejects = ", store_rejects = true, rejects_limit = 0" if keep_rejects else ""
+    return (
+        f"read_csv({_list_of(files.parts)}, delim = '{SEPARATOR}', header = true, quote = '', escape = '',"
+        f" comment = '', auto_detect = false, columns = {{{columns}}}, nullstr = chr(0),"
+        f" compression = '{compression}'{rejects})"
+    )
+
+
+def parquet_source(files: TableFiles, column_types: Mapping[str, str]) -> str:
+    """Parquet: codes as text or as integers, which are padded with zeros; no code as null or as text."""
+    columns = ", ".join(f"{_as_text(column, column_types[column])} AS {column}" for column in PERSON_COLUMNS)
+    return f"(SELECT {columns} FROM {parquet_files(files)})"  # noqa: S608 - paths are escaped, columns are ours
+
+
+def parquet_files(files: TableFiles) -> str:
+    return f"read_parquet({_list_of(files.parts)})"
+
+
+def _as_text(column: str, column_type: str) -> str:
+    text = f"CAST({column} AS VARCHAR)"
+    if column_type in _INTEGERS and column in _DIGITS:
+        padded = f"lpad({text}, greatest(length({text}), {_DIGITS[column]}), '0')"
+        text = f"CASE WHEN {column} < 0 THEN {text} ELSE {padded} END"
+    if column_type == "BOOLEAN":
+        text = f"CASE {column} WHEN true THEN 'True' WHEN false THEN 'False' END"
+    return f"coalesce({text}, '{NO_CODE}')" if column in RACE_COLUMNS[1:] else text
+
+
+def _list_of(parts: tuple[Path, ...]) -> str:
+    quoted = ("'" + str(path).replace("'", "''") + "'" for path in parts)
+    return f"[{', '.join(quoted)}]"

@@ -1,0 +1,67 @@
+"""Exact sampling by table inversion: a 64-bit word lies between two certified thresholds, or more bits are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.distributions.thresholds import lower_thresholds
+from safetab.privacy.calibration import Noise
+
+WORD_BITS = 64
+
+MoreBits = Callable[[int], int]
+"""Of the n-th extension block, n = 1, 2, ...: 128 further bits."""
+
+
+class InversionTable:
+    """The noise value that a word stands for.
+
+    With U uniform on [0, 1) the value X is the least k with U < F(k), which has exactly the distribution F. The first
+    bits of U are the word w. With t[k] = floor(F(k) 2^bits): w < t[k] means U < F(k), w > t[k] means U > F(k), and w
+    = t[k] is undecided. Proof: docs/privacy.md#table-inversion.
+    """
+
+    def __init__(self, noise: Noise, word_bits: int = WORD_BITS) -> None:
+        lower = lower_thresholds(noise, word_bits)
+        upper = [2**word_bits - 1 - threshold for threshold in reversed(lower)]
+        self.noise = noise
+        self.word_bits = word_bits
+        self._least = -len(lower)
+        self._thresholds = np.array(lower + upper, dtype=np.uint64)
+
+    def values(self, first_words: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        """The values, and the positions of those that are undecided."""
+        words = first_words >> np.uint64(WORD_BITS - self.word_bits)
+        above = np.searchsorted(self._thresholds, words, side="right")
+        is_undecided = self._thresholds[np.maximum(above, 1) - 1] == words
+        return above.astype(np.int64) + self._least, np.flatnonzero(is_undecided)
+
+    def least_word_above(self, value: int) -> int:
+        """No word below this one gives noise above `value`; the word itself may be undecided."""
+        position = value - self._least
+        if position < 0:
+            return 0
+        last = len(self._thresholds) - 1
+        return int(self._thresholds[min(position, last)]) << (WORD_BITS - self.word_bits)
+
+    def resolved(self, bits: int, more_bits: MoreBits) -> int:
+        """The value of an undecided draw, given its first 128 bits; reads more until it is certain."""
+        known, number, extension = 128, bits, 0
+        while True:
+            if 0 < number < 2**known - 1:
+                low = self.noise.quantile(Fraction(number, 2**known))
+                high = self.noise.quantile(Fraction(number + 1, 2**known))
+                if low == high:
+                    return low
+            extension += 1
+            number, known = (number << 128) | more_bits(extension), known + 128
+
+
+@lru_cache(maxsize=64)
+def inversion_table(noise: Noise) -> InversionTable:
+    return InversionTable(noise)

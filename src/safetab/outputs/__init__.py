@@ -1,0 +1,1 @@
+"""Files that leave: tables, measurements, the manifest. Writers accept measurements and plans, nothing confidential."""

@@ -1,0 +1,87 @@
+"""The manifest: what ran and what it cost. A function of public files and of what was released, and of nothing else."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetab.config.config_file import budget_key, threshold_key
+from safetab.config.run_config import RunConfig
+from safetab.outputs.measurement_file import mechanism_name
+from safetab.planning.plan_json import exact, loss_as_json
+from safetab.planning.run_plan import RunPlan
+from safetab.privacy.ledger import MeasurementEvent
+from safetab.version import VERSION
+
+MANIFEST_FILE = "manifest.json"
+NOT_FOR_RELEASE_FILE = "NOT-FOR-RELEASE"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What may be told of a run: its plan, what was charged, the day."""
+
+    plan: RunPlan
+    events: tuple[MeasurementEvent, ...]
+    date: datetime.date
+    for_release: bool
+
+
+def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows: Mapping[str, int]) -> None:
+    manifest = {
+        "program": "safetab",
+        "version": VERSION,
+        "date": ran.date.isoformat(),
+        "for_release": ran.for_release,
+        "configuration": _configuration(ran.plan.config),
+        "public_files": dict(sorted(hashes.items())),
+        "charged": [_event(event) for event in ran.events],
+        "loss": loss_as_json(ran.plan),
+        "outputs": {name: {"rows": count, "sha256": sha256_of(output / name)} for name, count in sorted(rows.items())},
+    }
+    (output / MANIFEST_FILE).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _event(event: MeasurementEvent) -> dict[str, object]:
+    return {
+        "geography_level": event.level.geography.label,
+        "iteration_level": event.level.iterations.label,
+        "stage": int(event.stage),
+        "cost": exact(event.cost),
+        "mechanism": mechanism_name(event.noise),
+    }
+
+
+def _configuration(config: RunConfig) -> dict[str, object]:
+    """config.json again, with every number as an exact text."""
+    return {
+        "privacy_defn": config.privacy_definition.spelling,
+        **{budget_key(level): exact(budget) for level, budget in config.budgets.items()},
+        "privacy_budget_p_stage_1_fraction": exact(config.stage_1_fraction),
+        "thresholds_p": {threshold_key(level): list(three.as_tuple) for level, three in config.thresholds.items()},
+        "max_race_codes": config.max_race_codes,
+        "zero_suppression_chance": exact(config.zero_suppression_chance),
+        "allow_negative_counts": config.allow_negative_counts,
+        "passes": [tabulation_pass.value for tabulation_pass in config.passes],
+        "state_filter_us": list(config.us_states),
+        "reader": config.reader.value,
+    }
+
+
+def write_not_for_release(output: Path) -> None:
+    """A key that somebody chose gives people away; such an output is marked so that nobody takes it for a release."""
+    text = "This output was made with a chosen key (--test-key). Its numbers protect nobody. Do not release it.\n"
+    (output / NOT_FOR_RELEASE_FILE).write_text(text, encoding="utf-8")
+
+
+def hashes_of(files: Iterable[Path]) -> dict[str, str]:
+    return {path.name: sha256_of(path) for path in files}
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,215 @@
+"""The whole path of the data in one function: public files, checks, tabulation, outputs."""
+
+from __future__ import annotations
+
+import datetime
+import resource
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetab.confidential_log import ConfidentialLog
+from safetab.config.config_file import CONFIG_FILE
+from safetab.config.run_config import ReaderKind
+from safetab.engines.counting_engine import CountingEngine, EngineSettings, MiscountedPersons
+from safetab.failures import RunFailed
+from safetab.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
+from safetab.mechanisms.random_bits import KEY_BYTES, AddressedBits
+from safetab.outputs.locked_folder import locked_folder
+from safetab.outputs.manifest import RunFacts, hashes_of, write_manifest, write_not_for_release
+from safetab.outputs.output_folder import output_findings, whole_output
+from safetab.outputs.pass_files import PassFiles
+from safetab.planning.planner import PublicFiles, plan_of, read_public_files
+from safetab.planning.run_plan import RunPlan
+from safetab.privacy.ledger import Ledger
+from safetab.progress import NoProgress, Progress
+from safetab.readers.person_files import SYNTHETIC_MARKER, find_person_files, is_synthetic
+from safetab.readers.table_files import TableFiles
+from safetab.tabulation.tabulate_level import PLACES_AT_ONCE, tabulate_level
+
+_TEMPORARY_PREFIX = "safetab-persons-"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How to run; none of it changes a released number but `test_key`, which is for synthetic people alone."""
+
+    memory: str = "4GB"
+    threads: int = 2
+    temporary_parent: Path | None = None
+    overwrite: bool = False
+    confidential_log: Path | None = None
+    test_key: bytes | None = None
+    places_at_once: int = PLACES_AT_ONCE
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """What the curator is told at the end."""
+
+    plan: RunPlan
+    warnings: tuple[Finding, ...]
+    rows: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Everything that was given, checked but for the rows of the person records."""
+
+    files: PublicFiles
+    plan: RunPlan
+    persons: TableFiles
+
+
+def run_files(
+    parameters: Path, data: Path, out: Path, options: RunOptions | None = None, progress: Progress | None = None
+) -> RunSummary:
+    """Validates, tabulates and writes; the output is whole, or there is none.
+
+    Raises InvalidInput if what was given is at fault, RunFailed if the run itself failed.
+    """
+    options, progress = options or RunOptions(), progress or NoProgress()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold the key and the persons
+    refused = output_findings(out, overwrite=options.overwrite) + _refused_options(data, options)
+    if refused:
+        raise InvalidInput(refused)
+    with _failures_told(), _log_of(out, options) as log:
+        with _checked_engine(parameters, data, options, progress, log) as (inputs, warnings, engine):
+            log.write("validation passed")
+            people = engine.prepare()
+            log.write(", ".join(f"{count:,} persons in the {which.value} pass" for which, count in people.items()))
+            rows = _tabulated(inputs, engine, out, options, progress)
+        log.write(", ".join(f"{count:,} rows of {name}" for name, count in rows.items()))
+        return RunSummary(inputs.plan, warnings, rows)
+
+
+def validate_files(
+    parameters: Path, data: Path, options: RunOptions | None = None, progress: Progress | None = None
+) -> tuple[Finding, ...]:
+    """Checks everything that was given, every person included; returns the warnings, raises InvalidInput for errors."""
+    options, progress = options or RunOptions(), progress or NoProgress()
+    refused = _refused_options(data, options)
+    if refused:
+        raise InvalidInput(refused)
+    with _failures_told(), _checked_engine(parameters, data, options, progress, None) as (_, warnings, _):
+        return warnings
+
+
+def read_inputs(parameters: Path, data: Path) -> Checked[Inputs]:
+    public, persons = read_public_files(parameters, data), find_person_files(data)
+    findings = public.findings + persons.findings
+    if public.value is None:
+        return Checked(None, findings)
+    planned = plan_of(public.value)
+    findings += planned.findings + _reader_findings(public.value)
+    if planned.value is None or persons.value is None or any(finding.is_error for finding in findings):
+        return Checked(None, findings)
+    return Checked(Inputs(public.value, planned.value, persons.value), findings)
+
+
+@contextmanager
+def _checked_engine(
+    parameters: Path, data: Path, options: RunOptions, progress: Progress, log: ConfidentialLog | None
+) -> Iterator[tuple[Inputs, tuple[Finding, ...], CountingEngine]]:
+    """An engine whose persons all keep to the rules, in a temporary folder that is gone afterwards."""
+    progress.step("Reading the public files", 1)
+    checked = read_inputs(parameters, data)
+    if checked.value is None:
+        raise InvalidInput(checked.findings)
+    progress.advance()
+    inputs = checked.value
+    with locked_folder(_temporary_parent(options), _TEMPORARY_PREFIX) as folder:
+        settings = EngineSettings(folder, options.memory, options.threads)
+        with closing(_engine(inputs, settings, log)) as engine:
+            progress.step("Checking the person records", 1)
+            findings = engine.check()
+            progress.advance()
+            if any(finding.is_error for finding in findings):
+                raise InvalidInput((*checked.findings, *findings))
+            yield inputs, (*checked.warnings, *findings), engine
+
+
+def _engine(inputs: Inputs, settings: EngineSettings, log: ConfidentialLog | None) -> CountingEngine:
+    from safetab.engines.duckdb_engine import DuckDbEngine  # noqa: PLC0415 - `import safetab` loads no engine
+
+    return DuckDbEngine(inputs.persons, inputs.files, settings, log.write if log else lambda _: None)
+
+
+def _tabulated(
+    inputs: Inputs, engine: CountingEngine, out: Path, options: RunOptions, progress: Progress
+) -> dict[str, int]:
+    """Measures every level and writes what may leave; tells how many rows each file has."""
+    plan, ledger = inputs.plan, Ledger(inputs.plan.config.budgets)
+    bits = AddressedBits(options.test_key) if options.test_key else AddressedBits.of_the_operating_system()
+    today = datetime.datetime.now(datetime.UTC).date()
+    rows: dict[str, int] = {}
+    progress.step("Tabulating the levels", len(plan.levels))
+    with whole_output(out, today) as output:
+        for tabulation_pass in plan.config.passes:
+            with closing(PassFiles(output, tabulation_pass, plan.config)) as files:
+                for level in plan.levels_of(tabulation_pass):
+                    for measurements in tabulate_level(level, engine, ledger, bits, options.places_at_once):
+                        files.write(measurements)
+                    progress.advance()
+            rows |= files.rows
+        if options.test_key:
+            write_not_for_release(output)
+        ran = RunFacts(plan, ledger.events, today, for_release=options.test_key is None)
+        write_manifest(output, ran, hashes_of(inputs.files.paths), rows)
+    return rows
+
+
+def _refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
+    findings = FindingsOf("the command")
+    if options.test_key is not None:
+        if len(options.test_key) != KEY_BYTES:
+            findings.error("--test-key", f"must be {2 * KEY_BYTES} hexadecimal digits.")
+        if not is_synthetic(data):
+            findings.error(
+                "--test-key",
+                f"refused: {data} has no file {SYNTHETIC_MARKER}. Two runs with one key on the data of real people"
+                " would give them away, so a key can be chosen only for people who do not exist.",
+            )
+    if not _temporary_parent(options).is_dir():
+        findings.error("--temp", f"{_temporary_parent(options)} is not a directory.")
+    if options.threads < 1:
+        findings.error("--threads", "must be 1 or more.")
+    return findings.findings
+
+
+def _reader_findings(files: PublicFiles) -> tuple[Finding, ...]:
+    if files.config.reader is ReaderKind.CSV:
+        return ()
+    message = 'the reader "cef" is not there yet. Write "csv", and give delimited text or Parquet.'
+    return (Finding(Severity.ERROR, CONFIG_FILE, "reader", message),)
+
+
+def _temporary_parent(options: RunOptions) -> Path:
+    return options.temporary_parent or Path(tempfile.gettempdir())
+
+
+@contextmanager
+def _log_of(out: Path, options: RunOptions) -> Iterator[ConfidentialLog]:
+    path = options.confidential_log or out.absolute().parent / f"{out.name}.confidential.log"
+    try:
+        log = ConfidentialLog(path)
+    except OSError:
+        message = "the confidential log can't be written there. Give another --confidential-log."
+        raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)]) from None
+    with log:
+        yield log
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    """What the machine refuses, in our sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
+    except MemoryError:
+        raise RunFailed("out of memory. Nothing was written. Give more with --memory.") from None
+    except MiscountedPersons as error:
+        raise RunFailed(f"{error} Nothing was written.") from None

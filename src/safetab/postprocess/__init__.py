@@ -1,0 +1,1 @@
+"""What is made of measurements: the tables that people know. Knows no engine and no person."""

@@ -1,0 +1,45 @@
+"""Exact counts are confidential: a type that doesn't show itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class ExactCounts:
+    """Counts of population groups, or of their cells, as an engine made them.
+
+    `places` are the groups' places in their level's universe, rising. `confidential_counts` has a row for each place
+    and a column for each cell (one for a total). Only `safetab.mechanisms.noisy_count` reads it.
+    """
+
+    places: NDArray[np.int64]
+    confidential_counts: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if self.confidential_counts.ndim != 2 or len(self.places) != len(self.confidential_counts):
+            raise ValueError("counts need one row for each place")
+
+    def __repr__(self) -> str:
+        return "<exact counts: confidential>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("exact counts are confidential and can't be stored")
+
+    def of_places(self, wanted: NDArray[np.int64]) -> ExactCounts:
+        """The counts of these places, rising, in their order; 0 for a group that has none here."""
+        counts = np.zeros((len(wanted), self.confidential_counts.shape[1]), dtype=np.int64)
+        if len(self.places):
+            position = np.minimum(np.searchsorted(self.places, wanted), len(self.places) - 1)
+            is_there = self.places[position] == wanted
+            counts[is_there] = self.confidential_counts[position[is_there]]
+        return ExactCounts(wanted, counts)
+
+    def between(self, first: int, end: int) -> ExactCounts:
+        """The counts of the places from `first` up to, but not, `end`."""
+        low, high = np.searchsorted(self.places, [first, end])
+        return ExactCounts(self.places[low:high], self.confidential_counts[low:high])

@@ -1,0 +1,95 @@
+"""The ledger: what is measured is charged first, and only who paid may draw noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from safetab.privacy.calibration import Noise
+from safetab.spec.geography_levels import GeographyLevel, TabulationPass
+from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.spec.tables import Stage
+
+
+class OverspentBudget(Exception):  # noqa: N818 - the name is the sentence
+    """A charge that the budget doesn't cover; nothing was drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementEvent:
+    """One stage of one level: which noise every group of it gets, and what this costs a person. Never about a group."""
+
+    level: PopulationGroupLevel
+    stage: Stage
+    cost: Fraction
+    noise: Noise
+
+
+_LEDGERS_OWN = object()
+
+
+@dataclass(frozen=True, slots=True)
+class DrawingRight:
+    """The right to draw the noise of one event, once for each address under its prefix; made by `Ledger.charge`."""
+
+    event: MeasurementEvent
+    address_prefix: int
+    _made_by: object
+
+    def __post_init__(self) -> None:
+        if self._made_by is not _LEDGERS_OWN:
+            raise TypeError("only the ledger hands out the right to draw noise")
+
+
+class Ledger:
+    """Budgets by level, exact; refuses before anything is overspent, and charges each event once.
+
+    A level's groups are either total-only or adaptive, and a person's cost is the larger of the two ways through it:
+    the whole budget, or stage 1 and stage 2 together. Proof: docs/privacy.md#level.
+    """
+
+    def __init__(self, budgets: Mapping[PopulationGroupLevel, Fraction]) -> None:
+        self._budgets = dict(budgets)
+        self._events: list[MeasurementEvent] = []
+
+    @property
+    def events(self) -> tuple[MeasurementEvent, ...]:
+        return tuple(self._events)
+
+    def charge(self, event: MeasurementEvent) -> DrawingRight:
+        """Records the cost and hands out the right to draw.
+
+        Neighbours: add or remove one person.
+        Spends: `event.cost` of the level's budget, before any noise is drawn.
+        Proof: docs/privacy.md#ledger.
+        """
+        if event.cost <= 0:
+            raise OverspentBudget(f"{event.level}, stage {event.stage}: a measurement must cost something")
+        if any((past.level, past.stage) == (event.level, event.stage) for past in self._events):
+            raise OverspentBudget(f"{event.level}, stage {event.stage}: charged already, and noise is drawn once")
+        spent = _cost_to_a_person([*self._events, event], event.level)
+        if spent > self._budgets.get(event.level, Fraction(0)):
+            raise OverspentBudget(f"{event.level}, stage {event.stage}: the level's budget doesn't cover it")
+        self._events.append(event)
+        return DrawingRight(event, _address_prefix(event), _LEDGERS_OWN)
+
+    def spent(self, tabulation_pass: TabulationPass) -> Fraction:
+        """What was charged in a pass, for a person in it."""
+        levels = [level for level in POPULATION_GROUP_LEVELS if level.geography.tabulation_pass is tabulation_pass]
+        return sum((_cost_to_a_person(self._events, level) for level in levels), Fraction(0))
+
+
+def _cost_to_a_person(events: list[MeasurementEvent], level: PopulationGroupLevel) -> Fraction:
+    costs = {event.stage: event.cost for event in events if event.level == level}
+    adaptive = costs.get(Stage.STAGE_1, Fraction(0)) + costs.get(Stage.STAGE_2, Fraction(0))
+    return max(adaptive, costs.get(Stage.TOTAL_ONLY, Fraction(0)))
+
+
+def _address_prefix(event: MeasurementEvent) -> int:
+    """Different for every pass, level and stage: 8 bits for each of geography level, iteration level, stage.
+
+    A geography level belongs to one pass, so the pass is in it.
+    """
+    geography = list(GeographyLevel).index(event.level.geography)
+    return (geography << 16) | (int(event.level.iterations) << 8) | int(event.stage)

@@ -1,0 +1,78 @@
+"""The rules for person records, on values as text: shared by all engines, so that all say the same."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from safetab.findings import FindingsOf
+from safetab.readers.person_files import RACE_COLUMNS
+from safetab.spec.public_lists import is_race_code
+
+NO_CODE = "Null"
+
+_AGE = re.compile("[0-9]+")
+_CENRACE = re.compile("[0-9]{2}")
+
+Rule = tuple[str, str]
+"""A column, and what its values must be."""
+
+AGE_RULE: Rule = ("QAGE", "must be an age from 0 to 115")
+BLOCK_RULE: Rule = ("TABBLKST..TABBLK", "the block must be listed in GRF-C")
+NOT_DIGITS_RULE: Rule = ("TABBLKST..TABBLK", "must be 2, 3, 6 and 4 digits")
+ETHNICITY_RULE: Rule = ("QSPAN", "must be a code of the list")
+AFTER_NO_CODE_RULE: Rule = ("QRACE2..QRACE8", "after the first Null only Null may follow")
+
+SMALL_COLUMNS: dict[str, tuple[Rule, Callable[[str], bool]]] = {
+    "QAGE": (AGE_RULE, lambda value: bool(_AGE.fullmatch(value)) and len(value) < 10 and int(value) <= 115),
+    "QSEX": (("QSEX", "must be 1 or 2"), lambda value: value in {"1", "2"}),
+    "HOUSEHOLDER": (("HOUSEHOLDER", "must be True or False"), lambda value: value in {"True", "False"}),
+    "CENRACE": (
+        ("CENRACE", "must be 01 to 63"),
+        lambda value: bool(_CENRACE.fullmatch(value)) and 1 <= int(value) <= 63,
+    ),
+}
+"""Columns with few distinct values."""
+
+
+def broken_code_rules(races: Sequence[str | None], ethnicity: str | None, codes: Collection[str]) -> Iterator[Rule]:
+    """The rules that a person's codes break, QRACE1 to QRACE8 and QSPAN."""
+    has_ended = False
+    broken: dict[Rule, None] = {}
+    for column, code in zip(RACE_COLUMNS, races, strict=True):
+        if code == NO_CODE and column != RACE_COLUMNS[0]:
+            has_ended = True
+        elif code is None or code not in codes or not is_race_code(code):
+            wanted = "a code of the list from 1000 to 8999" + ("" if column == RACE_COLUMNS[0] else ", or Null")
+            broken[(column, f"must be {wanted}")] = None
+        elif has_ended:
+            broken[AFTER_NO_CODE_RULE] = None
+    if ethnicity is None or ethnicity not in codes:
+        broken[ETHNICITY_RULE] = None
+    return iter(broken)
+
+
+class BrokenRules:
+    """How many rows break which rule."""
+
+    def __init__(self) -> None:
+        self._rows: Counter[Rule] = Counter()
+
+    def add(self, rule: Rule, rows: int) -> None:
+        self._rows[rule] += rows
+
+    def report(self, findings: FindingsOf) -> None:
+        for (column, rule), rows in sorted(self._rows.items()):
+            if rows:
+                findings.error(column, f"{rule}: {rows:,} {'row is' if rows == 1 else 'rows are'} not so.")
+
+
+def broken_small_rule(column: str, value: str | None) -> Rule | None:
+    rule, is_right = SMALL_COLUMNS[column]
+    return None if value is not None and is_right(value) else rule
+
+
+def race_codes_of(races: Sequence[str]) -> list[str]:
+    """The codes without the Nulls, in their order."""
+    return [code for code in races if code != NO_CODE]

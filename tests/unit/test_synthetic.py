@@ -1,0 +1,348 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from safetab.planning.planner import plan_of_files
+from safetab.population_groups.iteration_map import iteration_map_of
+from safetab.readers.geography import read_geography
+from safetab.readers.public_lists import read_public_lists
+from safetab.spec.geography import region_id
+from safetab.spec.geography_levels import GeographyLevel, TabulationPass
+from safetab.spec.iterations import IterationKind, IterationLevel
+from safetab.spec.public_lists import PublicLists
+from safetab.spec.tables import Table, Thresholds
+from safetab.synthetic.data_files import cenrace_of
+from safetab.synthetic.demo_census import write_demo_census
+from safetab.synthetic.demo_states import STATES
+from safetab.synthetic.people import NO_CODE, RACE_CODES
+from safetab.synthetic.weighted_choice import WeightedChoice
+
+HEADER = (
+    "QAGE|QSEX|HOUSEHOLDER|TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|CENRACE|"
+    "QRACE1|QRACE2|QRACE3|QRACE4|QRACE5|QRACE6|QRACE7|QRACE8|QSPAN"
+)
+FILES = {
+    "parameters/config.json",
+    "parameters/race-and-ethnicity-codes.txt",
+    "parameters/race-characteristic-iterations.txt",
+    "parameters/ethnicity-characteristic-iterations.txt",
+    "parameters/race-and-ethnicity-code-to-iteration.txt",
+    "data/GRF-C.txt",
+    "data/geography-names.txt",
+    "data/person-records.txt",
+    "data/SYNTHETIC",
+}
+PROVIDENCE, NAVAJO_NATION = "44007", "2430"
+
+
+@dataclass(frozen=True)
+class Written:
+    """A census that was written, read back with nothing of the package's own."""
+
+    folder: Path
+
+    @property
+    def parameters(self) -> Path:
+        return self.folder / "parameters"
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    def rows(self, file: str) -> list[list[str]]:
+        lines = (self.folder / file).read_bytes().decode().split("\n")
+        assert lines[-1] == ""
+        return [line.split("|") for line in lines[1:-1]]
+
+    @cached_property
+    def people(self) -> list[list[str]]:
+        return [[*map(sys.intern, row)] for row in self.rows("data/person-records.txt")]  # few texts, many times
+
+    def lists(self) -> PublicLists:
+        return read_public_lists(self.parameters).require()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """The census of the demo, at its full size."""
+    folder = tmp_path_factory.mktemp("demo")
+    write_demo_census(folder)
+    return Written(folder)
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def race_codes_of(person: list[str]) -> tuple[str, ...]:
+    return tuple(code for code in person[8:16] if code != "Null")
+
+
+def test_a_plan_is_made_without_a_finding(demo: Written) -> None:
+    checked = plan_of_files(demo.parameters, demo.data)
+    assert checked.findings == ()
+    plan = checked.require()
+    assert plan.config.passes == (TabulationPass.US, TabulationPass.PUERTO_RICO)
+    assert [str(level) for level in plan.levels_left_out] == ["(AIANNH, Regional)"]
+    assert all(len(level.universe.entities) > 0 for level in plan.levels)
+
+
+@pytest.mark.parametrize("people", [1_000, 7_000])
+def test_a_small_census_can_be_planned_too_and_has_people_in_every_state(tmp_path: Path, people: int) -> None:
+    write_demo_census(tmp_path, people)
+    assert plan_of_files(tmp_path / "parameters", tmp_path / "data").findings == ()
+    written = Written(tmp_path).people
+    assert len(written) == people
+    assert {person[3] for person in written} == {"15", "35", "44", "49", "50", "72"}
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path: Path) -> None:
+    for folder, seed in (("first", 7), ("again", 7), ("other", 8)):
+        write_demo_census(tmp_path / folder, people=3_000, seed=seed)
+    first, again, other = (bytes_of(tmp_path / folder) for folder in ("first", "again", "other"))
+    assert set(first) == FILES
+    assert first == again
+    assert first["data/person-records.txt"] != other["data/person-records.txt"]
+    assert first["data/GRF-C.txt"] != other["data/GRF-C.txt"]
+
+
+def test_the_bytes_are_the_same_on_every_machine(tmp_path: Path) -> None:
+    """Renew the digest when the tables of the demo change; if it changes without that, a dependency's stream has."""
+    write_demo_census(tmp_path, people=5_000, seed=2020)
+    digest = hashlib.sha256(b"".join(content for _, content in sorted(bytes_of(tmp_path).items()))).hexdigest()
+    assert digest == "15ffcb1d798e19a675fdb7c6c647527d6d8bdf43654b771a9f6d8a299714b7db"
+
+
+def test_the_person_file_has_the_header_of_the_format_and_plain_lines(demo: Written) -> None:
+    content = (demo.data / "person-records.txt").read_bytes()
+    assert content.startswith(HEADER.encode() + b"\n")
+    assert content.endswith(b"\n")
+    assert b'"' not in content
+    assert b"\r" not in content
+    assert b" " not in content
+
+
+def test_every_person_is_inside_the_domains(demo: Written) -> None:
+    codes = {code for code, _ in demo.rows("parameters/race-and-ethnicity-codes.txt")}
+    race_codes = {code for code in codes if "1000" <= code <= "8999"}
+    blocks = {tuple(row[:4]) for row in demo.rows("data/GRF-C.txt")}
+    people = demo.people
+    assert len(people) == 200_000
+    assert {len(person) for person in people} == {17}
+    assert {person[0] for person in people} <= {str(age) for age in range(116)}
+    assert {person[1] for person in people} == {"1", "2"}
+    assert {person[2] for person in people} == {"True", "False"}
+    assert {tuple(person[3:7]) for person in people} <= blocks
+    assert {person[7] for person in people} <= {f"{number:02d}" for number in range(1, 64)}
+    assert {person[16] for person in people} <= codes
+    for reported in {tuple(person[8:16]) for person in people}:
+        filled = [code for code in reported if code != "Null"]
+        assert filled
+        assert reported == (*filled, *["Null"] * (8 - len(filled)))
+        assert race_codes.issuperset(filled)
+        assert len(set(filled)) == len(filled)
+
+
+def test_people_are_many_and_varied_enough(demo: Written) -> None:
+    people = demo.people
+    counts = Counter(len(race_codes_of(person)) for person in people)
+    assert 0.09 <= 1 - counts[1] / len(people) <= 0.12
+    assert set(counts) == {1, 2, 3, 4, 5, 6, 7, 8}
+    assert {person[8] for person in people} == {code.code for code in RACE_CODES}
+    ages = Counter(int(person[0]) for person in people)
+    assert 10 <= sum(count for age, count in ages.items() if age >= 100) <= 400
+    assert min(ages[age] for age in range(80)) > 500
+    assert 0.49 <= sum(person[1] == "2" for person in people) / len(people) <= 0.52
+    assert not any(person[2] == "True" and int(person[0]) < 18 for person in people)
+
+
+def test_puerto_rico_has_its_share_and_ethnicity_varies_by_state(demo: Written) -> None:
+    people = demo.people
+    state = Counter(person[3] for person in people)
+    hispanic = Counter(person[3] for person in people if person[16] != "9950")
+    assert 0.05 <= state["72"] / len(people) <= 0.08
+    assert hispanic["72"] / state["72"] > 0.95
+    assert 0.35 <= hispanic["35"] / state["35"] <= 0.5
+    assert hispanic["50"] / state["50"] < 0.05
+
+
+def test_tracts_and_blocks_have_plausible_sizes(demo: Written) -> None:
+    people = Counter(tuple(person[3:6]) for person in demo.people)
+    blocks = Counter(tuple(row[:3]) for row in demo.rows("data/GRF-C.txt"))
+    assert set(people) == set(blocks)
+    assert 1_400 <= min(people.values()) <= max(people.values()) <= 6_000
+    assert 20 <= min(blocks.values()) <= max(blocks.values()) <= 40
+
+
+def test_some_blocks_are_in_no_place_and_most_in_no_aiannh_area(demo: Written) -> None:
+    rows = demo.rows("data/GRF-C.txt")
+    assert 0.3 <= sum(row[4] == "99999" for row in rows) / len(rows) <= 0.6
+    assert 0.8 <= sum(row[5] == "9999" for row in rows) / len(rows) <= 0.99
+    assert {row[0] for row in rows if row[5] == NAVAJO_NATION} == {"35", "49"}
+
+
+@pytest.mark.parametrize("people", [1_000, 200_000])
+def test_every_entity_has_a_name_and_every_name_an_entity(demo: Written, tmp_path: Path, people: int) -> None:
+    written = demo
+    if people < 200_000:
+        write_demo_census(tmp_path, people)
+        written = Written(tmp_path)
+    named = [(level, region) for level, region, _ in written.rows("data/geography-names.txt")]
+    assert len(set(named)) == len(named)
+    assert set(named) == set(_entities(written))
+
+
+def _entities(written: Written) -> Iterator[tuple[str, str]]:
+    geography = read_geography(written.data).require()
+    states_of = {
+        one: [state.code for state in STATES if state.tabulation_pass is one] for one in TabulationPass
+    }  # fmt: skip
+    for level in GeographyLevel:
+        inside = geography.of_states(states_of[level.tabulation_pass])
+        for entity in inside.entities(level.entity_kind).tolist():
+            yield level.label, region_id(entity, level.entity_kind)
+
+
+def test_groups_gather(demo: Written) -> None:
+    people = demo.people
+    block_area = {tuple(row[:4]): row[5] for row in demo.rows("data/GRF-C.txt")}
+    in_navajo_nation = [person for person in people if block_area[tuple(person[3:7])] == NAVAJO_NATION]
+    assert sum(person[8] == "5110" for person in in_navajo_nation) / len(in_navajo_nation) > 0.75
+    native_hawaiian = [person for person in people if "7010" in person[8:16]]
+    assert sum(person[3] == "15" for person in native_hawaiian) / len(native_hawaiian) > 0.9
+    hmong = Counter(tuple(person[3:6]) for person in people if "4430" in person[8:16])
+    assert sum(count for _, count in hmong.most_common(3)) / hmong.total() > 0.5
+
+
+def test_frequencies_have_a_long_tail(demo: Written) -> None:
+    codes = Counter(person[8] for person in demo.people)
+    assert max(codes.values()) > 20_000
+    assert sum(count < 200 for count in codes.values()) >= 8
+
+
+def test_in_one_county_each_table_goes_to_several_detailed_groups(demo: Written) -> None:
+    thresholds = _thresholds(demo, "(COUNTY, 2)")
+    iterations = iteration_map_of(demo.lists(), IterationLevel.DETAILED, is_substate=True, max_race_codes=8)
+    groups = _group_sizes(demo, iterations.iterations_of, PROVIDENCE)
+    tables = Counter(thresholds.table_of(size) for size in groups.values())
+    assert all(tables[table] >= 4 for table in Table)
+
+
+@pytest.mark.parametrize(
+    ("level", "key", "state"),
+    [(IterationLevel.DETAILED, "(STATE, 2)", "44"), (IterationLevel.REGIONAL, "(STATE, 1)", "15")],
+)
+def test_in_one_state_each_table_goes_to_several_groups(
+    demo: Written, level: IterationLevel, key: str, state: str
+) -> None:
+    iterations = iteration_map_of(demo.lists(), level, is_substate=False, max_race_codes=8)
+    groups = _group_sizes(demo, iterations.iterations_of, state)
+    tables = Counter(_thresholds(demo, key).table_of(size) for size in groups.values())
+    assert all(tables[table] >= 2 for table in Table), tables
+
+
+def test_a_total_only_group_falls_among_the_others_below_state(demo: Written) -> None:
+    lists = demo.lists()
+    names = {iteration.code: iteration.name for iteration in lists.iterations}
+    livonian = (("1140",), "9950")
+    at_state, below = (
+        iteration_map_of(lists, IterationLevel.DETAILED, is_substate=is_substate, max_race_codes=8)
+        for is_substate in (False, True)
+    )
+    assert {names[code] for code in at_state.iterations_of(*livonian)} == {
+        "Livonian alone",
+        "Livonian alone or in any combination",
+    }
+    assert {names[code] for code in below.iterations_of(*livonian)} == {
+        "Other European alone",
+        "Other European alone or in any combination",
+    }
+
+
+def test_the_lists_have_every_kind_of_iteration(demo: Written) -> None:
+    lists = demo.lists()
+    assert 60 <= len(lists.code_names) <= 90
+    assert lists.code_names["9950"] == "Not Hispanic (checkbox)"
+    for kind in IterationKind:
+        levels = Counter(iteration.level for iteration in lists.iterations if iteration.kind is kind)
+        assert all(levels[level] >= 2 for level in IterationLevel)
+        assert any(iteration.is_total_only for iteration in lists.iterations if iteration.kind is kind)
+
+
+def _thresholds(written: Written, key: str) -> Thresholds:
+    config = json.loads((written.parameters / "config.json").read_text())
+    return Thresholds(*config["thresholds_p"][key])
+
+
+def _group_sizes(written: Written, iterations_of, entity: str) -> Counter[str]:
+    """How many people of an entity are in each iteration, one person at a time but for equal ones."""
+    alike = Counter(
+        (race_codes_of(person), person[16])
+        for person in written.people
+        if "".join(person[3:5]).startswith(entity)
+    )  # fmt: skip
+    sizes: Counter[str] = Counter()
+    for (race_codes, ethnicity), people in alike.items():
+        for iteration in iterations_of(race_codes, ethnicity):
+            sizes[iteration] += people
+    return sizes
+
+
+def test_nothing_is_written_where_something_is(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    with pytest.raises(FileExistsError, match="data exists"):
+        write_demo_census(tmp_path, people=1_000)
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+    assert not list((tmp_path / "data").iterdir())
+
+
+def test_too_few_people_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="999 people are too few"):
+        write_demo_census(tmp_path, people=999)
+    assert not list(tmp_path.iterdir())
+
+
+def test_choices_follow_the_weights_of_their_row() -> None:
+    choice = WeightedChoice([[0, 1, 3, 0], [5, 0, 0, 5]])
+    rows = np.repeat([0, 1], 10_000)
+    columns = choice.draw(rows, np.random.Generator(np.random.PCG64(1)))
+    first, second = np.bincount(columns[:10_000], minlength=4), np.bincount(columns[10_000:], minlength=4)
+    assert (first[0], first[3], second[1], second[2]) == (0, 0, 0, 0)
+    assert abs(first[2] - 7_500) < 250
+    assert abs(second[0] - 5_000) < 250
+
+
+@pytest.mark.parametrize("weights", [[[1, 2], [0, 0]], [[-1, 2]]])
+def test_weights_that_are_negative_or_all_0_are_refused(weights: list[list[int]]) -> None:
+    with pytest.raises(ValueError, match="weights must be 0 or above"):
+        WeightedChoice(weights)
+
+
+@pytest.mark.parametrize(
+    ("codes", "cenrace"),
+    [
+        (["1000"], 1),
+        (["1060", "1070"], 1),
+        (["8000"], 6),
+        (["1000", "3000"], 7),
+        (["3000", "1000", "3110"], 7),
+        (["1000", "8000"], 11),
+        (["7010", "8000"], 21),
+        (["1000", "3000", "5000"], 22),
+        (["1000", "3000", "5000", "4000", "7000", "8000"], 63),
+    ],
+)
+def test_cenrace_numbers_the_major_races(codes: list[str], cenrace: int) -> None:
+    position = {code.code: position for position, code in enumerate(RACE_CODES)}
+    races = [position[code] for code in codes] + [NO_CODE] * (8 - len(codes))
+    assert cenrace_of(np.array([races])).tolist() == [cenrace]
