@@ -41,7 +41,7 @@ def parquet_files(files: TableFiles) -> str:
 def _as_text(column: str, column_type: str) -> str:
     text = f"CAST({column} AS VARCHAR)"
     if column_type in _INTEGERS and column in _DIGITS:
-        padded = f"lpad({text}, greatest(length({text}), {_DIGITS[column]}), '0')"
+        padded = f"lpad({text}, CAST(greatest(length({text}), {_DIGITS[column]}) AS INTEGER), '0')"
         text = f"CASE WHEN {column} < 0 THEN {text} ELSE {padded} END"
     if column_type == "BOOLEAN":
         text = f"CASE {column} WHEN true THEN 'True' WHEN false THEN 'False' END"

@@ -1,0 +1,260 @@
+"""Malformed person files and refused requests: exit 1 or 3, a clear sentence, no output, no traceback, no value shown."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
+
+SECRET = "7654321098"
+COLUMNS = PERSON_HEADER.split("|")
+Damage = Callable[[RandomWorld], object]
+
+
+def persons(world: RandomWorld) -> Path:
+    return world.data / "person-records.txt"
+
+
+def lines_of(world: RandomWorld) -> list[str]:
+    return persons(world).read_text().splitlines()
+
+
+def with_value(column: str, value: str) -> Damage:
+    def damage(world: RandomWorld) -> None:
+        lines = lines_of(world)
+        fields = lines[1].split("|")
+        fields[COLUMNS.index(column)] = value
+        persons(world).write_text("\n".join([lines[0], "|".join(fields), *lines[2:]]) + "\n")
+
+    return damage
+
+
+def with_header(change: Callable[[str], str]) -> Damage:
+    def damage(world: RandomWorld) -> None:
+        lines = lines_of(world)
+        persons(world).write_text("\n".join([change(lines[0]), *lines[1:]]) + "\n")
+
+    return damage
+
+
+def with_bytes(change: Callable[[bytes], bytes]) -> Damage:
+    return lambda world: persons(world).write_bytes(change(persons(world).read_bytes()))
+
+
+def as_gzip(change: Callable[[bytes], bytes]) -> Damage:
+    def damage(world: RandomWorld) -> None:
+        content = change(gzip.compress(persons(world).read_bytes()))
+        persons(world).unlink()
+        (world.data / "person-records.txt.gz").write_bytes(content)
+
+    return damage
+
+
+def as_parquet(change: Callable[[dict[str, list[object]]], dict[str, object]]) -> Damage:
+    def damage(world: RandomWorld) -> None:
+        rows = [line.split("|") for line in lines_of(world)[1:]]
+        columns = {name: [row[position] for row in rows] for position, name in enumerate(COLUMNS)}
+        persons(world).unlink()
+        pq.write_table(pa.table(change(columns)), world.data / "person-records.parquet")
+
+    return damage
+
+
+def renamed(name: str) -> Damage:
+    return lambda world: persons(world).rename(world.data / name)
+
+
+def as_directory(world: RandomWorld) -> None:
+    persons(world).unlink()
+    persons(world).mkdir()
+
+
+def two_forms(world: RandomWorld) -> None:
+    shutil.copy(persons(world), world.data / "person-records.txt.gz")
+
+
+def folder(*names: str) -> Damage:
+    def damage(world: RandomWorld) -> None:
+        (world.data / "person-records").mkdir()
+        for name in names:
+            shutil.copy(persons(world), world.data / "person-records" / name)
+        persons(world).unlink()
+
+    return damage
+
+
+MALFORMED: dict[str, tuple[Damage, str]] = {
+    "no person records": (lambda world: persons(world).unlink(), "holds no person-records.txt"),
+    "person records are a directory": (as_directory, "is a directory, not a file"),
+    "two forms": (two_forms, "more than one form of this table"),
+    "an empty folder": (folder(), "is empty"),
+    "a folder with something else": (folder("a.txt", "b.csv"), "no part of a table: b.csv"),
+    "an empty file": (with_bytes(lambda _: b""), "the header must be QAGE|QSEX"),
+    "only a header": (with_bytes(lambda text: text.split(b"\n")[0] + b"\n"), "nobody is in a state of the US pass"),
+    "no header": (with_bytes(lambda text: text.split(b"\n", 1)[1]), "the header must be QAGE|QSEX"),
+    "a column missing": (with_header(lambda header: header.replace("|QSPAN", "")), "the header must be"),
+    "columns in another order": (with_header(lambda header: header.replace("QAGE|QSEX", "QSEX|QAGE")), "the header must be"),
+    "a column more": (with_header(lambda header: header + "|MORE"), "the header must be"),
+    "a header in lower case": (with_header(str.lower), "the header must be"),
+    "a header with commas": (with_header(lambda header: header.replace("|", ",")), "the header must be"),
+    "age too high": (with_value("QAGE", "116"), "QAGE: must be an age from 0 to 115: 1 row is not so"),
+    "age negative": (with_value("QAGE", "-1"), "QAGE: must be an age"),
+    "age empty": (with_value("QAGE", ""), "QAGE: must be an age"),
+    "age is a secret": (with_value("QAGE", SECRET), "QAGE: must be an age"),
+    "age with a decimal": (with_value("QAGE", "5.0"), "QAGE: must be an age"),
+    "sex 3": (with_value("QSEX", "3"), "QSEX: must be 1 or 2"),
+    "sex is a secret": (with_value("QSEX", SECRET), "QSEX: must be 1 or 2"),
+    "householder in lower case": (with_value("HOUSEHOLDER", "true"), "HOUSEHOLDER: must be True or False"),
+    "state of three digits": (with_value("TABBLKST", "044"), "TABBLKST..TABBLK: must be 2, 3, 6 and 4 digits"),
+    "county is a secret": (with_value("TABBLKCOU", SECRET), "must be 2, 3, 6 and 4 digits"),
+    "tract with letters": (with_value("TABTRACTCE", "00010a"), "must be 2, 3, 6 and 4 digits"),
+    "a block that isn't listed": (with_value("TABBLK", "9999"), "the block must be listed in GRF-C: 1 row is not so"),
+    "CENRACE 64": (with_value("CENRACE", "64"), "CENRACE: must be 01 to 63"),
+    "CENRACE of one digit": (with_value("CENRACE", "1"), "CENRACE: must be 01 to 63"),
+    "no race": (with_value("QRACE1", "Null"), "QRACE1: must be a code of the list from 1000 to 8999:"),
+    "race is a secret": (with_value("QRACE1", SECRET), "QRACE1: must be a code of the list"),
+    "race that isn't listed": (with_value("QRACE1", "1001"), "QRACE1: must be a code of the list"),
+    "race above 8999": (with_value("QRACE1", "9950"), "QRACE1: must be a code of the list"),
+    "second race unknown": (with_value("QRACE2", "1001"), "QRACE2: must be a code of the list from 1000 to 8999, or Null"),
+    "second race empty": (with_value("QRACE2", ""), "QRACE2: must be a code of the list"),
+    "a race after a Null": (with_value("QRACE8", "1000"), "QRACE2..QRACE8: after the first Null only Null may follow"),
+    "ethnicity Null": (with_value("QSPAN", "Null"), "QSPAN: must be a code of the list"),
+    "ethnicity is a secret": (with_value("QSPAN", SECRET), "QSPAN: must be a code of the list"),
+    "a short row": (with_bytes(lambda text: text + b"1|2|True\n"), "a row must have 17 fields: 1 row is not so"),
+    "a long row": (with_bytes(lambda text: text + b"|".join([b"1"] * 18) + b"\n"), "a row must have 17 fields"),
+    "not UTF-8": (with_bytes(lambda text: text + b"|".join([b"\xff"] * 17) + b"\n"), "must be UTF-8 text: 1 row"),
+    "a NUL byte": (with_value("QAGE", "5\x00"), "QAGE: must be an age"),
+    "quotes": (with_value("QSPAN", '"1000"'), "QSPAN: must be a code of the list"),
+    "gzip cut short": (as_gzip(lambda content: content[: len(content) // 2]), "person-records.txt.gz has"),
+    "gzip with noise inside": (as_gzip(lambda content: content[:200] + b"noise" * 9 + content[245:]), "person-records.txt.gz has"),
+    "text called gzip": (renamed("person-records.txt.gz"), "is damaged, or not what its ending says"),
+    "text called Parquet": (renamed("person-records.parquet"), "is damaged, or not what its ending says"),
+    "Parquet lacks a column": (as_parquet(lambda c: {k: v for k, v in c.items() if k != "QAGE"}), "columns missing"),
+    "Parquet with an age that is null": (as_parquet(lambda c: c | {"QAGE": [None, *c["QAGE"][1:]]}), "QAGE: must be an age"),
+    "Parquet with ages as floats": (as_parquet(lambda c: c | {"QAGE": [5.5] * len(c["QAGE"])}), "QAGE: must be an age"),
+    "Parquet with a negative code": (as_parquet(lambda c: c | {"QSPAN": [-1000] * len(c["QSPAN"])}), "QSPAN: must be a code"),
+    "Parquet with lists": (as_parquet(lambda c: c | {"QSPAN": [["1000"]] * len(c["QSPAN"])}), "QSPAN: must be a code"),
+    "the reader cef": (lambda world: world.configure(reader="cef"), 'the reader "cef" is not there yet'),
+    "a public file is wrong too": (lambda world: world.configure(max_race_codes=9), "9 is not an integer from 1 to 8"),
+}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> RandomWorld:
+    return write_random_world(tmp_path / "world", 3, budget=1)
+
+
+def invoke(world: RandomWorld, out: Path, *options: str):
+    return CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(out), *options])
+
+
+@pytest.mark.parametrize("kind", MALFORMED)
+def test_a_malformed_input_gives_a_sentence_and_no_output(kind: str, world: RandomWorld, tmp_path: Path) -> None:
+    damage, expected = MALFORMED[kind]
+    damage(world)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    result = invoke(world, tmp_path / "out", "--temp", str(temporary))
+    assert result.exit_code == 1, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert expected in result.stderr
+    assert "Traceback" not in result.output
+    assert SECRET not in result.output
+    assert SECRET not in (tmp_path / "out.confidential.log").read_text()
+    assert {path.name for path in tmp_path.iterdir()} == {"world", "temporary", "out.confidential.log"}
+    assert list(temporary.iterdir()) == []
+    checked = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    assert checked.exit_code == 1
+    assert expected in checked.stderr
+
+
+def test_every_broken_rule_is_told_at_once(world: RandomWorld, tmp_path: Path) -> None:
+    for column, value in (("QAGE", "200"), ("QSEX", "9"), ("QRACE1", "1001"), ("QSPAN", "1001"), ("TABBLK", "9999")):
+        with_value(column, value)(world)
+    result = invoke(world, tmp_path / "out")
+    assert "person-records.txt has 5 problems" in result.stderr
+
+
+def test_an_output_that_is_there_is_not_touched(world: RandomWorld, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("keep")
+    result = invoke(world, tmp_path / "out")
+    assert result.exit_code == 1
+    assert "is there already. Give another OUT, or --overwrite." in result.stderr
+    assert (tmp_path / "out" / "mine").read_text() == "keep"
+    assert invoke(world, tmp_path / "out", "--overwrite").exit_code == 0
+    assert not (tmp_path / "out" / "mine").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.confidential.log", "world"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--temp", "/nowhere"], "/nowhere is not a directory"),
+        (["--confidential-log", "/nowhere/log"], "the confidential log can't be written there"),
+        (["--test-key", "ab"], "must be 64 hexadecimal digits"),
+        (["--test-key", "x" * 64], "must be 64 hexadecimal digits"),
+    ],
+)
+def test_a_refused_option_is_told(options: list[str], sentence: str, world: RandomWorld, tmp_path: Path) -> None:
+    result = invoke(world, tmp_path / "out", *options)
+    assert result.exit_code == 1
+    assert sentence in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_output_that_cannot_be_made_is_told(world: RandomWorld, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for out in (tmp_path / "nowhere" / "out", tmp_path / "file", tmp_path / "file" / "out"):
+        result = invoke(world, out)
+        assert result.exit_code == 1
+        assert "OUT" in result.stderr or "can't be made" in result.stderr
+
+
+def test_a_key_is_refused_where_people_may_be_real(world: RandomWorld, tmp_path: Path) -> None:
+    (world.data / "SYNTHETIC").unlink()
+    result = invoke(world, tmp_path / "out", "--test-key", "00" * 32)
+    assert result.exit_code == 1
+    assert "has no file SYNTHETIC" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_key_marks_the_output(world: RandomWorld, tmp_path: Path) -> None:
+    assert invoke(world, tmp_path / "out", "--test-key", "00" * 32).exit_code == 0
+    assert '"for_release": false' in (tmp_path / "out" / "manifest.json").read_text()
+    assert "Do not release it" in (tmp_path / "out" / "NOT-FOR-RELEASE").read_text()
+    assert invoke(world, tmp_path / "two").exit_code == 0
+    assert '"for_release": true' in (tmp_path / "two" / "manifest.json").read_text()
+    assert not (tmp_path / "two" / "NOT-FOR-RELEASE").exists()
+
+
+@pytest.mark.parametrize(
+    "where", ["safetab.outputs.tables.TableFile.write", "safetab.engines.person_types.KeyFiles.add", "safetab.outputs.manifest.sha256_of"]
+)
+def test_a_full_disk_is_exit_3_and_no_output(where: str, world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(where, full)
+    result = invoke(world, tmp_path / "out")
+    assert result.exit_code == 3
+    assert "The run failed: the machine refused: No space left on device. Nothing was written." in result.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.confidential.log", "world"]
+
+
+def test_the_confidential_log_is_the_curators_alone(world: RandomWorld, tmp_path: Path) -> None:
+    assert invoke(world, tmp_path / "out").exit_code == 0
+    log = tmp_path / "out.confidential.log"
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    assert "persons in the us pass" in log.read_text()

@@ -1,0 +1,171 @@
+"""With one key a run gives the same bytes, however it is run."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import safetab
+from safetab.mechanisms.inversion_table import InversionTable
+from safetab.pipeline import RunOptions
+from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
+
+KEY = bytes(range(32))
+
+WORLDS = {
+    "zcdp": {"budget": 1, "privacy_defn": "zcdp", "zero_suppression_chance": 0.9999},
+    "pure dp": {"budget": 2, "privacy_defn": "puredp", "zero_suppression_chance": 0.99},
+    "wide noise": {"budget": "0.0000045", "privacy_defn": "zcdp", "zero_suppression_chance": 0.9},  # variance near 1e6
+    "vanishing noise": {"budget": 10**9, "privacy_defn": "zcdp", "zero_suppression_chance": 0.9},  # variance 1e-9
+    "p below one half": {"budget": 1, "privacy_defn": "zcdp", "zero_suppression_chance": 0.3},
+    "no suppression": {"budget": 1, "privacy_defn": "zcdp", "zero_suppression_chance": 0},
+}
+
+
+def released(out: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+
+
+def run(world: RandomWorld, out: Path, **options: object) -> dict[str, bytes]:
+    safetab.run(world.parameters, world.data, out, RunOptions(test_key=KEY, **options))
+    return released(out)
+
+
+def make_world(folder: Path, kind: str, seed: int = 5, **config: object) -> RandomWorld:
+    values = WORLDS[kind] | config
+    budget = values.pop("budget")
+    world = write_random_world(folder, seed, people=80, budget=987654321, **values)
+    path = world.parameters / "config.json"
+    path.write_text(path.read_text().replace("987654321", str(budget)))  # a decimal that no float spells exactly
+    return world
+
+
+LOW = {f"({level}, {n})": [-0, 0, 3] for level in ("USA", "STATE", "COUNTY", "TRACT", "PLACE", "AIANNH") for n in (1, 2)}
+LOW |= {f"(PR-{level}, {n})": [1, 1, 2] for level in ("STATE", "COUNTY", "TRACT", "PLACE") for n in (1, 2)}
+
+
+@pytest.mark.parametrize("kind", WORLDS)
+@pytest.mark.parametrize("thresholds", [None, LOW], ids=["random thresholds", "empty groups get tables"])
+def test_lazy_and_dense_empty_groups_are_the_same(kind: str, thresholds, tmp_path: Path, monkeypatch) -> None:
+    world = make_world(tmp_path / "world", kind, **({"thresholds_p": thresholds} if thresholds else {}))
+    lazy = run(world, tmp_path / "lazy")
+    monkeypatch.setattr(
+        "safetab.tabulation.empty_groups.EmptyGroups.that_may_be_published", lambda _, first, end: np.arange(first, end)
+    )
+    assert run(world, tmp_path / "dense") == lazy
+
+
+def test_words_cut_to_12_bits_give_the_same_noise(tmp_path: Path, monkeypatch) -> None:
+    """Undecided draws are then common: one in a hundred or so, each resolved with the bits that were cut off."""
+    world = make_world(tmp_path / "world", "zcdp", thresholds_p=LOW)
+    usual = run(world, tmp_path / "usual")
+    resolved = []
+
+    class CutTable(InversionTable):
+        def resolved(self, bits, more_bits):
+            resolved.append(bits)
+            return super().resolved(bits, more_bits)
+
+    monkeypatch.setattr("safetab.mechanisms.noisy_count.inversion_table", cache(lambda noise: CutTable(noise, 12)))
+    assert run(world, tmp_path / "cut") == usual
+    assert len(resolved) > 20
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
+    return make_world(tmp_path_factory.mktemp("world"), "zcdp")
+
+
+@pytest.fixture(scope="module")
+def expected(world: RandomWorld, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return run(world, tmp_path_factory.mktemp("expected") / "out")
+
+
+@pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 3}, {"memory": "200MB"}, {"places_at_once": 7}, {"places_at_once": 100}])
+def test_the_way_of_running_does_not_matter(options: dict, world: RandomWorld, expected, tmp_path: Path) -> None:
+    assert run(world, tmp_path / "out", **options) == expected
+
+
+def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("safetab.engines.person_types._PAIRS_AT_ONCE", 3)
+    monkeypatch.setattr("safetab.mechanisms.random_bits._BLOCKS_AT_ONCE", 5)
+    monkeypatch.setattr("safetab.mechanisms.noisy_count._PLACES_AT_ONCE", 11)
+    monkeypatch.setattr("safetab.outputs.measurement_file._ROWS_OF_A_GROUP", 1 << 20)
+    assert run(world, tmp_path / "out") == expected
+
+
+def people_of(world: RandomWorld) -> list[str]:
+    return (world.data / "person-records.txt").read_text().splitlines()[1:]
+
+
+def as_text(folder: Path, rows: list[str]) -> None:
+    (folder / "person-records.txt").write_text("\n".join([PERSON_HEADER, *rows]) + "\n")
+
+
+def shuffled(folder: Path, rows: list[str]) -> None:
+    as_text(folder, random.Random(7).sample(rows, len(rows)))
+
+
+def windows_line_ends(folder: Path, rows: list[str]) -> None:
+    text = "\r\n".join([PERSON_HEADER, *rows, "", ""])
+    (folder / "person-records.txt").write_bytes(b"\xef\xbb\xbf" + text.encode())
+
+
+def gzipped(folder: Path, rows: list[str]) -> None:
+    text = "\n".join([PERSON_HEADER, *rows])
+    (folder / "person-records.txt.gz").write_bytes(gzip.compress(text.encode()))
+
+
+def split(folder: Path, rows: list[str]) -> None:
+    (folder / "person-records").mkdir()
+    for number in range(5):
+        part = "\n".join([PERSON_HEADER, *rows[number::5]])
+        (folder / "person-records" / f"part-{number}.txt").write_text(part)
+
+
+def columns_of(rows: list[str]) -> dict[str, list[str]]:
+    names = PERSON_HEADER.split("|")
+    return {name: [row.split("|")[position] for row in rows] for position, name in enumerate(names)}
+
+
+def parquet_of_text(folder: Path, rows: list[str]) -> None:
+    pq.write_table(pa.table(columns_of(rows)), folder / "person-records.parquet", row_group_size=13)
+
+
+def parquet_of_integers(folder: Path, rows: list[str]) -> None:
+    def typed(name: str, values: list[str]) -> pa.Array:
+        if name == "HOUSEHOLDER":
+            return pa.array([value == "True" for value in values])
+        return pa.array([None if value == "Null" else int(value) for value in values], pa.int16() if name < "T" else pa.int64())
+
+    columns = {name: typed(name, values) for name, values in reversed(columns_of(rows).items())}
+    (folder / "person-records").mkdir()
+    table = pa.table(columns | {"MORE": [1] * len(rows)})
+    pq.write_table(table.slice(0, 30), folder / "person-records" / "a.parquet")
+    pq.write_table(table.slice(30), folder / "person-records" / "b.parquet")
+
+
+@pytest.mark.parametrize(
+    "write", [as_text, shuffled, windows_line_ends, gzipped, split, parquet_of_text, parquet_of_integers]
+)
+def test_the_form_of_the_person_files_does_not_matter(write, world: RandomWorld, expected, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("GRF-C.txt", "SYNTHETIC"):
+        (data / name).write_bytes((world.data / name).read_bytes())
+    write(data, people_of(world))
+    assert run(RandomWorld(world.parameters, data), tmp_path / "out") == expected
+
+
+def test_without_a_key_every_run_is_different(world: RandomWorld, expected, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        safetab.run(world.parameters, world.data, tmp_path / name)
+    one, two = released(tmp_path / "one"), released(tmp_path / "two")
+    assert one["t1/us.csv"] != two["t1/us.csv"] != expected["t1/us.csv"]
