@@ -27,7 +27,9 @@ class RandomWorld:
         (self.parameters / "config.json").write_text(json.dumps(self.config() | changes))
 
 
-def write_random_world(folder: Path, seed: int, people: int = 60, budget: object = 10**9, **config: object) -> RandomWorld:
+def write_random_world(
+    folder: Path, seed: int, people: int = 60, budget: object = 10**9, **config: object
+) -> RandomWorld:
     rng = random.Random(seed)
     world = RandomWorld(folder / "parameters", folder / "data")
     world.parameters.mkdir(parents=True)
@@ -117,6 +119,12 @@ def _write_people(data: Path, rng: random.Random, blocks: list[str], people: int
         codes = [rng.choice(races) for _ in range(count)] + ["Null"] * (8 - count)
         age = rng.choice([0, 4, 5, 17, 18, 44, 45, 61, 62, 64, 65, 84, 85, 115, rng.randint(0, 115)])
         written_age = rng.choice([str(age), f"{age:03d}"])
-        fields = [written_age, str(rng.randint(1, 2)), rng.choice(["True", "False"]), block, f"{rng.randint(1, 63):02d}"]
+        fields = [
+            written_age,
+            str(rng.randint(1, 2)),
+            rng.choice(["True", "False"]),
+            block,
+            f"{rng.randint(1, 63):02d}",
+        ]
         rows.append("|".join([*fields, *codes, rng.choice(CODES)]))
     (data / "person-records.txt").write_text("\n".join([PERSON_HEADER, *rows]) + "\n")

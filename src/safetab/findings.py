@@ -92,7 +92,7 @@ def described(findings: Iterable[Finding]) -> str:
     for (file, severity), group in groups.items():
         noun = "problem" if severity is Severity.ERROR else "warning"
         lines.append(f"{file} has {len(group)} {noun}{'s' if len(group) > 1 else ''}:")
-        lines += [f"  {finding}" for finding in group]
+        lines += ["  " + str(finding).replace("\n", "\\n") for finding in group]  # a value can't forge a line
     return "\n".join(lines)
 
 

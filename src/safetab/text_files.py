@@ -20,6 +20,8 @@ def read_text(path: Path) -> str:
 
 def read_bytes(path: Path) -> bytes:
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise UnreadableFile(f"{path} is not a regular file.")  # a pipe would wait for ever
         return path.read_bytes()
     except OSError as error:
         raise UnreadableFile(why_unreadable(path, error)) from None

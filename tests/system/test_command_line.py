@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -90,6 +91,19 @@ def test_ctrl_c_is_exit_130(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("safetab.planning.planner.plan_of_files", interrupted)
     result = CliRunner().invoke(app, ["plan", *SMALL])
     assert result.exit_code == 130
+
+
+def test_output_that_cannot_be_written_is_exit_3() -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run([*SAFETAB, "plan", *SMALL], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert result.returncode == 3
+    assert "Traceback" not in result.stderr
+
+
+def test_a_reader_who_leaves_early_is_no_error() -> None:
+    command = f"{' '.join(map(shlex.quote, [*SAFETAB, 'plan', *SMALL, '--json']))} | head -1"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (result.stdout, result.stderr) == ("{\n", "")
 
 
 def test_the_version_is_told() -> None:

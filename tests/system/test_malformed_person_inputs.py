@@ -12,10 +12,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
 SECRET = "7654321098"
 COLUMNS = PERSON_HEADER.split("|")
@@ -104,7 +104,10 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "only a header": (with_bytes(lambda text: text.split(b"\n")[0] + b"\n"), "nobody is in a state of the US pass"),
     "no header": (with_bytes(lambda text: text.split(b"\n", 1)[1]), "the header must be QAGE|QSEX"),
     "a column missing": (with_header(lambda header: header.replace("|QSPAN", "")), "the header must be"),
-    "columns in another order": (with_header(lambda header: header.replace("QAGE|QSEX", "QSEX|QAGE")), "the header must be"),
+    "columns in another order": (
+        with_header(lambda header: header.replace("QAGE|QSEX", "QSEX|QAGE")),
+        "the header must be",
+    ),
     "a column more": (with_header(lambda header: header + "|MORE"), "the header must be"),
     "a header in lower case": (with_header(str.lower), "the header must be"),
     "a header with commas": (with_header(lambda header: header.replace("|", ",")), "the header must be"),
@@ -126,7 +129,10 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "race is a secret": (with_value("QRACE1", SECRET), "QRACE1: must be a code of the list"),
     "race that isn't listed": (with_value("QRACE1", "1001"), "QRACE1: must be a code of the list"),
     "race above 8999": (with_value("QRACE1", "9950"), "QRACE1: must be a code of the list"),
-    "second race unknown": (with_value("QRACE2", "1001"), "QRACE2: must be a code of the list from 1000 to 8999, or Null"),
+    "second race unknown": (
+        with_value("QRACE2", "1001"),
+        "QRACE2: must be a code of the list from 1000 to 8999, or Null",
+    ),
     "second race empty": (with_value("QRACE2", ""), "QRACE2: must be a code of the list"),
     "a race after a Null": (with_value("QRACE8", "1000"), "QRACE2..QRACE8: after the first Null only Null may follow"),
     "ethnicity Null": (with_value("QSPAN", "Null"), "QSPAN: must be a code of the list"),
@@ -137,13 +143,22 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "a NUL byte": (with_value("QAGE", "5\x00"), "QAGE: must be an age"),
     "quotes": (with_value("QSPAN", '"1000"'), "QSPAN: must be a code of the list"),
     "gzip cut short": (as_gzip(lambda content: content[: len(content) // 2]), "person-records.txt.gz has"),
-    "gzip with noise inside": (as_gzip(lambda content: content[:200] + b"noise" * 9 + content[245:]), "person-records.txt.gz has"),
+    "gzip with noise inside": (
+        as_gzip(lambda content: content[:200] + b"noise" * 9 + content[245:]),
+        "person-records.txt.gz has",
+    ),
     "text called gzip": (renamed("person-records.txt.gz"), "is damaged, or not what its ending says"),
     "text called Parquet": (renamed("person-records.parquet"), "is damaged, or not what its ending says"),
     "Parquet lacks a column": (as_parquet(lambda c: {k: v for k, v in c.items() if k != "QAGE"}), "columns missing"),
-    "Parquet with an age that is null": (as_parquet(lambda c: c | {"QAGE": [None, *c["QAGE"][1:]]}), "QAGE: must be an age"),
+    "Parquet with an age that is null": (
+        as_parquet(lambda c: c | {"QAGE": [None, *c["QAGE"][1:]]}),
+        "QAGE: must be an age",
+    ),
     "Parquet with ages as floats": (as_parquet(lambda c: c | {"QAGE": [5.5] * len(c["QAGE"])}), "QAGE: must be an age"),
-    "Parquet with a negative code": (as_parquet(lambda c: c | {"QSPAN": [-1000] * len(c["QSPAN"])}), "QSPAN: must be a code"),
+    "Parquet with a negative code": (
+        as_parquet(lambda c: c | {"QSPAN": [-1000] * len(c["QSPAN"])}),
+        "QSPAN: must be a code",
+    ),
     "Parquet with lists": (as_parquet(lambda c: c | {"QSPAN": [["1000"]] * len(c["QSPAN"])}), "QSPAN: must be a code"),
     "the reader cef": (lambda world: world.configure(reader="cef"), 'the reader "cef" is not there yet'),
     "a public file is wrong too": (lambda world: world.configure(max_race_codes=9), "9 is not an integer from 1 to 8"),
@@ -240,7 +255,12 @@ def test_a_key_marks_the_output(world: RandomWorld, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "where", ["safetab.outputs.tables.TableFile.write", "safetab.engines.person_types.KeyFiles.add", "safetab.outputs.manifest.sha256_of"]
+    "where",
+    [
+        "safetab.outputs.tables.TableFile.write",
+        "safetab.engines.person_types.KeyFiles.add",
+        "safetab.outputs.manifest.sha256_of",
+    ],
 )
 def test_a_full_disk_is_exit_3_and_no_output(where: str, world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
     def full(*_: object) -> None:

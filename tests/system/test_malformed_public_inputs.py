@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
+import time
 from collections.abc import Callable
 
 import pyarrow as pa
@@ -114,6 +116,15 @@ def folder_with(*names: str) -> Damage:
     return damage
 
 
+def piped(file: str) -> Damage:
+    def damage(world: World) -> None:
+        world.path(file).unlink()
+        os.mkfifo(world.path(file))
+
+    return damage
+
+
+COLUMNS = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK", "PLACEFP", "AIANNHCE")
 HEADER_OF_GEOGRAPHY = b"TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE\n"
 
 MALFORMED: dict[str, tuple[Damage, str]] = {
@@ -136,22 +147,39 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "budget is text": (configured(privacy_budget_p_level_1_usa="0.1"), '"0.1" is not a number 0 or above'),
     "budget is a boolean": (configured(privacy_budget_p_level_1_usa=True), "true is not a number 0 or above"),
     "budget is null": (configured(privacy_budget_p_level_1_usa=None), "privacy_budget_p_level_1_usa: null"),
-    "budget is NaN": (configured(privacy_budget_p_level_1_usa=float("nan")), "NaN is not a number 0 or above"),
-    "budget is infinite": (configured(privacy_budget_p_level_1_usa=float("inf")), "Infinity is not a number"),
-    "budget has a huge exponent": (raw_config("0.01", "1e999999999"), "1e999999999 is not a number 0 or above"),
+    "budget is NaN": (
+        configured(privacy_budget_p_level_1_usa=float("nan")),
+        "NaN (out of range) is not a number 0 or above",
+    ),
+    "budget is infinite": (
+        configured(privacy_budget_p_level_1_usa=float("inf")),
+        "Infinity (out of range) is not a number",
+    ),
+    "budget has a huge exponent": (
+        raw_config("0.01", "1e999999999"),
+        "1e99999999 (out of range) is not a number 0 or above",
+    ),
     "budget has a million digits": (raw_config("0.01", "0." + "1" * 10**6), "is not a number 0 or above"),
     "budget too small for the sampler": (
         configured(privacy_budget_p_level_2_tract=1e-12),
         "_tract: the noise of stage 1",
     ),
     "budget too large for the sampler": (configured(privacy_budget_p_level_2_tract=10**14), "sigma must lie between"),
+    "budget has an exponent beyond all bounds": (
+        raw_config("0.01", "1e999999999999999999999"),
+        "is not a number 0 or above",
+    ),
+    "a value of many brackets": (raw_config("0.01", "[" * 900 + "]" * 900), "is not a number 0 or above"),
+    "config is a pipe": (piped(CONFIG), "is not a regular file"),
+    "a list is a pipe": (piped(CODES), "is not a regular file"),
+    "geography is a pipe": (piped(GEOGRAPHY), "is something else, not a file"),
     "all budgets are 0": (all_budgets_zero, "run_us: true, but every budget of this pass is 0"),
     "gamma is 0": (configured(privacy_budget_p_stage_1_fraction=0), "0 is not a number strictly between 0 and 1"),
     "gamma is 1": (configured(privacy_budget_p_stage_1_fraction=1), "1 is not a number strictly between 0 and 1"),
     "max_race_codes is 0": (configured(max_race_codes=0), "0 is not an integer from 1 to 8"),
     "max_race_codes is 9": (configured(max_race_codes=9), "9 is not an integer from 1 to 8"),
     "max_race_codes is a boolean": (configured(max_race_codes=True), "true is not an integer from 1 to 8"),
-    "max_race_codes is 8.0": (configured(max_race_codes=8.0), "8 is not an integer from 1 to 8"),
+    "max_race_codes is 8.0": (configured(max_race_codes=8.0), "8.0 is not an integer from 1 to 8"),
     "suppression chance is 1": (configured(zero_suppression_chance=1), "1 is not a number from 0 up to, but not, 1"),
     "suppression chance is negative": (configured(zero_suppression_chance=-0.5), "-0.5 is not a number from 0"),
     "a boolean is text": (configured(allow_negative_counts="true"), '"true" is not a boolean'),
@@ -170,7 +198,10 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "thresholds of a level missing": (thresholds_without_a_level, 'thresholds_p "(PR-TRACT, 2)": missing'),
     "two thresholds": (thresholds("(USA, 1)", [1, 2]), "[1, 2] is not a list of three integers"),
     "thresholds decrease": (thresholds("(COUNTY, 2)", [5000, 1000, 20000]), "5000, 1000, 20000 decrease"),
-    "a threshold is negative": (thresholds("(USA, 1)", [-1, 2, 3]), "each threshold must be an integer, 0 or above"),
+    "a threshold is negative": (
+        thresholds("(USA, 1)", [-1, 2, 3]),
+        "each threshold must be an integer from 0 to below 2^62",
+    ),
     "a threshold is a boolean": (thresholds("(USA, 1)", [True, 2, 3]), "each threshold must be an integer"),
     "a threshold is no integer": (thresholds("(USA, 1)", [1.5, 2, 3]), "each threshold must be an integer"),
     # the list of codes
@@ -256,7 +287,11 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "Parquet lacks a column": (as_parquet({"PLACEFP": None}), "columns missing, or there more than once: PLACEFP"),
     "Parquet with a null": (as_parquet({"PLACEFP": pa.array([None], pa.string())}), 'must be 5 digits: row 1 ("null")'),
     "Parquet with a large integer": (as_parquet({"TABBLK": [10000]}), 'TABBLK: must be 4 digits: row 1 ("10000")'),
-    "Parquet with floats": (as_parquet({"TABBLK": [1001.0]}), "TABBLK: must be 4 digits"),
+    "Parquet with floats": (as_parquet({"TABBLK": [1001.0]}), "TABBLK: has the type double. Give text or integers."),
+    "Parquet with floats everywhere": (as_parquet({column: [1.0] for column in COLUMNS}), "TABBLKST: has the type double"),
+    "Parquet that is not UTF-8": (as_parquet({"TABBLK": pa.array([b"\xff\xff10"])}), "TABBLK: must be 4 digits"),
+    "a last row of nothing": (appended(GEOGRAPHY, "|||||"), "a row has nothing in it: the last row"),
+    "a header without a line end": (written(GEOGRAPHY, HEADER_OF_GEOGRAPHY.strip()), "it lists no block"),
     "two forms of the geography": (two_forms, "more than one form of this table: GRF-C.txt, GRF-C.txt.gz"),
     "an empty folder": (folder_with(), "is empty"),
     "a folder with two forms": (folder_with("a.txt", "b.txt.gz"), "more than one form of this table"),
@@ -300,6 +335,38 @@ def test_all_mistakes_of_all_files_are_told_at_once(world: World) -> None:
         "PLACEFP: must be",
     ]:
         assert part in result.stderr
+
+
+def test_one_kind_of_mistake_does_not_hide_another(world: World) -> None:
+    world.append(GEOGRAPHY, "4|007|000100|1001|99999|9999", "44|007|000100|1001|99999|9999")
+    world.configure(privacy_budget_p_level_2_tract=1e-12)
+    result = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
+    assert "TABBLKST: must be 2 digits: line 62" in result.stderr
+    assert "listed more than once: block 440070001001001" in result.stderr
+    assert "privacy_budget_p_level_2_tract: the noise of stage 1 is out of range" in result.stderr
+
+
+def test_many_blank_lines_are_no_work(world: World) -> None:
+    with world.path(GEOGRAPHY).open("a") as file:
+        file.write("\n" * 3_000_000)
+    started = time.perf_counter()
+    assert CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)]).exit_code == 0
+    assert time.perf_counter() - started < 30  # a hang, not a benchmark
+
+
+def test_a_value_cannot_forge_a_line(world: World) -> None:
+    world.configure(**{"fine\nconfig.json has no problem": 1})
+    result = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
+    assert "fine\\nconfig.json has no problem: unknown key" in result.stderr
+
+
+def test_names_that_are_not_utf8_or_too_long_are_told(world: World) -> None:
+    strange = os.fsencode(world.data.parent) + b"/d\xff"
+    world.data.rename(os.fsdecode(strange))
+    for data in (os.fsdecode(strange), str(world.data / ("x" * 300))):
+        result = CliRunner().invoke(app, ["plan", str(world.parameters), data])
+        assert result.exit_code == 1
+        assert isinstance(result.exception, SystemExit)
 
 
 def test_a_rule_broken_a_thousand_times_is_one_finding(world: World) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-import safetab
 from tests.brute_force import BruteForce, written_tables
 from tests.random_worlds import write_random_world
+
+import safetab
 
 
 @pytest.mark.parametrize("seed", range(24))

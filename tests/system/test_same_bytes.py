@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
 import safetab
 from safetab.mechanisms.inversion_table import InversionTable
 from safetab.pipeline import RunOptions
-from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
 KEY = bytes(range(32))
 
@@ -47,7 +47,9 @@ def make_world(folder: Path, kind: str, seed: int = 5, **config: object) -> Rand
     return world
 
 
-LOW = {f"({level}, {n})": [-0, 0, 3] for level in ("USA", "STATE", "COUNTY", "TRACT", "PLACE", "AIANNH") for n in (1, 2)}
+LOW = {
+    f"({level}, {n})": [-0, 0, 3] for level in ("USA", "STATE", "COUNTY", "TRACT", "PLACE", "AIANNH") for n in (1, 2)
+}
 LOW |= {f"(PR-{level}, {n})": [1, 1, 2] for level in ("STATE", "COUNTY", "TRACT", "PLACE") for n in (1, 2)}
 
 
@@ -88,7 +90,9 @@ def expected(world: RandomWorld, tmp_path_factory: pytest.TempPathFactory) -> di
     return run(world, tmp_path_factory.mktemp("expected") / "out")
 
 
-@pytest.mark.parametrize("options", [{"threads": 1}, {"threads": 3}, {"memory": "200MB"}, {"places_at_once": 7}, {"places_at_once": 100}])
+@pytest.mark.parametrize(
+    "options", [{"threads": 1}, {"threads": 3}, {"memory": "200MB"}, {"places_at_once": 7}, {"places_at_once": 100}]
+)
 def test_the_way_of_running_does_not_matter(options: dict, world: RandomWorld, expected, tmp_path: Path) -> None:
     assert run(world, tmp_path / "out", **options) == expected
 
@@ -143,7 +147,9 @@ def parquet_of_integers(folder: Path, rows: list[str]) -> None:
     def typed(name: str, values: list[str]) -> pa.Array:
         if name == "HOUSEHOLDER":
             return pa.array([value == "True" for value in values])
-        return pa.array([None if value == "Null" else int(value) for value in values], pa.int16() if name < "T" else pa.int64())
+        return pa.array(
+            [None if value == "Null" else int(value) for value in values], pa.int16() if name < "T" else pa.int64()
+        )
 
     columns = {name: typed(name, values) for name, values in reversed(columns_of(rows).items())}
     (folder / "person-records").mkdir()

@@ -59,6 +59,11 @@ def write_parquet_of_dictionaries(folder: Path) -> None:
     pq.write_table(table, folder / "GRF-C.parquet")
 
 
+def write_parquet_of_string_views(folder: Path) -> None:
+    table = pa.table({column: pa.array(values, pa.string_view()) for column, values in columns_of(BLOCKS).items()})
+    pq.write_table(table, folder / "GRF-C.parquet")
+
+
 def write_folder(folder: Path) -> None:
     (folder / "GRF-C").mkdir()
     (folder / "GRF-C" / "_SUCCESS").touch()
@@ -75,6 +80,7 @@ def write_folder(folder: Path) -> None:
         write_parquet_of_strings,
         write_parquet_of_integers,
         write_parquet_of_dictionaries,
+        write_parquet_of_string_views,
         write_folder,
     ],
 )

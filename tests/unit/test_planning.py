@@ -92,6 +92,15 @@ def test_published_empty_groups_are_counted_as_theory_says(world: World) -> None
     assert (state.published_groups, state.t1_rows, state.t2_rows) == (42, 42, 0)
 
 
+def test_the_rarest_publications_are_not_lost_in_rounding(world: World) -> None:
+    world.edit("config.json", '"zero_suppression_chance": 0.9999', '"zero_suppression_chance": 0.99999999999999999999')
+    plan = safetab.plan(world.parameters, world.data)
+    tract = level_of(plan, GeographyLevel.TRACT, IterationLevel.DETAILED)
+    chance = float(tract.stages[Stage.STAGE_2].noise.tail(tract.suppression_threshold + 1))
+    assert 0 < chance < 1e-20
+    assert output_if_all_groups_are_empty(tract).published_groups == pytest.approx(252 * chance, rel=1e-9)
+
+
 def test_thresholds_of_zero_give_empty_groups_tables(world: World) -> None:
     world.configure(thresholds_p={level: [0, 0, 0] for level in world.config()["thresholds_p"]})
     plan = safetab.plan(world.parameters, world.data)
@@ -127,6 +136,7 @@ def test_a_level_without_codes_is_planned_with_a_warning(world: World) -> None:
     assert sum("nothing will be measured for this budget" in message for message in messages) == 9
     county = level_of(checked.require(), GeographyLevel.COUNTY, IterationLevel.REGIONAL)
     assert (county.stability, dict(county.stages)) == (0, {})
+    assert output_if_all_groups_are_empty(county).published_groups == 0
 
 
 def test_python_raises_all_findings_at_once(world: World) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from safetab.cli.exit_codes import ExitCode
 
 app = typer.Typer(
     name="safetab",
@@ -24,12 +27,17 @@ app = typer.Typer(
 
 Parameters = Annotated[
     Path,
-    typer.Argument(metavar="PARAMETERS", help="Directory with config.json and the lists of codes and iterations."),
+    typer.Argument(
+        metavar="PARAMETERS", help="Directory with config.json and the lists of codes and iterations.", readable=False
+    ),
 ]
 Data = Annotated[
-    Path, typer.Argument(metavar="DATA", help="Directory with the geography file GRF-C and the person records.")
+    Path,
+    typer.Argument(
+        metavar="DATA", help="Directory with the geography file GRF-C and the person records.", readable=False
+    ),
 ]
-Out = Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.")]
+Out = Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.", readable=False)]
 Memory = Annotated[str, typer.Option(help="How much memory the database may use, e.g. 8GB.")]
 Threads = Annotated[int, typer.Option(help="How many threads the database may use.", min=1)]
 Temp = Annotated[
@@ -172,4 +180,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # names of places are UTF-8, whatever the terminal's locale claims
             stream.reconfigure(encoding="utf-8", errors="replace")
-    app()
+    try:
+        app()
+    except BrokenPipeError:  # who read our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        sys.stderr.write(f"Standard output can't be written: {error.strerror}.\n")
+        os._exit(ExitCode.RUN_FAILED)

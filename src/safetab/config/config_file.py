@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
@@ -152,7 +153,7 @@ def _three_thresholds(entries: ConfigKeys, key: str) -> Thresholds | None:
         entries.findings.error(where, f"{shown(values)} is not a list of three integers.")
         return None
     if not all(is_integer(value) and 0 <= value < _HIGHEST_THRESHOLD for value in values):
-        entries.findings.error(where, f"{shown(values)}: each threshold must be an integer, 0 or above.")
+        entries.findings.error(where, f"{shown(values)}: each threshold must be an integer from 0 to below 2^62.")
         return None
     if sorted(values) != values:
         entries.findings.error(where, f"{', '.join(map(str, values))} decrease. Give three thresholds in rising order.")
@@ -182,7 +183,7 @@ def _states(keys: ConfigKeys, *, must_have_one: bool) -> tuple[str, ...]:
             f"{shortened(invalid)}: not a two-digit FIPS code, in quotes, of the 50 states and DC.",
         )
         return ()
-    repeated = sorted({state for state in states if states.count(state) > 1})
+    repeated = sorted(state for state, times in Counter(states).items() if times > 1)
     if repeated:
         keys.findings.error(_STATES_KEY, f"{shortened(repeated)} given more than once. List each state once.")
     return tuple(sorted(states))

@@ -22,14 +22,20 @@ def is_integer(value: object) -> TypeGuard[int]:
 
 
 def shown(value: object) -> str:
-    """A value as config.json spells it, cut short."""
-    if isinstance(value, UnusableNumber):
-        text = value.text
-    elif isinstance(value, Fraction):
-        text = f"{float(value):.12g}"
-    else:
-        text = json.dumps(value, default=shown, ensure_ascii=False)
+    """A value much as config.json spells it, cut short."""
+    try:
+        is_number = isinstance(value, UnusableNumber | Fraction)
+        text = _shown_number(value) if is_number else json.dumps(value, default=_shown_number, ensure_ascii=False)
+    except RecursionError:
+        return "a value of too many brackets"
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."
+
+
+def _shown_number(value: object) -> str:
+    if isinstance(value, UnusableNumber):
+        return f"{value.text[: _MOST_SHOWN // 4]} (out of range)"
+    assert isinstance(value, Fraction)
+    return f"{float(value):.12g}" + (".0" if value.denominator == 1 else "")
 
 
 class ConfigKeys:

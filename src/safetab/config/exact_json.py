@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 _MOST_CHARACTERS = 60
@@ -62,7 +62,10 @@ def _integer(text: str) -> int | UnusableNumber:
 def _fraction(text: str) -> Fraction | UnusableNumber:
     if len(text) > _MOST_CHARACTERS:
         return UnusableNumber(text)
-    decimal = Decimal(text)
+    try:
+        decimal = Decimal(text)
+    except InvalidOperation:  # an exponent beyond all bounds
+        return UnusableNumber(text)
     if not decimal.is_finite() or abs(decimal.adjusted()) > _MOST_EXPONENT:
         return UnusableNumber(text)
     return Fraction(decimal)

@@ -8,8 +8,9 @@ from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
 
-from flint import arb
+from flint import arb, ctx
 
+from safetab.distributions.noise_distribution import DEFAULT_BITS
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.calibration import Noise
 from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table, Thresholds
@@ -70,22 +71,26 @@ def margins_of(plan: LevelPlan, confidence: Fraction = CONFIDENCE) -> LevelMargi
 def output_if_all_groups_are_empty(plan: LevelPlan) -> EmptyGroupOutput:
     adaptive, total_only = plan.universe.adaptive_groups, plan.universe.total_only_groups
     if Stage.STAGE_2 not in plan.stages:
-        return EmptyGroupOutput(total_only, total_only, 0.0)
+        measured = total_only if Stage.TOTAL_ONLY in plan.stages else 0
+        return EmptyGroupOutput(measured, measured, 0.0)
     chances = table_chances_of_an_empty_group(plan.stages[Stage.STAGE_1].noise, plan.thresholds)
-    published = arb(1)
-    if plan.suppression_threshold is not None:
-        passes = plan.stages[Stage.STAGE_2].noise.tail(plan.suppression_threshold + 1)
-        published -= chances[Table.TOTAL] * (1 - passes)
-    t2_rows = sum((chances[table] * table.t2_rows for table in SEX_BY_AGE_TABLES), arb(0))
-    groups = float((adaptive * published).mid()) + total_only
-    return EmptyGroupOutput(groups, groups, float((adaptive * t2_rows).mid()))
+    with ctx.workprec(DEFAULT_BITS):
+        with_table = sum((chances[table] for table in SEX_BY_AGE_TABLES), arb(0))
+        published = arb(1)
+        if plan.suppression_threshold is not None:
+            passes = plan.stages[Stage.STAGE_2].noise.tail(plan.suppression_threshold + 1)
+            published = with_table + chances[Table.TOTAL] * passes
+        t2_rows = sum((chances[table] * table.t2_rows for table in SEX_BY_AGE_TABLES), arb(0))
+        groups = float((adaptive * published).mid()) + total_only
+        return EmptyGroupOutput(groups, groups, float((adaptive * t2_rows).mid()))
 
 
 def table_chances_of_an_empty_group(stage_1_noise: Noise, thresholds: Thresholds) -> Mapping[Table, arb]:
     """How likely a group with nobody in it gets each table."""
-    at_least = [stage_1_noise.tail(thresholds.least_total_of(table)) for table in SEX_BY_AGE_TABLES]
-    chances = (1 - at_least[0], at_least[0] - at_least[1], at_least[1] - at_least[2], at_least[2])
-    return dict(zip(Table, chances, strict=True))
+    with ctx.workprec(DEFAULT_BITS):
+        at_least = [stage_1_noise.tail(thresholds.least_total_of(table)) for table in SEX_BY_AGE_TABLES]
+        chances = (1 - at_least[0], at_least[0] - at_least[1], at_least[1] - at_least[2], at_least[2])
+        return dict(zip(Table, chances, strict=True))
 
 
 @lru_cache(maxsize=1024)

@@ -24,7 +24,7 @@ from safetab.readers.public_lists import (
     RACE_ITERATIONS_FILE,
     read_public_lists,
 )
-from safetab.spec.geography import Geography
+from safetab.spec.geography import NOWHERE, Geography
 from safetab.spec.geography_levels import EntityKind, TabulationPass
 from safetab.spec.public_lists import PublicLists
 from safetab.spec.tables import Stage
@@ -52,13 +52,16 @@ def plan_of_files(parameters: str | Path, data: str | Path) -> Checked[RunPlan]:
 
 
 def read_public_files(parameters: Path, data: Path) -> Checked[PublicFiles]:
-    if not parameters.is_dir():
+    if not _is_directory(parameters):
         finding = Finding(Severity.ERROR, str(parameters), "", "no such directory. Give the directory of config.json.")
         return Checked(None, (finding, *read_geography(data).errors))
     config, lists, geography = read_config(parameters), read_public_lists(parameters), read_geography(data)
     findings = config.findings + lists.findings + geography.findings
-    if config.value is None or lists.value is None or geography.value is None:
+    if config.value is None or lists.value is None:
         return Checked(None, findings)
+    if geography.value is None:  # what is wrong with the budgets doesn't need it
+        nowhere = dict.fromkeys(config.value.passes, NOWHERE)
+        return Checked(None, findings + plan_of(PublicFiles(config.value, lists.value, nowhere)).errors)
     of_pass = {
         tabulation_pass: geography.value.of_states(config.value.states_of(tabulation_pass))
         for tabulation_pass in config.value.passes
@@ -67,6 +70,13 @@ def read_public_files(parameters: Path, data: Path) -> Checked[PublicFiles]:
     paths = (*(parameters / name for name in PARAMETER_FILES), *geography_paths(data))
     files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass), paths)
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)
+
+
+def _is_directory(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name too long, a parent that may not be searched
+        return False
 
 
 def _states_without_blocks(config: RunConfig, of_pass: Mapping[TabulationPass, Geography]) -> tuple[Finding, ...]:

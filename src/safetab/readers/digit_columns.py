@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -15,26 +15,34 @@ from safetab.findings import FindingsOf
 NOT_DIGITS = -1
 
 _EXAMPLES = 5
+_MOST_SHOWN = 40
+_BLANK = ("", "blank lines are only allowed at the end")
+_NOTHING = ("", "a row has nothing in it")
+
+_TEXT_KINDS = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_binary_view,
+)
 
 Digits = dict[str, NDArray[np.int64]]
 
 
 def digits_of(column: pa.Array, width: int) -> NDArray[np.int64]:
     """The numbers that the digits spell; NOT_DIGITS where a value is not `width` digits."""
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
     if pa.types.is_integer(column.type):  # Parquet may hold codes as integers: the zeros in front are not stored
         numbers = column.cast(pa.int64(), safe=False).fill_null(NOT_DIGITS).to_numpy(zero_copy_only=False)
         return np.where((numbers >= 0) & (numbers < 10**width), numbers, NOT_DIGITS)
-    if not is_text(column.type):
-        return np.full(len(column), NOT_DIGITS, dtype=np.int64)
     text = column.cast(pa.binary())
     numbers = _all_digits(text, width)
     return _some_digits(text, width) if numbers is None else numbers
 
 
 def is_text(column_type: pa.DataType) -> bool:
-    return any(is_kind(column_type) for is_kind in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary))
+    return any(is_kind(column_type) for is_kind in _TEXT_KINDS)
 
 
 def _all_digits(text: pa.Array, width: int) -> NDArray[np.int64] | None:
@@ -72,7 +80,7 @@ class WrongRows:
         self._rows_before = 0
         self._examples: dict[tuple[str, str], list[str]] = {}
         self._counts: Counter[tuple[str, str]] = Counter()
-        self._last_blank_rows: list[int] = []  # that nothing has followed yet
+        self._blank_rows_at_the_end = 0  # that nothing has followed yet
 
     def look_at(self, digits: Digits, batch: pa.RecordBatch) -> None:
         wrong = {column: numbers == NOT_DIGITS for column, numbers in digits.items()}
@@ -88,30 +96,36 @@ class WrongRows:
                 )
         self._rows_before += len(batch)
 
-    def report(self) -> None:
+    def report(self, blank_lines_at_the_end: Callable[[], int]) -> None:
+        if self._blank_rows_at_the_end > 0:
+            missing = self._blank_rows_at_the_end - blank_lines_at_the_end()
+            if missing > 0:  # fields with nothing in them are no blank line
+                self._counts[_NOTHING] += missing
+                self._add_example(_NOTHING, f"the last {missing} rows" if missing > 1 else "the last row")
         for rule, examples in self._examples.items():
             column, sentence = rule
-            more = self._counts[rule] - len(examples)
+            more = self._counts[rule] - len(examples) if rule != _NOTHING else 0
             self._findings.error(column, f"{sentence}: {', '.join(examples)}{f' and {more} more' if more else ''}.")
 
     def _blank_rows(self, wrong: Mapping[str, NDArray[np.bool_]], batch: pa.RecordBatch) -> NDArray[np.bool_]:
         is_blank: NDArray[np.bool_] = np.logical_and.reduce(list(wrong.values()))
-        for column in wrong if is_blank.any() else ():
-            values = batch.column(column)
-            is_empty = pc.equal(pc.binary_length(values), 0) if is_text(values.type) else pa.scalar(False)
-            is_blank = is_blank & np.asarray(pc.fill_null(is_empty, False))
-        return is_blank
+        for column in wrong if self._noun == "line" and is_blank.any() else ():
+            is_empty = pc.equal(pc.binary_length(batch.column(column)), 0).to_numpy(zero_copy_only=False)
+            is_blank = is_blank & is_empty
+        return is_blank if self._noun == "line" else np.zeros_like(is_blank)
 
     def _look_at_blank_rows(self, is_blank: NDArray[np.bool_]) -> None:
-        blank_rows = [*self._last_blank_rows, *(self._rows_before + np.flatnonzero(is_blank)).tolist()]
+        """Blank rows at the end may be blank lines there; those that something follows are wrong."""
         filled = np.flatnonzero(~is_blank)
-        last_filled = self._rows_before + int(filled[-1]) if len(filled) else -1
-        self._last_blank_rows = [row for row in blank_rows if row > last_filled]
-        rule = ("", "blank lines are only allowed at the end")
-        for row in blank_rows:
-            if row < last_filled:
-                self._counts[rule] += 1
-                self._add_example(rule, self._place(row))
+        if not len(filled):
+            self._blank_rows_at_the_end += len(is_blank)
+            return
+        first = self._rows_before - self._blank_rows_at_the_end
+        inside = self._rows_before + np.flatnonzero(is_blank[: filled[-1]])
+        self._counts[_BLANK] += self._blank_rows_at_the_end + len(inside)
+        for row in [*range(first, self._rows_before)[:_EXAMPLES], *inside[:_EXAMPLES].tolist()]:
+            self._add_example(_BLANK, self._place(row))
+        self._blank_rows_at_the_end = len(is_blank) - 1 - int(filled[-1])
 
     def _add_example(self, rule: tuple[str, str], example: str) -> None:
         examples = self._examples.setdefault(rule, [])
@@ -131,5 +145,6 @@ class WrongRows:
 def _text(value: pa.Scalar) -> str:
     python_value = value.as_py()
     if isinstance(python_value, bytes):
-        return python_value.decode("utf-8", errors="replace")
+        text = python_value.decode("utf-8", errors="replace")
+        return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."
     return "null" if python_value is None else str(python_value)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from safetab.findings import Checked, FindingsOf, shortened
+from safetab.findings import Checked, Finding, FindingsOf, shortened
 from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
-from safetab.readers.geography_batches import batches_of
+from safetab.readers.geography_batches import batches_of, blank_lines_at_the_end
 from safetab.readers.table_files import TableForm, find_table
 from safetab.spec.geography import NO_ENTITY, Geography
 
@@ -26,16 +26,15 @@ def read_geography(data: Path) -> Checked[Geography]:
     if files is None:
         return Checked(None, findings.findings)
     parts: list[Geography] = []
-    errors = list(findings.findings)
+    of_parts: list[Finding] = []
     for path in files.parts:
         part_findings = FindingsOf(path.name)
         parts += _parts_of_file(path, files.form, part_findings)
-        errors += part_findings.findings
-    if errors:
-        return Checked(None, tuple(errors))
+        of_parts += part_findings.findings
     geography = _joined(parts)
-    _check_blocks(geography, findings)
-    return Checked(None if findings.has_errors else geography, findings.findings)
+    _check_blocks(geography, findings, may_be_empty=bool(of_parts))
+    found = (*of_parts, *findings.findings)
+    return Checked(None if found else geography, found)
 
 
 def geography_paths(data: Path) -> tuple[Path, ...]:
@@ -50,9 +49,9 @@ def _parts_of_file(path: Path, form: TableForm, findings: FindingsOf) -> Iterato
     for batch in batches_of(path, form, tuple(_DIGITS), findings, misshapen_lines):
         digits = {column: digits_of(batch.column(column), width) for column, width in _DIGITS.items()}
         rows.look_at(digits, batch)
-        is_filled = digits["TABBLKST"] != NOT_DIGITS
-        yield _geography_of({column: numbers[is_filled] for column, numbers in digits.items()})
-    rows.report()
+        is_right = np.logical_and.reduce([numbers != NOT_DIGITS for numbers in digits.values()])
+        yield _geography_of({column: numbers[is_right] for column, numbers in digits.items()})
+    rows.report(lambda: blank_lines_at_the_end(path))
 
 
 def _geography_of(digits: Digits) -> Geography:
@@ -71,8 +70,8 @@ def _joined(parts: list[Geography]) -> Geography:
     return Geography(block[order], place[order], aiannh[order])
 
 
-def _check_blocks(geography: Geography, findings: FindingsOf) -> None:
-    if not len(geography.block):
+def _check_blocks(geography: Geography, findings: FindingsOf, *, may_be_empty: bool) -> None:
+    if not len(geography.block) and not may_be_empty:
         findings.error("", "it lists no block.")
     twice = np.unique(geography.block[1:][np.diff(geography.block) == 0])
     if len(twice):

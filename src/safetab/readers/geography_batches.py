@@ -11,6 +11,7 @@ import pyarrow.parquet
 
 from safetab.findings import FindingsOf, shortened
 from safetab.readers.delimited import SEPARATOR
+from safetab.readers.digit_columns import is_text
 from safetab.readers.table_files import TableForm
 from safetab.text_files import why_unreadable
 
@@ -31,7 +32,7 @@ def batches_of(
             yield from _parquet_batches(path, columns, findings)
         else:
             yield from _text_batches(path, columns, findings, misshapen_lines)
-    except pa.ArrowInvalid:
+    except pa.ArrowException:
         findings.error("", f"{path} is damaged, or not what its ending says. Write it again.")
     except OSError as error:
         if error.errno is None:  # from the decompressor, not from the operating system
@@ -47,8 +48,24 @@ def _parquet_batches(path: Path, columns: tuple[str, ...], findings: FindingsOf)
         if missing:
             findings.error("", f"columns missing, or there more than once: {shortened(missing, len(columns))}.")
             return
+        strange = [name for name in columns if not _is_readable(file.schema_arrow.field(name).type)]
+        for name in strange:
+            findings.error(name, f"has the type {file.schema_arrow.field(name).type}. Give text or integers.")
+        if strange:
+            return
         for batch in file.iter_batches(columns=list(columns)):
-            yield batch.select(list(columns))
+            yield pa.record_batch([_as_bytes(batch.column(name)) for name in columns], names=list(columns))
+
+
+def _is_readable(column_type: pa.DataType) -> bool:
+    values = column_type.value_type if pa.types.is_dictionary(column_type) else column_type
+    return pa.types.is_integer(values) or is_text(values)
+
+
+def _as_bytes(column: pa.Array) -> pa.Array:
+    """Integers as they are, every kind of text as bytes: what is no UTF-8 is no digits either."""
+    decoded = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    return decoded.cast(pa.binary()) if is_text(decoded.type) else decoded
 
 
 def _text_batches(
@@ -63,6 +80,8 @@ def _text_batches(
         misshapen_lines.append(row.number)
         return "skip"
 
+    if _is_header_alone(path):
+        return
     names = [str(position) for position in range(len(header))]
     wanted = [str(position) for position in positions]
     with pa.input_stream(str(path), compression="detect") as stream:
@@ -90,6 +109,21 @@ def _text_batches(
         findings.error(
             "", f"a row must have {len(header)} fields separated by {SEPARATOR}, as the header has: {lines}."
         )
+
+
+def blank_lines_at_the_end(path: Path) -> int:
+    """How many lines at the end of a text file have nothing in them."""
+    run = b""
+    with pa.input_stream(str(path), compression="detect") as stream:
+        while block := stream.read(_BLOCK_BYTES):
+            kept = block.rstrip(b"\r\n")
+            run = block[len(kept) :] if kept else run + block
+    return max(run.count(b"\n") - 1, 0)
+
+
+def _is_header_alone(path: Path) -> bool:
+    with pa.input_stream(str(path), compression="detect") as stream:
+        return b"\n" not in stream.read(_LONGEST_HEADER)
 
 
 def header_of(path: Path) -> list[str]:

@@ -7,6 +7,7 @@ from enum import Enum
 from pathlib import Path
 
 from safetab.findings import FindingsOf, shortened
+from safetab.text_files import why_unreadable
 
 
 class TableForm(Enum):
@@ -27,6 +28,26 @@ class TableFiles:
 
 def find_table(folder: Path, table: str, findings: FindingsOf) -> TableFiles | None:
     """The files of a table, or nothing and a finding about what is missing or ambiguous."""
+    try:
+        files = _find_table(folder, table, findings)
+    except OSError as error:
+        findings.error("", why_unreadable(folder, error))
+        return None
+    if files is not None and not all(_is_utf8(path) for path in files.parts):
+        findings.error("", "a name in its path is not UTF-8. Rename it.")
+        return None
+    return files
+
+
+def _is_utf8(path: Path) -> bool:
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _find_table(folder: Path, table: str, findings: FindingsOf) -> TableFiles | None:
     if not folder.is_dir():
         findings.error("", f"{folder} is not a directory. Give the directory that holds {table}.txt.")
         return None

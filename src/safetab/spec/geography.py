@@ -47,6 +47,9 @@ class Geography:
         return np.unique(of_block[of_block != NO_ENTITY])
 
 
+NOWHERE = Geography(*(np.empty(0, dtype=np.int64) for _ in range(3)))
+
+
 def region_id(entity: int, kind: EntityKind) -> str:
     """The id as files write it, leading zeros included."""
     return f"{entity:0{kind.id_digits}d}"
