@@ -288,7 +288,10 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "Parquet with a null": (as_parquet({"PLACEFP": pa.array([None], pa.string())}), 'must be 5 digits: row 1 ("null")'),
     "Parquet with a large integer": (as_parquet({"TABBLK": [10000]}), 'TABBLK: must be 4 digits: row 1 ("10000")'),
     "Parquet with floats": (as_parquet({"TABBLK": [1001.0]}), "TABBLK: has the type double. Give text or integers."),
-    "Parquet with floats everywhere": (as_parquet({column: [1.0] for column in COLUMNS}), "TABBLKST: has the type double"),
+    "Parquet with floats everywhere": (
+        as_parquet({column: [1.0] for column in COLUMNS}),
+        "TABBLKST: has the type double",
+    ),
     "Parquet that is not UTF-8": (as_parquet({"TABBLK": pa.array([b"\xff\xff10"])}), "TABBLK: must be 4 digits"),
     "a last row of nothing": (appended(GEOGRAPHY, "|||||"), "a row has nothing in it: the last row"),
     "a header without a line end": (written(GEOGRAPHY, HEADER_OF_GEOGRAPHY.strip()), "it lists no block"),
