@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import resource
 import tempfile
+import traceback
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ def run_files(
     refused = output_findings(out, overwrite=options.overwrite) + _refused_options(data, options)
     if refused:
         raise InvalidInput(refused)
-    with _failures_told(), _log_of(out, options) as log:
+    with _failures_told(), _log_of(out, options) as log, _own_errors_logged(log):
         with _checked_engine(parameters, data, options, progress, log) as (inputs, warnings, engine):
             log.write("validation passed")
             people = engine.prepare()
@@ -200,6 +201,19 @@ def _log_of(out: Path, options: RunOptions) -> Iterator[ConfidentialLog]:
         raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)]) from None
     with log:
         yield log
+
+
+@contextmanager
+def _own_errors_logged(log: ConfidentialLog) -> Iterator[None]:
+    """An error of the program itself may quote a record, so its text goes to the confidential log alone."""
+    try:
+        yield
+    except (InvalidInput, RunFailed, MiscountedPersons, OSError, MemoryError):
+        raise
+    except Exception as error:
+        log.write("".join(traceback.format_exception(error)))
+        name = type(error).__name__
+        raise RunFailed(f"an error of the program itself ({name}); the confidential log has the details.") from None
 
 
 @contextmanager

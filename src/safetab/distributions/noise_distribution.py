@@ -91,10 +91,12 @@ class NoiseDistribution(ABC):
         """
         bits = _FEWEST_BITS
         while bits <= _MOST_BITS:
-            tail, limit = self.tail(at_least, bits), exactly(chance)
-            if tail < limit:
-                return True
-            if tail > limit:
-                return False
+            tail = self.tail(at_least, bits)
+            with ctx.workprec(2 * bits):  # comparing rounds the chance to the working precision
+                limit = arb(exactly(chance))
+                if tail < limit:
+                    return True
+                if tail > limit:
+                    return False
             bits *= 2
         raise ArithmeticError(f"{_MOST_BITS} bits do not decide whether a tail probability is below {chance}")

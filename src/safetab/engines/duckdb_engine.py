@@ -6,6 +6,7 @@ The only module that imports duckdb. Its error messages quote values, so they go
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import duckdb
 import numpy as np
@@ -76,8 +77,9 @@ class DuckDbEngine:
         label = label_of(self._persons)
         findings, broken = FindingsOf(label), BrokenRules()
         try:
-            distinct = self._distinct_values()
-            self._check_rejects(broken)
+            with _ctrl_c_told():
+                distinct = self._distinct_values()
+                self._check_rejects(broken)
         except duckdb.Error as error:
             self._log(f"DuckDB could not read the person records: {error}")
             findings.error(
@@ -155,8 +157,9 @@ class DuckDbEngine:
         first_keys = keys.first_key_of_atoms(np.array([state.first_atom for state in states], dtype=np.int64))
         key_files = KeyFiles(self._settings.temporary_folder, first_keys)
         try:
-            for batch in self._encoded_persons(keys.patterns):
-                key_files.add(batch)
+            with _ctrl_c_told():
+                for batch in self._encoded_persons(keys.patterns):
+                    key_files.add(batch)
         except duckdb.Error as error:
             self._log(f"DuckDB could not encode the person records: {error}")
             raise RunFailed("the person records could not be encoded; the confidential log has the reason.") from None
@@ -220,6 +223,17 @@ class DuckDbEngine:
 
     def _query(self, sql: str) -> pa.Table:
         return pa.RecordBatchReader.from_stream(self._database.sql(sql)).read_all()
+
+
+@contextmanager
+def _ctrl_c_told() -> Iterator[None]:
+    """DuckDB answers Ctrl-C with an error of its own."""
+    try:
+        yield
+    except (RuntimeError, duckdb.Error) as error:
+        if "interrupt" in str(error).lower():
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _check_small_column(of_set: pa.Table, column: str, broken: BrokenRules) -> None:

@@ -1,0 +1,91 @@
+"""Released totals against exact probabilities, computed here with mpmath alone.
+
+Each test raises a false alarm with probability 1e-6: the chi-square statistic is compared with that quantile. It must also
+reject noise that is a rounded normal of the same variance, and noise 3 % too narrow or too wide.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+from tests.conftest import SMALL_EXAMPLE
+
+import safetab
+
+TRACTS, ITERATIONS = 20_000, 21
+FALSE_ALARM = 1e-6
+
+
+def chi_square_p_value(sample: np.ndarray, probabilities: dict[int, float]) -> float:
+    """How likely a worse fit is; values that are expected fewer than ten times are taken together."""
+    usual = [value for value, chance in probabilities.items() if chance * len(sample) >= 10]
+    expected = np.array([probabilities[value] * len(sample) for value in usual])
+    observed = np.array([np.count_nonzero(sample == value) for value in usual])
+    rest_expected, rest_observed = len(sample) - expected.sum(), len(sample) - observed.sum()
+    statistic = ((observed - expected) ** 2 / expected).sum() + (rest_observed - rest_expected) ** 2 / max(
+        rest_expected, 1e-9
+    )
+    return float(mpmath.gammainc(len(usual) / 2, statistic / 2, regularized=True))
+
+
+def gaussian(sigma_squared: float) -> dict[int, float]:
+    weights = {k: mpmath.exp(-(mpmath.mpf(k) ** 2) / (2 * mpmath.mpf(sigma_squared))) for k in range(-200, 201)}
+    whole = mpmath.fsum(weights.values())
+    return {k: float(weight / whole) for k, weight in weights.items()}
+
+
+def geometric(scale: float) -> dict[int, float]:
+    weights = {k: mpmath.exp(-abs(mpmath.mpf(k)) / mpmath.mpf(scale)) for k in range(-2000, 2001)}
+    whole = mpmath.fsum(weights.values())
+    return {k: float(weight / whole) for k, weight in weights.items()}
+
+
+def released_noise(folder: Path, budget: float, definition: str) -> np.ndarray:
+    """Totals of groups with nobody in them: noise alone, about 420,000 of them."""
+    shutil.copytree(SMALL_EXAMPLE / "parameters", folder / "parameters")
+    (folder / "data").mkdir()
+    blocks = [f"44|{n // 1000:03d}|{n:06d}|1000|99999|9999" for n in range(TRACTS)]
+    header = "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE"
+    (folder / "data" / "GRF-C.txt").write_text("\n".join([header, *blocks]) + "\n")
+    person = "28|1|True|44|000|000000|1000|01|1000|Null|Null|Null|Null|Null|Null|Null|9950"  # in no tabulated group
+    columns = "QAGE|QSEX|HOUSEHOLDER|TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|CENRACE|" + "|".join(
+        f"QRACE{n}" for n in range(1, 9)
+    )
+    (folder / "data" / "person-records.txt").write_text(f"{columns}|QSPAN\n{person}\n")
+    config = json.loads((folder / "parameters" / "config.json").read_text())
+    config |= {key: 0 for key in config if key.startswith("privacy_budget_p_level")}
+    config |= {"privacy_budget_p_level_2_tract": budget, "run_pr": False, "state_filter_us": ["44"]}
+    config |= {"privacy_defn": definition, "zero_suppression_chance": 0}
+    config["thresholds_p"]["(TRACT, 2)"] = [10**6] * 3
+    (folder / "parameters" / "config.json").write_text(json.dumps(config))
+    safetab.run(folder / "parameters", folder / "data", folder / "out")
+    rows = (folder / "out" / "t1" / "us.csv").read_text().splitlines()[1:]
+    return np.array([int(row.rsplit("|", 1)[1]) for row in rows])
+
+
+@pytest.mark.parametrize("sigma_squared", [0.5, 31.446540880503145])
+def test_released_totals_are_discrete_gaussian(sigma_squared: float, tmp_path: Path) -> None:
+    noise = released_noise(tmp_path, 9 / (2 * 0.9 * sigma_squared), "zcdp")
+    assert len(noise) == TRACTS * ITERATIONS
+    assert chi_square_p_value(noise, gaussian(sigma_squared)) > FALSE_ALARM
+    for factor in (0.97, 1.03):
+        assert chi_square_p_value(noise, gaussian(sigma_squared * factor**2)) < FALSE_ALARM
+
+
+def test_released_totals_are_two_sided_geometric(tmp_path: Path) -> None:
+    noise = released_noise(tmp_path, 9 / (0.9 * 5), "puredp")
+    assert chi_square_p_value(noise, geometric(5)) > FALSE_ALARM
+    for factor in (0.97, 1.03):
+        assert chi_square_p_value(noise, geometric(5 * factor)) < FALSE_ALARM
+
+
+def test_the_judge_rejects_a_rounded_normal() -> None:
+    probabilities = gaussian(0.5)
+    variance = sum(k * k * chance for k, chance in probabilities.items())
+    normal = np.random.default_rng(1).normal(0, np.sqrt(variance), 400_000)
+    assert chi_square_p_value(np.rint(normal).astype(int), probabilities) < FALSE_ALARM

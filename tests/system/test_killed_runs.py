@@ -1,0 +1,79 @@
+"""Killed at any moment, a run leaves no half output, and the next run clears away what it left."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.random_worlds import RandomWorld, write_random_world
+
+SAFETAB = [sys.executable, "-c", "from safetab.cli.main import main; main()"]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
+    return write_random_world(tmp_path_factory.mktemp("killed"), 11, people=3000, budget=1)
+
+
+def is_whole(out: Path) -> bool:
+    manifest = json.loads((out / "manifest.json").read_text())
+    return all(
+        hashlib.sha256((out / name).read_bytes()).hexdigest() == facts["sha256"]
+        for name, facts in manifest["outputs"].items()
+    ) and {str(path.relative_to(out)) for path in out.rglob("*.*") if path.is_file()} == {
+        *manifest["outputs"],
+        "manifest.json",
+    }
+
+
+def command(world: RandomWorld, out: Path, temporary: Path) -> list[str]:
+    places = [str(world.parameters), str(world.data), str(out)]
+    return [*SAFETAB, "run", *places, "--overwrite", "--temp", str(temporary)]
+
+
+@pytest.mark.parametrize("series", range(5))
+def test_a_killed_run_leaves_a_whole_output_or_none(series: int, world: RandomWorld, tmp_path: Path) -> None:
+    out, temporary = tmp_path / "out", tmp_path / "temporary"
+    temporary.mkdir()
+    started = time.perf_counter()
+    subprocess.run(command(world, out, temporary), check=True, capture_output=True)
+    whole_seconds = time.perf_counter() - started
+    rng = random.Random(series)
+    killed = 0
+    for _ in range(10):
+        process = subprocess.Popen(command(world, out, temporary), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0.3, 1.1) * whole_seconds)
+        process.send_signal(signal.SIGKILL)
+        killed += process.wait() == -signal.SIGKILL
+        wholes = [out, *tmp_path.glob("out.replaced-*")]
+        assert any(is_whole(path) for path in wholes if path.exists())
+        assert not out.exists() or is_whole(out)
+    assert killed > 0
+    subprocess.run(command(world, out, temporary), check=True, capture_output=True)
+    assert is_whole(out)
+    assert list(temporary.iterdir()) == []
+    assert list(tmp_path.glob(".out.partial-*")) == []
+
+
+def test_ctrl_c_stops_a_run_and_leaves_nothing(world: RandomWorld, tmp_path: Path) -> None:
+    out, temporary = tmp_path / "out", tmp_path / "temporary"
+    temporary.mkdir()
+    for delay in (0.5, 0.8, 1.0):
+        process = subprocess.Popen(command(world, out, temporary), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=20)
+        assert process.returncode in {0, 130, -signal.SIGINT}  # the last: it was done and on its way out
+        assert b"Traceback" not in stderr
+        assert list(temporary.iterdir()) == []
+        assert list(tmp_path.glob(".out.partial-*")) == []
+        assert is_whole(out) if out.exists() else process.returncode == 130
+        if out.exists():
+            break

@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import multiprocessing
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.discrete_laplace import DiscreteLaplace
+from safetab.distributions.thresholds import lower_thresholds, variance
+from safetab.mechanisms.inversion_table import InversionTable
+from safetab.mechanisms.noisy_count import _prefix, noisy_count, places_whose_noise_may_exceed
+from safetab.mechanisms.random_bits import AddressedBits
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent, OverspentBudget
+from safetab.spec.geography_levels import GeographyLevel, TabulationPass
+from safetab.spec.iterations import IterationLevel
+from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.spec.tables import Stage, Table
+
+LEVEL = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
+NOISE = DiscreteGaussian(Fraction(5000, 159))
+BITS = AddressedBits(bytes(range(32)))
+
+
+def right(stage: Stage = Stage.STAGE_2, level: PopulationGroupLevel = LEVEL, noise=NOISE) -> DrawingRight:
+    return Ledger({level: Fraction(1)}).charge(MeasurementEvent(level, stage, Fraction(1, 2), noise))
+
+
+# The ledger
+
+
+def test_a_level_can_be_spent_but_not_overspent() -> None:
+    ledger = Ledger({LEVEL: Fraction(1, 10)})
+    ledger.charge(MeasurementEvent(LEVEL, Stage.STAGE_1, Fraction(1, 100), NOISE))
+    with pytest.raises(OverspentBudget):
+        ledger.charge(MeasurementEvent(LEVEL, Stage.STAGE_2, Fraction(9, 100) + Fraction(1, 10**30), NOISE))
+    ledger.charge(MeasurementEvent(LEVEL, Stage.STAGE_2, Fraction(9, 100), NOISE))
+    assert ledger.spent(TabulationPass.US) == Fraction(1, 10)
+    assert ledger.spent(TabulationPass.PUERTO_RICO) == 0
+
+
+def test_total_only_groups_and_adaptive_ones_share_a_levels_budget() -> None:
+    ledger = Ledger({LEVEL: Fraction(1)})
+    for stage, cost in (
+        (Stage.STAGE_1, Fraction(1, 10)),
+        (Stage.STAGE_2, Fraction(9, 10)),
+        (Stage.TOTAL_ONLY, Fraction(1)),
+    ):
+        ledger.charge(MeasurementEvent(LEVEL, stage, cost, NOISE))
+    assert ledger.spent(TabulationPass.US) == 1
+    assert [event.stage for event in ledger.events] == [Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY]
+
+
+@pytest.mark.parametrize("cost", [Fraction(0), Fraction(-1)])
+def test_nothing_is_free(cost: Fraction) -> None:
+    with pytest.raises(OverspentBudget):
+        Ledger({LEVEL: Fraction(1)}).charge(MeasurementEvent(LEVEL, Stage.STAGE_1, cost, NOISE))
+
+
+def test_an_event_is_charged_once() -> None:
+    ledger = Ledger({LEVEL: Fraction(1)})
+    ledger.charge(MeasurementEvent(LEVEL, Stage.STAGE_1, Fraction(1, 100), NOISE))
+    with pytest.raises(OverspentBudget, match="charged already"):
+        ledger.charge(MeasurementEvent(LEVEL, Stage.STAGE_1, Fraction(1, 100), NOISE))
+
+
+def test_a_level_without_a_budget_is_refused() -> None:
+    with pytest.raises(OverspentBudget):
+        Ledger({}).charge(MeasurementEvent(LEVEL, Stage.STAGE_1, Fraction(1, 100), NOISE))
+
+
+def test_nobody_but_the_ledger_makes_a_right_to_draw() -> None:
+    with pytest.raises(TypeError):
+        DrawingRight(MeasurementEvent(LEVEL, Stage.STAGE_1, Fraction(1), NOISE), 0, object())
+
+
+# Addresses and bits
+
+
+def test_no_two_numbers_of_a_run_share_an_address() -> None:
+    prefixes = [
+        _prefix(right(stage, level), table, cell, extension)
+        for level in POPULATION_GROUP_LEVELS
+        for stage in Stage
+        for table in Table
+        for cell in range(table.cells)
+        for extension in (0, 1, 2**24 - 1)
+    ]
+    assert len(set(prefixes)) == len(prefixes)
+    assert max(prefixes) < 2**64
+
+
+def test_neighbouring_addresses_have_their_own_bits_however_they_are_asked_for() -> None:
+    places = np.array([0, 1, 5, 2**31, 2**40 - 1])
+    words = BITS.words(7, places)
+    assert words.tolist() == [BITS.words(7, places[[n]])[0].tolist() for n in range(len(places))]
+    assert BITS.words(7, np.arange(100_000))[:, 0].tolist() == BITS.first_words_of_range(7, 0, 100_000).tolist()
+    assert (
+        BITS.first_words_of_range(7, 99_000, 99_010).tolist() == BITS.words(7, np.arange(99_000, 99_010))[:, 0].tolist()
+    )
+
+
+@pytest.mark.parametrize("other_prefix", [8, 7 + (1 << 24), 7 + (1 << 32), 7 + (1 << 40)])
+def test_bits_of_different_prefixes_are_unrelated(other_prefix: int) -> None:
+    """Of 128 * 20,000 pairs of bits half agree; false alarm 1e-9 (six standard deviations)."""
+    one, other = (np.unpackbits(BITS.words(prefix, np.arange(20_000)).view(np.uint8)) for prefix in (7, other_prefix))
+    agreeing = np.count_nonzero(one == other)
+    assert abs(agreeing - len(one) / 2) < 6 * np.sqrt(len(one)) / 2
+
+
+def test_bits_of_neighbouring_places_are_unrelated() -> None:
+    words = BITS.words(7, np.arange(20_001))
+    one, other = (np.unpackbits(part.copy().view(np.uint8)) for part in (words[:-1], words[1:]))
+    assert abs(np.count_nonzero(one == other) - len(one) / 2) < 6 * np.sqrt(len(one)) / 2
+
+
+def test_two_runs_have_two_keys() -> None:
+    place = np.array([0])
+    words = {AddressedBits.of_the_operating_system().words(0, place).tobytes() for _ in range(50)}
+    assert len(words) == 50
+
+
+def _first_words(_: int) -> bytes:
+    return AddressedBits.of_the_operating_system().words(0, np.array([0])).tobytes()
+
+
+def test_forked_processes_share_nothing() -> None:
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert len(set(pool.map(_first_words, range(8), chunksize=1))) == 8
+
+
+@pytest.mark.parametrize("length", [0, 16, 31, 33])
+def test_a_key_has_256_bits(length: int) -> None:
+    with pytest.raises(ValueError, match="32 bytes"):
+        AddressedBits(bytes(length))
+
+
+# Inversion
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [DiscreteGaussian(Fraction(1, 2)), NOISE, DiscreteLaplace(Fraction(10)), DiscreteGaussian(Fraction(1, 10**12))],
+)
+def test_every_word_gives_the_value_that_its_probability_says(noise) -> None:
+    """All 256 words of 8 bits: each value gets its words, and only words on a threshold are undecided."""
+    table = InversionTable(noise, 8)
+    values, undecided = table.values(np.arange(256, dtype=np.uint64) << np.uint64(56))
+    for word in range(256):
+        least = noise.quantile(Fraction(word, 256)) if word else None
+        most = noise.quantile(Fraction(word + 1, 256)) if word < 255 else None
+        if word in undecided:
+            assert least is None or most is None or least < most
+        else:
+            assert values[word] == least == most
+
+
+def test_an_undecided_draw_reads_more_bits_until_it_is_certain() -> None:
+    table = InversionTable(NOISE)
+    on_a_threshold = lower_thresholds(NOISE, 256)[-1]  # P[X <= -1] to 256 bits
+    first_128, next_128 = on_a_threshold >> 128, on_a_threshold & (2**128 - 1)
+    asked = []
+
+    def more_bits(block: int, shift: int) -> int:
+        asked.append(block)
+        return next_128 + shift if block == 1 else 0
+
+    assert table.resolved(first_128, lambda block: more_bits(block, -1)) == -1
+    assert table.resolved(first_128, lambda block: more_bits(block, +1)) == 0
+    assert asked == [1, 1]
+    assert (
+        table.resolved(first_128, lambda block: more_bits(block, 0)) == -1
+    )  # the threshold was rounded down, so U < F(-1)
+    assert asked == [1, 1, 1, 2]
+
+
+@pytest.mark.parametrize("bits", [0, 2**128 - 1])
+def test_a_draw_at_the_very_end_of_the_table_is_decided_too(bits: int) -> None:
+    value = InversionTable(NOISE).resolved(bits, lambda _: 2**127)
+    assert abs(value) > 70  # 13 sigma out, one draw in 2^128
+
+
+def test_the_least_word_above_a_value_is_sharp() -> None:
+    table = InversionTable(NOISE)
+    for value in (-3, 0, 21):
+        word = table.least_word_above(value)
+        below, above = (table.values(np.array([w], dtype=np.uint64))[0][0] for w in (word - 1, word + 1))
+        assert (below, above) == (value, value + 1)
+    assert table.least_word_above(-(10**6)) == 0
+    assert table.least_word_above(10**6) == 2**64 - 1
+
+
+def test_noise_has_the_certified_mean_and_variance() -> None:
+    """400,000 draws; the variance of a sample variance is near 2 sigma^4 / n, and six standard deviations alarm once in 1e9."""
+    zeros = ExactCounts(np.arange(400_000), np.zeros((400_000, 1), dtype=np.int64))
+    drawn = noisy_count(zeros, Table.TOTAL, right(), BITS)[:, 0]
+    exact = float(variance(NOISE).mid())
+    assert abs(drawn.mean()) < 6 * np.sqrt(exact / len(drawn))
+    assert abs(drawn.var() - exact) < 6 * exact * np.sqrt(2 / len(drawn))
+
+
+def test_noise_is_added_and_does_not_depend_on_the_counts() -> None:
+    places = np.array([3, 77, 1000])
+    empty = noisy_count(ExactCounts(places, np.zeros((3, 8), dtype=np.int64)), Table.SEX_BY_AGE_4, right(), BITS)
+    full = noisy_count(ExactCounts(places, np.full((3, 8), 50)), Table.SEX_BY_AGE_4, right(), BITS)
+    assert (full - empty).tolist() == np.full((3, 8), 50).tolist()
+    assert len(np.unique(empty)) > 8
+
+
+def test_counts_of_another_table_are_refused() -> None:
+    with pytest.raises(ValueError, match="another table"):
+        noisy_count(ExactCounts(np.array([0]), np.zeros((1, 18), dtype=np.int64)), Table.SEX_BY_AGE_4, right(), BITS)
+
+
+@pytest.mark.parametrize("value", [-30, -1, 0, 5, 21])
+def test_places_with_large_noise_are_found_without_drawing_all(value: int) -> None:
+    zeros = ExactCounts(np.arange(70_000), np.zeros((70_000, 1), dtype=np.int64))
+    drawn = noisy_count(zeros, Table.TOTAL, right(), BITS)[:, 0]
+    found = places_whose_noise_may_exceed(value, 0, 70_000, right(), BITS)
+    assert np.flatnonzero(drawn > value).tolist() == found.tolist()
+    assert places_whose_noise_may_exceed(value, 100, 200, right(), BITS).tolist() == [
+        p for p in found.tolist() if 100 <= p < 200
+    ]
+
+
+@pytest.mark.parametrize("sigma", ["1e-6", "0.3", "1", "1.5307", "8", "75"])
+def test_variances_are_right_to_the_last_digit(sigma: str) -> None:
+    import mpmath  # noqa: PLC0415
+
+    squared = Fraction(sigma) ** 2
+    with mpmath.workdps(40):
+        exact = mpmath.mpf(squared.numerator) / squared.denominator
+        reach = int(20 * float(sigma)) + 20
+        weights = {k: mpmath.exp(-(mpmath.mpf(k) ** 2) / (2 * exact)) for k in range(-reach, reach + 1)}
+        expected = mpmath.fsum(k * k * weight for k, weight in weights.items()) / mpmath.fsum(weights.values())
+    assert float(variance(DiscreteGaussian(squared)).mid()) == float(expected)

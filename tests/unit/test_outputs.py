@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import datetime
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from tests.random_worlds import RandomWorld, write_random_world
+
+import safetab
+from safetab.outputs.measurement_file import SCHEMA
+from safetab.pipeline import RunOptions
+from safetab.postprocess.marginals import sex_by_age_rows, total_counts
+from safetab.spec.tables import Stage, Table, Thresholds
+from safetab.tabulation.measurements import TABLES, Measurements
+from safetab.tabulation.tabulate_level import chosen_tables, passes_suppression
+
+CELLS_4 = np.array([[1, 2, 3, 4, 10, 20, 30, -40]])
+
+
+def measured() -> Measurements:
+    tables = np.array([TABLES.index(Table.TOTAL), TABLES.index(Table.SEX_BY_AGE_4)], dtype=np.int8)
+    per_table = {Table.TOTAL: np.array([[-7]]), Table.SEX_BY_AGE_4: CELLS_4}
+    return Measurements(None, Stage.STAGE_2, np.array([3, 8]), tables, np.array([0, 0]), per_table)
+
+
+def test_a_total_is_the_sum_of_the_cells() -> None:
+    assert total_counts(measured(), allow_negative=True).tolist() == [-7, 30]
+    (rows,) = sex_by_age_rows(measured(), allow_negative=True)
+    assert rows.places.tolist() == [8]
+    assert rows.sex_marginals.tolist() == [[10, 20]]
+
+
+def test_counts_below_zero_are_clamped_before_they_are_summed() -> None:
+    assert total_counts(measured(), allow_negative=False).tolist() == [0, 70]
+    (rows,) = sex_by_age_rows(measured(), allow_negative=False)
+    assert rows.cells.tolist() == [[1, 2, 3, 4, 10, 20, 30, 0]]
+    assert rows.sex_marginals.tolist() == [[10, 60]]
+
+
+def test_a_total_that_equals_the_suppression_threshold_is_not_published() -> None:
+    assert passes_suppression(np.array([20, 21, 22]), 21).tolist() == [False, False, True]
+    assert passes_suppression(np.array([-5, 0]), None).tolist() == [True, True]
+
+
+def test_a_noisy_total_that_equals_a_threshold_moves_up() -> None:
+    chosen = chosen_tables(np.array([-1, 99, 100, 499, 500, 1999, 2000]), Thresholds(100, 500, 2000))
+    assert chosen.tolist() == [0, 0, 1, 1, 2, 2, 3]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
+    return write_random_world(
+        tmp_path_factory.mktemp("outputs"),
+        2,
+        people=150,
+        budget=1,
+        zero_suppression_chance=0.99,
+        allow_negative_counts=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def out(world: RandomWorld, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("outputs") / "out"
+    safetab.run(world.parameters, world.data, out)
+    return out
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    header, *lines = path.read_text().splitlines()
+    return [dict(zip(header.split("|"), line.split("|"), strict=True)) for line in lines]
+
+
+def test_measurements_t1_and_t2_tell_the_same_story(out: Path) -> None:
+    for name in ("us", "pr"):
+        measurements = pq.read_table(out / "measurements" / f"{name}.parquet")
+        assert measurements.schema.equals(SCHEMA)
+        stage_2 = {}
+        for row in measurements.to_pylist():
+            if row["stage"] != 1:
+                key = (row["region_id"], row["geography_level"], row["iteration_code"])
+                stage_2.setdefault(key, []).append(row)
+        totals = {
+            (r["REGION_ID"], r["REGION_TYPE"], r["ITERATION_CODE"]): int(r["COUNT"])
+            for r in rows_of(out / "t1" / f"{name}.csv")
+        }
+        assert totals == {key: sum(row["value"] for row in rows) for key, rows in stage_2.items()}
+        cells = {
+            (r["REGION_ID"], r["REGION_TYPE"], r["ITERATION_CODE"], r["AGESTART"], r["AGEEND"], r["SEX"]): int(
+                r["COUNT"]
+            )
+            for r in rows_of(out / "t2" / f"{name}.csv")
+        }
+        for key, rows in stage_2.items():
+            if rows[0]["table"] == "total":
+                assert not any(cell[:3] == key for cell in cells)
+                continue
+            for row in rows:
+                assert cells[(*key, str(row["age_start"]), str(row["age_end"]), str(row["sex"]))] == row["value"]
+            for sex in (1, 2):
+                assert cells[(*key, "*", "*", str(sex))] == sum(row["value"] for row in rows if row["sex"] == sex)
+
+
+def test_every_published_adaptive_group_has_its_stage_1_total_and_no_suppressed_group_is_there(out: Path) -> None:
+    measurements = pq.read_table(out / "measurements" / "us.parquet").to_pylist()
+    published = {(r["REGION_ID"], r["REGION_TYPE"], r["ITERATION_CODE"]) for r in rows_of(out / "t1" / "us.csv")}
+    keys = {(row["region_id"], row["geography_level"], row["iteration_code"]) for row in measurements}
+    assert keys == published
+    of_stage = {
+        stage: {
+            (r["region_id"], r["geography_level"], r["iteration_code"]) for r in measurements if r["stage"] == stage
+        }
+        for stage in (0, 1, 2)
+    }
+    assert of_stage[1] == of_stage[2]
+    assert not of_stage[0] & of_stage[1]
+    assert of_stage[0]
+
+
+def test_each_stage_has_its_own_noise(out: Path, world: RandomWorld) -> None:
+    plan = safetab.plan(world.parameters, world.data)
+    level_of = {
+        (level.level.geography.label, iteration.code): level
+        for level in plan.levels
+        for iteration in level.universe.iterations
+    }
+    for row in pq.read_table(out / "measurements" / "us.parquet").to_pylist():
+        noise = level_of[row["geography_level"], row["iteration_code"]].stages[Stage(row["stage"])].noise
+        parameter = Fraction(int(row["parameter_numerator"]), int(row["parameter_denominator"]))
+        assert parameter in (getattr(noise, "sigma_squared", None), getattr(noise, "scale", None))
+
+
+def test_the_manifest_says_what_ran_and_nothing_of_the_persons(out: Path, world: RandomWorld) -> None:
+    text = (out / "manifest.json").read_text()
+    manifest = json.loads(text)
+    assert manifest["program"] == "safetab"
+    assert datetime.date.fromisoformat(manifest["date"])
+    assert set(manifest["public_files"]) == {path.name for path in world.parameters.iterdir()} | {"GRF-C.txt"}
+    assert "person" not in text
+    assert str(world.data) not in text
+    charged = {
+        (event["geography_level"], event["iteration_level"], event["stage"]): Fraction(event["cost"])
+        for event in manifest["charged"]
+    }
+    for level in safetab.plan(world.parameters, world.data).levels:
+        for stage, stage_plan in level.stages.items():
+            assert charged[level.level.geography.label, level.level.iterations.label, int(stage)] == stage_plan.budget
+    assert manifest["outputs"]["t1/us.csv"]["rows"] == len(rows_of(out / "t1" / "us.csv"))
+
+
+def test_files_carry_a_day_and_no_time(out: Path) -> None:
+    times = {path.stat().st_mtime for path in [out, *out.rglob("*")]}
+    assert len(times) == 1
+    assert datetime.datetime.fromtimestamp(times.pop(), datetime.UTC).time() == datetime.time()
+
+
+def test_row_groups_have_a_fixed_size_whatever_the_chunks(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("safetab.outputs.measurement_file._ROWS_OF_A_GROUP", 50)
+    sizes = []
+    for number, places_at_once in enumerate((13, 10**6)):
+        options = RunOptions(test_key=bytes(32), places_at_once=places_at_once)
+        safetab.run(world.parameters, world.data, tmp_path / str(number), options)
+        file = pq.ParquetFile(tmp_path / str(number) / "measurements" / "us.parquet")
+        sizes.append([file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)])
+    assert sizes[0] == sizes[1]
+    assert set(sizes[0][:-1]) == {50}
