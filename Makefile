@@ -6,8 +6,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: demo test check lock clean
 
-demo: $(VENV)/.runtime ## the whole tour: until a run exists, the plan of the small example
-	$(BIN)/safetab plan examples/small/parameters examples/small/data
+demo: $(VENV)/.runtime ## the whole tour on synthetic people
+	$(BIN)/safetab demo build/demo --overwrite
 
 test: $(VENV)/.dev ## the default test suite
 	$(BIN)/python -m pytest -n 2 -q

@@ -40,7 +40,7 @@ def test_every_name_in_the_map_of_the_paper_exists() -> None:
 
 def test_the_readme_shows_what_the_plan_prints() -> None:
     printed = {line.rstrip() for line in CliRunner().invoke(app, ["plan", *_small_example()]).stdout.splitlines()}
-    excerpt = (PROJECT / "README.md").read_text().split("```")[5].strip("\n").splitlines()
+    excerpt = (PROJECT / "README.md").read_text().split("```")[7].strip("\n").splitlines()
     assert len(excerpt) > 15
     assert set(excerpt) <= printed
 
