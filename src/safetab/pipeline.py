@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import resource
 import tempfile
 import traceback
@@ -15,6 +16,7 @@ from safetab.confidential_log import ConfidentialLog
 from safetab.config.config_file import CONFIG_FILE
 from safetab.config.run_config import ReaderKind
 from safetab.engines.counting_engine import CountingEngine, EngineSettings, MiscountedPersons
+from safetab.engines.engine_kind import EngineKind
 from safetab.failures import RunFailed
 from safetab.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.mechanisms.random_bits import KEY_BYTES, AddressedBits
@@ -31,12 +33,14 @@ from safetab.readers.table_files import TableFiles
 from safetab.tabulation.tabulate_level import PLACES_AT_ONCE, tabulate_level
 
 _TEMPORARY_PREFIX = "safetab-persons-"
+_MEMORY = re.compile(r"[0-9]+(\.[0-9]+)? ?[KMGT]i?B")
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """How to run; none of it changes a released number but `test_key`, which is for synthetic people alone."""
 
+    engine: EngineKind = EngineKind.DUCKDB
     memory: str = "4GB"
     threads: int = 2
     temporary_parent: Path | None = None
@@ -175,6 +179,10 @@ def _refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
             )
     if not _temporary_parent(options).is_dir():
         findings.error("--temp", f"{_temporary_parent(options)} is not a directory.")
+    if options.engine is EngineKind.SPARK:
+        findings.error("--engine", 'the engine "spark" is not there yet. Use "duckdb".')
+    if not _MEMORY.fullmatch(options.memory):
+        findings.error("--memory", "must be a number and a unit, e.g. 8GB or 500MB.")
     if options.threads < 1:
         findings.error("--threads", "must be 1 or more.")
     return findings.findings

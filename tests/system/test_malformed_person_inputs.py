@@ -218,6 +218,8 @@ def test_an_output_that_is_there_is_not_touched(world: RandomWorld, tmp_path: Pa
     [
         (["--temp", "/nowhere"], "/nowhere is not a directory"),
         (["--confidential-log", "/nowhere/log"], "the confidential log can't be written there"),
+        (["--memory", "much"], "must be a number and a unit"),
+        (["--engine", "spark"], 'the engine "spark" is not there yet'),
         (["--test-key", "ab"], "must be 64 hexadecimal digits"),
         (["--test-key", "x" * 64], "must be 64 hexadecimal digits"),
     ],
@@ -271,6 +273,27 @@ def test_a_full_disk_is_exit_3_and_no_output(where: str, world: RandomWorld, tmp
     assert result.exit_code == 3
     assert "The run failed: the machine refused: No space left on device. Nothing was written." in result.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.confidential.log", "world"]
+
+
+def test_too_little_memory_is_exit_3(world: RandomWorld, tmp_path: Path) -> None:
+    result = invoke(world, tmp_path / "out", "--memory", "1KB")
+    assert result.exit_code == 3
+    assert "out of memory" in result.stderr
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_error_of_the_program_itself_shows_no_value(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError(SECRET)
+
+    monkeypatch.setattr("safetab.engines.duckdb_engine.DuckDbEngine.totals", broken)
+    result = invoke(world, tmp_path / "out")
+    assert result.exit_code == 3
+    assert "an error of the program itself (ValueError); the confidential log has the details." in result.stderr
+    assert SECRET not in result.output
+    assert SECRET in (tmp_path / "out.confidential.log").read_text()
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_confidential_log_is_the_curators_alone(world: RandomWorld, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from safetab.cli.exit_codes import ExitCode
+from safetab.engines.engine_kind import EngineKind
 
 app = typer.Typer(
     name="safetab",
@@ -38,6 +39,7 @@ Data = Annotated[
     ),
 ]
 Out = Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.", readable=False)]
+Engine = Annotated[EngineKind, typer.Option(help="What counts the persons.")]
 Memory = Annotated[str, typer.Option(help="How much memory the database may use, e.g. 8GB.")]
 Threads = Annotated[int, typer.Option(help="How many threads the database may use.", min=1)]
 Temp = Annotated[
@@ -142,6 +144,7 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     parameters: Parameters,
     data: Data,
     out: Out,
+    engine: Engine = EngineKind.DUCKDB,
     memory: Memory = "4GB",
     threads: Threads = 2,
     temp: Temp = None,
@@ -159,7 +162,7 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.cli.terminal_progress import TerminalProgress  # noqa: PLC0415
     from safetab.pipeline import RunOptions, run_files  # noqa: PLC0415
 
-    options = RunOptions(memory, threads, temp, overwrite, confidential_log, _key_of(test_key))
+    options = RunOptions(engine, memory, threads, temp, overwrite, confidential_log, _key_of(test_key))
     with told_by_exit_code(), TerminalProgress() as progress:
         summary = run_files(parameters, data, out, options, progress)
     show_findings(summary.warnings)

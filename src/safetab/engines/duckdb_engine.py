@@ -45,6 +45,7 @@ _CODE_COLUMNS = (*RACE_COLUMNS, "QSPAN")
 _BLOCK_DIGITS = dict(zip(BLOCK_COLUMNS, (2, 3, 6, 4), strict=True))
 _DISTINCT_SETS = [*((column,) for column in SMALL_COLUMNS), _CODE_COLUMNS, BLOCK_COLUMNS]
 _MARKERS = [columns[-1] for columns in _DISTINCT_SETS]  # a column that is in one set alone
+_OUT_OF_MEMORY = "the database ran out of memory, or of room in --temp. Nothing was written. Give more with --memory."
 _REJECT_RULES = {"INVALID ENCODING": "must be UTF-8 text"}
 
 
@@ -80,6 +81,9 @@ class DuckDbEngine:
             with _ctrl_c_told():
                 distinct = self._distinct_values()
                 self._check_rejects(broken)
+        except duckdb.OutOfMemoryException as error:
+            self._log(f"DuckDB could not read the person records: {error}")
+            raise RunFailed(_OUT_OF_MEMORY) from None
         except duckdb.Error as error:
             self._log(f"DuckDB could not read the person records: {error}")
             findings.error(
@@ -160,6 +164,9 @@ class DuckDbEngine:
             with _ctrl_c_told():
                 for batch in self._encoded_persons(keys.patterns):
                     key_files.add(batch)
+        except duckdb.OutOfMemoryException as error:
+            self._log(f"DuckDB could not encode the person records: {error}")
+            raise RunFailed(_OUT_OF_MEMORY) from None
         except duckdb.Error as error:
             self._log(f"DuckDB could not encode the person records: {error}")
             raise RunFailed("the person records could not be encoded; the confidential log has the reason.") from None
