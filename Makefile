@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test check lock clean
+.PHONY: demo test check bench-noise lock clean
 
 demo: $(VENV)/.runtime ## the whole tour on synthetic people
 	$(BIN)/safetab demo build/demo --overwrite
@@ -31,6 +31,9 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	touch $@
 
 COMPILE := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
+bench-noise: $(VENV)/.dev ## draws a second beside OpenDP, in one run
+	$(BIN)/python -m benchmarks.noise
+
 lock: ## renew the lock files; needs uv, which the project itself doesn't
 	$(COMPILE) pyproject.toml -o requirements.lock
 	$(COMPILE) --group build -o requirements-build.lock

@@ -225,6 +225,13 @@ def test_places_with_large_noise_are_found_without_drawing_all(value: int) -> No
     ]
 
 
+def test_a_word_that_is_undecided_counts_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    threshold = InversionTable(NOISE).least_word_above(21)
+    words = np.array([threshold - 1, threshold, threshold + 1], dtype=np.uint64)
+    monkeypatch.setattr(AddressedBits, "first_words_of_range", lambda *_: words)
+    assert places_whose_noise_may_exceed(21, 50, 53, right(), BITS).tolist() == [51, 52]
+
+
 @pytest.mark.parametrize("sigma", ["1e-6", "0.3", "1", "1.5307", "8", "75"])
 def test_variances_are_right_to_the_last_digit(sigma: str) -> None:
     import mpmath  # noqa: PLC0415

@@ -13,6 +13,8 @@ from safetab.distributions.thresholds import lower_thresholds
 from safetab.privacy.calibration import Noise
 
 WORD_BITS = 64
+_GUIDE_BITS = 16
+_UNSURE = np.iinfo(np.int32).min
 
 MoreBits = Callable[[int], int]
 """Of the n-th extension block, n = 1, 2, ...: 128 further bits."""
@@ -33,13 +35,27 @@ class InversionTable:
         self.word_bits = word_bits
         self._least = -len(lower)
         self._thresholds = np.array(lower + upper, dtype=np.uint64)
+        self._guide_shift = np.uint64(max(word_bits - _GUIDE_BITS, 0))
+        self._guide = self._guide_table()
 
-    def values(self, first_words: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-        """The values, and the positions of those that are undecided."""
+    def _guide_table(self) -> NDArray[np.int32]:
+        """For each beginning of a word its value, or _UNSURE if a threshold lies among the words that begin so."""
+        beginnings = np.arange(1 << min(_GUIDE_BITS, self.word_bits), dtype=np.uint64)
+        first = beginnings << self._guide_shift
+        last = first + ((np.uint64(1) << self._guide_shift) - np.uint64(1))
+        at_first = np.searchsorted(self._thresholds, first, side="left")
+        at_last = np.searchsorted(self._thresholds, last, side="right")
+        return np.where(at_first == at_last, at_last + self._least, _UNSURE).astype(np.int32)
+
+    def values(self, first_words: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """The values, and the positions of those that are undecided; quickest for as many words as a cache holds."""
         words = first_words >> np.uint64(WORD_BITS - self.word_bits)
-        above = np.searchsorted(self._thresholds, words, side="right")
-        is_undecided = self._thresholds[np.maximum(above, 1) - 1] == words
-        return above.astype(np.int64) + self._least, np.flatnonzero(is_undecided)
+        values = self._guide.take((words >> self._guide_shift).view(np.int64))
+        unsure = np.flatnonzero(values == _UNSURE)
+        above = np.searchsorted(self._thresholds, words[unsure], side="right")
+        values[unsure] = above + self._least
+        is_undecided = self._thresholds[np.maximum(above, 1) - 1] == words[unsure]
+        return values, unsure[is_undecided]
 
     def least_word_above(self, value: int) -> int:
         """No word below this one gives noise above `value`; the word itself may be undecided."""

@@ -50,14 +50,15 @@ def places_whose_noise_may_exceed(
 def _noise(
     places: NDArray[np.int64], table: Table, cell: int, right: DrawingRight, bits: AddressedBits
 ) -> NDArray[np.int64]:
-    words = bits.words(_prefix(right, table, cell), places)
     inversion = inversion_table(right.event.noise)
-    values, undecided = inversion.values(words[:, 0])
-    for position in undecided.tolist():
-        first, second = (int(word) for word in words[position])
-        extension = _Extension(int(places[position]), table, cell, right, bits)
-        values[position] = inversion.resolved((first << 64) | second, extension.block)
-    return values
+    noise = np.empty(len(places), dtype=np.int64)
+    for part, words in bits.batches(_prefix(right, table, cell), places):
+        noise[part], undecided = inversion.values(words[:, 0])
+        for position in undecided.tolist():
+            first, second = (int(word) for word in words[position])
+            extension = _Extension(int(places[part][position]), table, cell, right, bits)
+            noise[part.start + position] = inversion.resolved((first << 64) | second, extension.block)
+    return noise
 
 
 class _Extension:

@@ -6,6 +6,7 @@ docs/privacy.md#random-bits says what rests on this.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 KEY_BYTES = 32
 BLOCK_BYTES = 16
 _BLOCKS_AT_ONCE = 1 << 15
+_ZEROS = np.zeros(_BLOCKS_AT_ONCE * BLOCK_BYTES, dtype=np.uint8)
 
 
 class AddressedBits:
@@ -25,8 +27,9 @@ class AddressedBits:
     def __init__(self, key: bytes) -> None:
         if len(key) != KEY_BYTES:
             raise ValueError(f"a key has {KEY_BYTES} bytes")
-        self._cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305 - every block is a different address
-        self._key = key
+        self._algorithm = algorithms.AES(key)
+        self._scratch = np.empty_like(_ZEROS)  # one buffer, so an object belongs to one thread
+        self._cipher = Cipher(self._algorithm, modes.ECB())  # noqa: S305 - every block is a different address
 
     @classmethod
     def of_the_operating_system(cls) -> AddressedBits:
@@ -39,23 +42,37 @@ class AddressedBits:
     def words(self, prefix: int, places: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Two words of 64 bits for each place."""
         found = np.empty((len(places), 2), dtype="<u8")
-        encryptor = self._cipher.encryptor()
-        blocks = np.empty((min(len(places), _BLOCKS_AT_ONCE), 2), dtype=">u8")
-        scrambled = np.empty(len(blocks) * BLOCK_BYTES + BLOCK_BYTES - 1, dtype=np.uint8)
-        for first in range(0, len(places), _BLOCKS_AT_ONCE):
-            part = places[first : first + _BLOCKS_AT_ONCE]
-            addresses = blocks[: len(part)]
-            addresses[:, 0] = prefix
-            addresses[:, 1] = part
-            written = encryptor.update_into(addresses.view(np.uint8).reshape(-1).data, scrambled.data)
-            found[first : first + len(part)] = scrambled[:written].view("<u8").reshape(-1, 2)
+        for part, words in self.batches(prefix, places):
+            found[part] = words
         return found
 
+    def batches(self, prefix: int, places: NDArray[np.int64]) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
+        """The same part by part: what a part holds is overwritten by the next."""
+        encryptor = self._cipher.encryptor()
+        addresses = np.empty((min(len(places), _BLOCKS_AT_ONCE), 2), dtype=">u8")
+        addresses[:, 0] = prefix
+        scrambled = np.empty(len(addresses) * BLOCK_BYTES + BLOCK_BYTES - 1, dtype=np.uint8)
+        for first in range(0, len(places), _BLOCKS_AT_ONCE):
+            part = places[first : first + _BLOCKS_AT_ONCE]
+            if part[-1] - part[0] == len(part) - 1 and bool((np.diff(part) == 1).all()):
+                stream = self._stream(prefix, int(part[0]), len(part))
+            else:
+                addresses[: len(part), 1] = part
+                blocks = addresses[: len(part)].view(np.uint8).reshape(-1)
+                stream = scrambled[: encryptor.update_into(blocks.data, scrambled.data)]
+            yield slice(first, first + len(part)), stream.view("<u8").reshape(-1, 2)
+
     def first_words_of_range(self, prefix: int, first: int, end: int) -> NDArray[np.uint64]:
-        """The first word of each place from `first` up to, but not, `end`: neighbours come cheaper together."""
+        """The first word of each place from `first` up to, but not, `end`."""
+        found = np.empty(end - first, dtype="<u8")
+        for start in range(first, end, _BLOCKS_AT_ONCE):
+            count = min(_BLOCKS_AT_ONCE, end - start)
+            found[start - first : start - first + count] = self._stream(prefix, start, count).view("<u8")[::2]
+        return found
+
+    def _stream(self, prefix: int, first: int, count: int) -> NDArray[np.uint8]:
+        """The blocks of neighbouring places, as a key stream: AES in counter mode numbers them the same way."""
         counter = prefix.to_bytes(8, "big") + first.to_bytes(8, "big")
-        encryptor = Cipher(algorithms.AES(self._key), modes.CTR(counter)).encryptor()
-        length = (end - first) * BLOCK_BYTES
-        stream = np.empty(length, dtype=np.uint8)
-        encryptor.update_into(np.zeros(length, dtype=np.uint8).data, stream.data)
-        return stream.view("<u8")[::2]
+        stream = self._scratch[: count * BLOCK_BYTES]
+        Cipher(self._algorithm, modes.CTR(counter)).encryptor().update_into(_ZEROS[: len(stream)].data, stream.data)
+        return stream
