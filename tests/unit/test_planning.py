@@ -48,6 +48,14 @@ def test_stages_share_the_budget_of_a_level(world: World) -> None:
     assert set(county.stages) == {Stage.STAGE_1, Stage.STAGE_2}
 
 
+def test_the_loss_is_told_for_a_table_of_deltas(world: World) -> None:
+    loss = plan_as_json(safetab.plan(world.parameters, world.data))["loss"]["whole_run"]
+    by_delta = loss["unbounded_epsilon_by_delta"]
+    assert by_delta["1e-10"] == loss["unbounded_epsilon"] == 25.0701
+    assert list(by_delta.values()) == sorted(by_delta.values())
+    assert loss["bounded_epsilon_by_delta"]["1e-10"] == loss["bounded_epsilon"]
+
+
 def test_only_groups_below_state_are_suppressed(world: World) -> None:
     plan = safetab.plan(world.parameters, world.data)
     thresholds = {str(level.level): level.suppression_threshold for level in plan.levels}

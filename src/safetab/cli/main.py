@@ -169,6 +169,26 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     show_summary(summary, out)
 
 
+@app.command()
+def selftest() -> None:
+    """Check in seconds that this installation's noise has the right distribution.
+
+    Draws a million numbers of each of five kinds and compares them with
+    exact probabilities; right noise fails once in a million times.
+    """
+    from safetab.audit.selftest import selftest as judged  # noqa: PLC0415
+    from safetab.cli.messages import told_by_exit_code  # noqa: PLC0415
+    from safetab.failures import RunFailed  # noqa: PLC0415
+
+    with told_by_exit_code():
+        verdicts = judged()
+        for verdict in verdicts:
+            typer.echo(f"{verdict.name}: {'right' if verdict.is_right else 'WRONG'} (p-value {verdict.p_value:.3g})")
+        if not all(verdict.is_right for verdict in verdicts):
+            raise RunFailed("the noise of this installation is not right. Do not use it.")
+    typer.echo("The noise of this installation is right.")
+
+
 def _key_of(text: str | None) -> bytes | None:
     if text is None:
         return None

@@ -10,6 +10,7 @@ from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
 
 DELTA = Fraction(1, 10**10)
+DELTAS = tuple(Fraction(1, 10**digits) for digits in range(5, 16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +28,8 @@ def reported_loss(definition: PrivacyDefinition, loss: PrivacyLoss) -> ReportedL
         return ReportedLoss(loss.unbounded, loss.bounded, loss.unbounded, loss.bounded)
     unbounded, bounded = (epsilon_of_rho(rho, DELTA) for rho in (loss.unbounded, loss.bounded))
     return ReportedLoss(loss.unbounded, loss.bounded, unbounded, bounded)
+
+
+def epsilons_by_delta(rho: Fraction) -> dict[str, float]:
+    """The epsilon that rho-zCDP implies at each of several deltas, rounded up."""
+    return {f"{float(delta):g}": float(epsilon_of_rho(rho, delta)) for delta in DELTAS}

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.planning.expectations import CONFIDENCE, margins_of, output_if_all_groups_are_empty
-from safetab.planning.losses import DELTA, ReportedLoss, reported_loss
+from safetab.planning.losses import DELTA, ReportedLoss, epsilons_by_delta, reported_loss
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
@@ -98,6 +98,8 @@ def _loss(loss: ReportedLoss, definition: PrivacyDefinition) -> JsonObject:
             "delta": float(DELTA),
             "unbounded_epsilon": float(loss.unbounded_epsilon),
             "bounded_epsilon": float(loss.bounded_epsilon),
+            "unbounded_epsilon_by_delta": epsilons_by_delta(loss.unbounded),
+            "bounded_epsilon_by_delta": epsilons_by_delta(loss.bounded),
         }
     return values
 

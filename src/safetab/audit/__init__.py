@@ -1,0 +1,1 @@
+"""Does the program keep what it claims? Our own tools against it."""

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from typer.testing import CliRunner
+
+from safetab.audit.selftest import NOISES, selftest
+from safetab.cli.main import app
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.mechanisms.inversion_table import InversionTable
+
+
+def test_right_noise_passes() -> None:
+    """False alarm 1e-6."""
+    assert [verdict for verdict in selftest() if not verdict.is_right] == []
+
+
+@pytest.mark.parametrize("factor", ["0.97", "1.03"])
+def test_noise_three_percent_too_narrow_or_too_wide_fails(factor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong_table(noise):
+        if isinstance(noise, DiscreteGaussian):
+            return InversionTable(replace(noise, sigma_squared=noise.sigma_squared * Fraction(factor) ** 2))
+        return InversionTable(replace(noise, scale=noise.scale * Fraction(factor)))
+
+    monkeypatch.setattr("safetab.mechanisms.noisy_count.inversion_table", wrong_table)
+    verdicts = selftest()
+    assert len(verdicts) == len(NOISES)
+    assert not any(verdict.is_right for verdict in verdicts)
+    result = CliRunner().invoke(app, ["selftest"])
+    assert result.exit_code == 3
+    assert "The run failed: the noise of this installation is not right." in result.stderr
+
+
+def test_the_command_says_what_it_tried() -> None:
+    result = CliRunner().invoke(app, ["selftest"])
+    assert result.exit_code == 0
+    assert result.stdout.count("right") == len(NOISES) + 1
