@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from safetab.version import VERSION
 
 if TYPE_CHECKING:
-    from safetab.pipeline import RunOptions, RunSummary
+    from safetab.pipeline import RunSummary
     from safetab.planning.run_plan import RunPlan
 
 __version__ = VERSION
@@ -29,12 +29,34 @@ def plan(parameters: str | Path, data: str | Path) -> RunPlan:
     return plan_of_files(parameters, data).require()
 
 
-def run(parameters: str | Path, data: str | Path, out: str | Path, options: RunOptions | None = None) -> RunSummary:
-    """Validates, tabulates and writes: what the command `safetab run` does.
+def run(  # noqa: PLR0913 - the options of the command
+    parameters: str | Path,
+    data: str | Path,
+    out: str | Path,
+    *,
+    engine: str = "duckdb",
+    memory: str = "4GB",
+    threads: int = 2,
+    temp: str | Path | None = None,
+    overwrite: bool = False,
+    confidential_log: str | Path | None = None,
+    test_key: str | None = None,
+) -> RunSummary:
+    """Validates, tabulates and writes: what the command `safetab run` does, with the same options.
 
     Raises `safetab.findings.InvalidInput` if what was given is at fault, `safetab.failures.RunFailed` if the run itself
     failed.
     """
-    from safetab.pipeline import run_files  # noqa: PLC0415
+    from safetab.engines.engine_kind import EngineKind  # noqa: PLC0415
+    from safetab.pipeline import RunOptions, key_of, run_files  # noqa: PLC0415
 
+    options = RunOptions(
+        engine=EngineKind(engine),
+        memory=memory,
+        threads=threads,
+        temporary_parent=Path(temp) if temp is not None else None,
+        overwrite=overwrite,
+        confidential_log=Path(confidential_log) if confidential_log is not None else None,
+        test_key=key_of(test_key),
+    )
     return run_files(Path(parameters), Path(data), Path(out), options)

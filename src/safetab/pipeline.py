@@ -83,7 +83,9 @@ def run_files(
     with _failures_told(), _log_of(out, options) as log, _own_errors_logged(log):
         with _checked_engine(parameters, data, options, progress, log) as (inputs, warnings, engine):
             log.write("validation passed")
+            progress.step("Encoding the person records", 1)
             people = engine.prepare()
+            progress.advance()
             log.write(", ".join(f"{count:,} persons in the {which.value} pass" for which, count in people.items()))
             rows = _tabulated(inputs, engine, out, options, progress)
         log.write(", ".join(f"{count:,} rows of {name}" for name, count in rows.items()))
@@ -164,6 +166,16 @@ def _tabulated(
         ran = RunFacts(plan, ledger.events, today, for_release=options.test_key is None)
         write_manifest(output, ran, hashes_of(inputs.files.paths), rows)
     return rows
+
+
+def key_of(hexadecimal: str | None) -> bytes | None:
+    """A key from its digits; what is no such text becomes a key of no length, which is refused with everything else."""
+    if hexadecimal is None:
+        return None
+    try:
+        return bytes.fromhex(hexadecimal)
+    except ValueError:
+        return b""
 
 
 def _refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:

@@ -12,10 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
+from typer.testing import CliRunner
 
 import safetab
+from safetab.cli.main import app
 from safetab.mechanisms.inversion_table import InversionTable
-from safetab.pipeline import RunOptions
+from safetab.pipeline import RunOptions, run_files
 
 KEY = bytes(range(32))
 
@@ -34,7 +36,7 @@ def released(out: Path) -> dict[str, bytes]:
 
 
 def run(world: RandomWorld, out: Path, **options: object) -> dict[str, bytes]:
-    safetab.run(world.parameters, world.data, out, RunOptions(test_key=KEY, **options))
+    run_files(world.parameters, world.data, out, RunOptions(test_key=KEY, **options))
     return released(out)
 
 
@@ -168,6 +170,15 @@ def test_the_form_of_the_person_files_does_not_matter(write, world: RandomWorld,
         (data / name).write_bytes((world.data / name).read_bytes())
     write(data, people_of(world))
     assert run(RandomWorld(world.parameters, data), tmp_path / "out") == expected
+
+
+def test_python_and_the_command_do_the_same(world: RandomWorld, expected, tmp_path: Path) -> None:
+    safetab.run(str(world.parameters), str(world.data), str(tmp_path / "one"), test_key=KEY.hex(), threads=1)
+    assert released(tmp_path / "one") == expected
+    paths = [str(world.parameters), str(world.data), str(tmp_path / "two")]
+    result = CliRunner().invoke(app, ["run", *paths, "--test-key", KEY.hex(), "--memory", "500MB"])
+    assert result.exit_code == 0
+    assert released(tmp_path / "two") == expected
 
 
 def test_without_a_key_every_run_is_different(world: RandomWorld, expected, tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 from tests.conftest import PROJECT, SMALL_EXAMPLE
 from typer.testing import CliRunner
 
+import safetab
 from safetab.cli.main import app
 
 SOURCES = sorted((PROJECT / "src").rglob("*.py"))
@@ -43,6 +45,11 @@ def test_the_readme_shows_what_the_plan_prints() -> None:
     excerpt = (PROJECT / "README.md").read_text().split("```")[7].strip("\n").splitlines()
     assert len(excerpt) > 15
     assert set(excerpt) <= printed
+
+
+def test_the_package_and_the_program_have_one_version() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    assert project["version"] == safetab.__version__
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -12,7 +12,7 @@ from tests.random_worlds import RandomWorld, write_random_world
 
 import safetab
 from safetab.outputs.measurement_file import SCHEMA
-from safetab.pipeline import RunOptions
+from safetab.pipeline import RunOptions, run_files
 from safetab.postprocess.marginals import sex_by_age_rows, total_counts
 from safetab.spec.tables import Stage, Table, Thresholds
 from safetab.tabulation.measurements import TABLES, Measurements
@@ -163,7 +163,7 @@ def test_row_groups_have_a_fixed_size_whatever_the_chunks(world: RandomWorld, tm
     sizes = []
     for number, places_at_once in enumerate((13, 10**6)):
         options = RunOptions(test_key=bytes(32), places_at_once=places_at_once)
-        safetab.run(world.parameters, world.data, tmp_path / str(number), options)
+        run_files(world.parameters, world.data, tmp_path / str(number), options)
         file = pq.ParquetFile(tmp_path / str(number) / "measurements" / "us.parquet")
         sizes.append([file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)])
     assert sizes[0] == sizes[1]

@@ -160,9 +160,9 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.cli.messages import show_findings, told_by_exit_code  # noqa: PLC0415
     from safetab.cli.run_report import show_summary  # noqa: PLC0415
     from safetab.cli.terminal_progress import TerminalProgress  # noqa: PLC0415
-    from safetab.pipeline import RunOptions, run_files  # noqa: PLC0415
+    from safetab.pipeline import RunOptions, key_of, run_files  # noqa: PLC0415
 
-    options = RunOptions(engine, memory, threads, temp, overwrite, confidential_log, _key_of(test_key))
+    options = RunOptions(engine, memory, threads, temp, overwrite, confidential_log, key_of(test_key))
     with told_by_exit_code(), TerminalProgress() as progress:
         summary = run_files(parameters, data, out, options, progress)
     show_findings(summary.warnings)
@@ -187,15 +187,6 @@ def selftest() -> None:
         if not all(verdict.is_right for verdict in verdicts):
             raise RunFailed("the noise of this installation is not right. Do not use it.")
     typer.echo("The noise of this installation is right.")
-
-
-def _key_of(text: str | None) -> bytes | None:
-    if text is None:
-        return None
-    try:
-        return bytes.fromhex(text)
-    except ValueError:
-        return b""  # not a key of the right length, which is told with everything else
 
 
 def main() -> None:
