@@ -38,20 +38,35 @@ def command(world: RandomWorld, out: Path, temporary: Path) -> list[str]:
     return [*SAFETAB, "run", *places, "--overwrite", "--temp", str(temporary)]
 
 
+STEPS = (
+    "Reading the public files",
+    "Checking the person records",
+    "Encoding the person records",
+    "Tabulating the levels",
+)
+
+
+def killed_after(step: str, delay: float, arguments: list[str]) -> bool:
+    """Kills a run a moment after it began a step; whether it was still there to be killed."""
+    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if line.startswith(step):
+                break
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        return process.wait() == -signal.SIGKILL
+
+
 @pytest.mark.parametrize("series", range(5))
 def test_a_killed_run_leaves_a_whole_output_or_none(series: int, world: RandomWorld, tmp_path: Path) -> None:
     out, temporary = tmp_path / "out", tmp_path / "temporary"
     temporary.mkdir()
-    started = time.perf_counter()
     subprocess.run(command(world, out, temporary), check=True, capture_output=True)
-    whole_seconds = time.perf_counter() - started
     rng = random.Random(series)
+    moments = [(step, rng.uniform(0, 0.02)) for step in STEPS] + [(STEPS[-1], rng.uniform(0, 0.4)) for _ in range(6)]
     killed = 0
-    for _ in range(10):
-        process = subprocess.Popen(command(world, out, temporary), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(rng.uniform(0.3, 1.1) * whole_seconds)
-        process.send_signal(signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
+    for step, delay in moments:
+        killed += killed_after(step, delay, command(world, out, temporary))
         wholes = [out, *tmp_path.glob("out.replaced-*")]
         assert any(is_whole(path) for path in wholes if path.exists())
         assert not out.exists() or is_whole(out)
@@ -62,18 +77,19 @@ def test_a_killed_run_leaves_a_whole_output_or_none(series: int, world: RandomWo
     assert list(tmp_path.glob(".out.partial-*")) == []
 
 
-def test_ctrl_c_stops_a_run_and_leaves_nothing(world: RandomWorld, tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", STEPS)
+def test_ctrl_c_stops_a_run_and_leaves_nothing(step: str, world: RandomWorld, tmp_path: Path) -> None:
     out, temporary = tmp_path / "out", tmp_path / "temporary"
     temporary.mkdir()
-    for delay in (0.5, 0.8, 1.0):
-        process = subprocess.Popen(command(world, out, temporary), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        time.sleep(delay)
+    arguments = command(world, out, temporary)
+    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if line.startswith(step):
+                break
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=20)
-        assert process.returncode in {0, 130, -signal.SIGINT}  # the last: it was done and on its way out
-        assert b"Traceback" not in stderr
-        assert list(temporary.iterdir()) == []
-        assert list(tmp_path.glob(".out.partial-*")) == []
-        assert is_whole(out) if out.exists() else process.returncode == 130
-        if out.exists():
-            break
+        stderr = process.stderr.read()
+        assert process.wait(timeout=20) in {0, 130, -signal.SIGINT}  # 0 and the last: it was done and on its way out
+    assert "Traceback" not in stderr
+    assert list(temporary.iterdir()) == []
+    assert list(tmp_path.glob(".out.partial-*")) == []
+    assert is_whole(out) if out.exists() else process.returncode == 130
