@@ -48,7 +48,8 @@ def run(  # noqa: PLR0913 - the options of the command
     failed.
     """
     from safetab.engines.engine_kind import EngineKind  # noqa: PLC0415
-    from safetab.pipeline import RunOptions, key_of, run_files  # noqa: PLC0415
+    from safetab.pipeline import run_files  # noqa: PLC0415
+    from safetab.run_options import RunOptions, key_of  # noqa: PLC0415
 
     options = RunOptions(
         engine=EngineKind(engine),

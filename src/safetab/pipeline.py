@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import re
 import resource
-import tempfile
 import traceback
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -13,13 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from safetab.confidential_log import ConfidentialLog
-from safetab.config.config_file import CONFIG_FILE
+from safetab.config.config_file import CONFIG_FILE, read_config
 from safetab.config.run_config import ReaderKind
 from safetab.engines.counting_engine import CountingEngine, EngineSettings, MiscountedPersons
-from safetab.engines.engine_kind import EngineKind
 from safetab.failures import RunFailed
-from safetab.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
-from safetab.mechanisms.random_bits import KEY_BYTES, AddressedBits
+from safetab.findings import Checked, Finding, InvalidInput, Severity
+from safetab.mechanisms.random_bits import AddressedBits
 from safetab.outputs.locked_folder import locked_folder
 from safetab.outputs.manifest import RunFacts, hashes_of, write_manifest, write_not_for_release
 from safetab.outputs.output_folder import output_findings, whole_output
@@ -28,26 +25,18 @@ from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import Ledger
 from safetab.progress import NoProgress, Progress
-from safetab.readers.person_files import SYNTHETIC_MARKER, find_person_files, is_synthetic
+from safetab.readers.person_files import find_person_files
 from safetab.readers.table_files import TableFiles
-from safetab.tabulation.tabulate_level import PLACES_AT_ONCE, tabulate_level
+from safetab.run_options import RunOptions, refused_log, refused_options, whole_path
+from safetab.tabulation.tabulate_level import tabulate_level
 
 _TEMPORARY_PREFIX = "safetab-persons-"
-_MEMORY = re.compile(r"[0-9]+(\.[0-9]+)? ?[KMGT]i?B")
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """How to run; none of it changes a released number but `test_key`, which is for synthetic people alone."""
-
-    engine: EngineKind = EngineKind.DUCKDB
-    memory: str = "4GB"
-    threads: int = 2
-    temporary_parent: Path | None = None
-    overwrite: bool = False
-    confidential_log: Path | None = None
-    test_key: bytes | None = None
-    places_at_once: int = PLACES_AT_ONCE
+_NO_CEF_READER = Finding(
+    Severity.ERROR,
+    CONFIG_FILE,
+    "reader",
+    'the reader "cef" is not there yet. Write "csv", and give delimited text or Parquet.',
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +66,10 @@ def run_files(
     """
     options, progress = options or RunOptions(), progress or NoProgress()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold the key and the persons
-    refused = output_findings(out, overwrite=options.overwrite) + _refused_options(data, options)
+    out = whole_path(out)
+    kept = (parameters, data, options.temporary_folder)
+    refused = output_findings(out, kept, overwrite=options.overwrite) + refused_options(data, options)
+    refused += refused_log(options.log_of(out), (parameters, data, out))
     if refused:
         raise InvalidInput(refused)
     with _failures_told(), _log_of(out, options) as log, _own_errors_logged(log):
@@ -97,20 +89,27 @@ def validate_files(
 ) -> tuple[Finding, ...]:
     """Checks everything that was given, every person included; returns the warnings, raises InvalidInput for errors."""
     options, progress = options or RunOptions(), progress or NoProgress()
-    refused = _refused_options(data, options)
+    refused = refused_options(data, options)
     if refused:
         raise InvalidInput(refused)
-    with _failures_told(), _checked_engine(parameters, data, options, progress, None) as (_, warnings, _):
+    with (
+        _failures_told(),
+        _own_errors_logged(None),
+        _checked_engine(parameters, data, options, progress, None) as (_, warnings, _),
+    ):
         return warnings
 
 
 def read_inputs(parameters: Path, data: Path) -> Checked[Inputs]:
+    config = read_config(parameters)
+    if config.value is not None and config.value.reader is ReaderKind.CEF:  # then DATA is something else
+        return Checked(None, (*config.findings, _NO_CEF_READER))
     public, persons = read_public_files(parameters, data), find_person_files(data)
     findings = public.findings + persons.findings
     if public.value is None:
         return Checked(None, findings)
     planned = plan_of(public.value)
-    findings += planned.findings + _reader_findings(public.value)
+    findings += planned.findings
     if planned.value is None or persons.value is None or any(finding.is_error for finding in findings):
         return Checked(None, findings)
     return Checked(Inputs(public.value, planned.value, persons.value), findings)
@@ -127,7 +126,7 @@ def _checked_engine(
         raise InvalidInput(checked.findings)
     progress.advance()
     inputs = checked.value
-    with locked_folder(_temporary_parent(options), _TEMPORARY_PREFIX) as folder:
+    with locked_folder(options.temporary_folder, _TEMPORARY_PREFIX) as folder:
         settings = EngineSettings(folder, options.memory, options.threads)
         with closing(_engine(inputs, settings, log)) as engine:
             progress.step("Checking the person records", 1)
@@ -153,7 +152,7 @@ def _tabulated(
     today = datetime.datetime.now(datetime.UTC).date()
     rows: dict[str, int] = {}
     progress.step("Tabulating the levels", len(plan.levels))
-    with whole_output(out, today) as output:
+    with whole_output(out, today, overwrite=options.overwrite) as output:
         for tabulation_pass in plan.config.passes:
             with closing(PassFiles(output, tabulation_pass, plan.config)) as files:
                 for level in plan.levels_of(tabulation_pass):
@@ -168,52 +167,9 @@ def _tabulated(
     return rows
 
 
-def key_of(hexadecimal: str | None) -> bytes | None:
-    """A key from its digits; what is no such text becomes a key of no length, which is refused with everything else."""
-    if hexadecimal is None:
-        return None
-    try:
-        return bytes.fromhex(hexadecimal)
-    except ValueError:
-        return b""
-
-
-def _refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
-    findings = FindingsOf("the command")
-    if options.test_key is not None:
-        if len(options.test_key) != KEY_BYTES:
-            findings.error("--test-key", f"must be {2 * KEY_BYTES} hexadecimal digits.")
-        if not is_synthetic(data):
-            findings.error(
-                "--test-key",
-                f"refused: {data} has no file {SYNTHETIC_MARKER}. Two runs with one key on the data of real people"
-                " would give them away, so a key can be chosen only for people who do not exist.",
-            )
-    if not _temporary_parent(options).is_dir():
-        findings.error("--temp", f"{_temporary_parent(options)} is not a directory.")
-    if options.engine is EngineKind.SPARK:
-        findings.error("--engine", 'the engine "spark" is not there yet. Use "duckdb".')
-    if not _MEMORY.fullmatch(options.memory):
-        findings.error("--memory", "must be a number and a unit, e.g. 8GB or 500MB.")
-    if options.threads < 1:
-        findings.error("--threads", "must be 1 or more.")
-    return findings.findings
-
-
-def _reader_findings(files: PublicFiles) -> tuple[Finding, ...]:
-    if files.config.reader is ReaderKind.CSV:
-        return ()
-    message = 'the reader "cef" is not there yet. Write "csv", and give delimited text or Parquet.'
-    return (Finding(Severity.ERROR, CONFIG_FILE, "reader", message),)
-
-
-def _temporary_parent(options: RunOptions) -> Path:
-    return options.temporary_parent or Path(tempfile.gettempdir())
-
-
 @contextmanager
 def _log_of(out: Path, options: RunOptions) -> Iterator[ConfidentialLog]:
-    path = options.confidential_log or out.absolute().parent / f"{out.name}.confidential.log"
+    path = options.log_of(out)
     try:
         log = ConfidentialLog(path)
     except OSError:
@@ -224,16 +180,18 @@ def _log_of(out: Path, options: RunOptions) -> Iterator[ConfidentialLog]:
 
 
 @contextmanager
-def _own_errors_logged(log: ConfidentialLog) -> Iterator[None]:
-    """An error of the program itself may quote a record, so its text goes to the confidential log alone."""
+def _own_errors_logged(log: ConfidentialLog | None) -> Iterator[None]:
+    """An error of the program itself may quote a record, so its text goes to the confidential log, or nowhere."""
     try:
         yield
     except (InvalidInput, RunFailed, MiscountedPersons, OSError, MemoryError):
         raise
     except Exception as error:
-        log.write("".join(traceback.format_exception(error)))
-        name = type(error).__name__
-        raise RunFailed(f"an error of the program itself ({name}); the confidential log has the details.") from None
+        where = "a run's confidential log would have the details."
+        if log is not None:
+            log.write("".join(traceback.format_exception(error)))
+            where = "the confidential log has the details."
+        raise RunFailed(f"an error of the program itself ({type(error).__name__}); {where}") from None
 
 
 @contextmanager

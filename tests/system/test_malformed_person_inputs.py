@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.brute_force import BruteForce, written_tables
 from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 from typer.testing import CliRunner
 
@@ -147,6 +148,11 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
         as_gzip(lambda content: content[:200] + b"noise" * 9 + content[245:]),
         "person-records.txt.gz has",
     ),
+    "gzip with a wrong checksum": (as_gzip(lambda content: content[:-8] + b"\0\0\0\0" + content[-4:]), "is damaged"),
+    "Parquet with a column twice but for capitals": (
+        as_parquet(lambda c: {"qage": c["QAGE"]} | c),
+        "capital letters or not: QAGE",
+    ),
     "text called gzip": (renamed("person-records.txt.gz"), "is damaged, or not what its ending says"),
     "text called Parquet": (renamed("person-records.parquet"), "is damaged, or not what its ending says"),
     "Parquet lacks a column": (as_parquet(lambda c: {k: v for k, v in c.items() if k != "QAGE"}), "columns missing"),
@@ -201,8 +207,8 @@ def test_every_broken_rule_is_told_at_once(world: RandomWorld, tmp_path: Path) -
     assert "person-records.txt has 5 problems" in result.stderr
 
 
-def test_an_output_that_is_there_is_not_touched(world: RandomWorld, tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
+def test_an_output_that_is_there_is_replaced_only_on_request(world: RandomWorld, tmp_path: Path) -> None:
+    assert invoke(world, tmp_path / "out").exit_code == 0
     (tmp_path / "out" / "mine").write_text("keep")
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 1
@@ -213,10 +219,121 @@ def test_an_output_that_is_there_is_not_touched(world: RandomWorld, tmp_path: Pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.confidential.log", "world"]
 
 
+def test_what_is_no_output_is_never_replaced(world: RandomWorld, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("keep")
+    for out in (tmp_path / "out", world.data, world.parameters, world.data.parent, tmp_path, world.data / ".."):
+        result = invoke(world, out, "--overwrite")
+        assert result.exit_code == 1
+        assert "Give another OUT" in result.stderr
+    assert (tmp_path / "out" / "mine").read_text() == "keep"
+    assert persons(world).exists()
+
+
+def test_an_output_that_appears_meanwhile_is_not_replaced(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+    def write_manifest(*_: object) -> None:
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "theirs").write_text("keep")
+
+    monkeypatch.setattr("safetab.pipeline.write_manifest", write_manifest)
+    assert invoke(world, tmp_path / "out").exit_code == 3
+    assert (tmp_path / "out" / "theirs").read_text() == "keep"
+
+
+def test_an_old_output_comes_back_if_the_new_one_cannot_take_its_place(world, tmp_path: Path, monkeypatch) -> None:
+    assert invoke(world, tmp_path / "out").exit_code == 0
+    before = (tmp_path / "out" / "t1" / "us.csv").read_bytes()
+    rename = Path.rename
+
+    def refuse(path: Path, target: Path) -> Path:
+        if path.name == "output":
+            raise OSError(errno.EIO, "Input/output error")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    assert invoke(world, tmp_path / "out", "--overwrite").exit_code == 3
+    assert (tmp_path / "out" / "t1" / "us.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["a*.txt", "a?.txt", "a[1].txt", "a{1}.txt"])
+def test_a_name_that_a_database_reads_as_a_pattern_is_refused(name: str, world: RandomWorld, tmp_path: Path) -> None:
+    folder(name, "ab.txt")(world)
+    result = invoke(world, tmp_path / "out")
+    assert result.exit_code == 1
+    assert "Rename it" in result.stderr
+
+
+@pytest.mark.parametrize("form", ["text", "parquet"])
+def test_names_of_folders_are_no_columns(form: str, tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "QSEX=1" / "TABBLKST=44", 3)
+    expected = BruteForce(world.parameters, world.data).tables()
+    if form == "parquet":
+        as_parquet(lambda columns: columns)(world)
+    assert invoke(world, tmp_path / "out").exit_code == 0
+    assert written_tables(tmp_path / "out") == expected
+
+
+def test_a_folder_that_cannot_be_locked_is_one_failure(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    result = invoke(world, tmp_path / "out")
+    assert result.exit_code == 3
+    assert "No locks available" in result.stderr
+
+
+def test_folders_of_others_stay(world: RandomWorld, tmp_path: Path) -> None:
+    (tmp_path / "safetab-persons-2020").mkdir()
+    (tmp_path / "safetab-persons-2020" / "mine").touch()
+    assert invoke(world, tmp_path / "out", "--temp", str(tmp_path)).exit_code == 0
+    assert (tmp_path / "safetab-persons-2020" / "mine").exists()
+
+
+def test_validate_shows_no_error_of_its_own(world: RandomWorld, monkeypatch) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError(SECRET)
+
+    monkeypatch.setattr("safetab.engines.duckdb_engine.DuckDbEngine.check", broken)
+    result = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    assert result.exit_code == 3
+    assert SECRET not in result.output
+
+
+def test_parts_of_several_types_are_refused(world: RandomWorld, tmp_path: Path) -> None:
+    rows = [line.split("|") for line in lines_of(world)[1:]]
+    columns = {name: [row[position] for row in rows] for position, name in enumerate(COLUMNS)}
+    (world.data / "person-records").mkdir()
+    pq.write_table(pa.table(columns), world.data / "person-records" / "a.parquet")
+    pq.write_table(pa.table(columns | {"QAGE": [17.4] * len(rows)}), world.data / "person-records" / "b.parquet")
+    persons(world).unlink()
+    result = invoke(world, tmp_path / "out")
+    assert result.exit_code == 1
+    assert "QAGE: has several types: double, string" in result.stderr
+
+
+def test_the_reader_cef_is_told_before_its_data_are_looked_at(world: RandomWorld, tmp_path: Path) -> None:
+    world.configure(reader="cef")
+    ini = tmp_path / "cef.ini"
+    ini.write_text("[paths]\n")
+    result = CliRunner().invoke(app, ["run", str(world.parameters), str(ini), str(tmp_path / "out")])
+    assert result.exit_code == 1
+    assert "config.json has 1 problem:\n  reader: the reader" in result.stderr
+
+
+def test_damage_in_a_folder_called_interrupt_is_damage(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "Query interrupted", 3)
+    with_bytes(lambda text: text.replace(b"\n", b"\r\n", 3))(world)
+    assert invoke(world, tmp_path / "out").exit_code == 1
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         (["--temp", "/nowhere"], "/nowhere is not a directory"),
+        (["--temp", "x" * 300], "is not a directory"),
+        (["--threads", "99999999999"], "must be from 1 to 1024"),
+        (["--memory", "99999999999999999TB"], "must be a number and a unit"),
         (["--confidential-log", "/nowhere/log"], "the confidential log can't be written there"),
         (["--memory", "much"], "must be a number and a unit"),
         (["--engine", "spark"], 'the engine "spark" is not there yet'),
@@ -231,9 +348,18 @@ def test_a_refused_option_is_told(options: list[str], sentence: str, world: Rand
     assert not (tmp_path / "out").exists()
 
 
+def test_the_log_lies_apart_from_what_is_read_and_released(world: RandomWorld, tmp_path: Path) -> None:
+    before = persons(world).read_bytes()
+    for log in (persons(world), world.parameters / "log", tmp_path / "out" / "log"):
+        result = invoke(world, tmp_path / "out", "--confidential-log", str(log))
+        assert result.exit_code == 1
+        assert "can't lie inside PARAMETERS, DATA or OUT" in result.stderr
+    assert persons(world).read_bytes() == before
+
+
 def test_an_output_that_cannot_be_made_is_told(world: RandomWorld, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for out in (tmp_path / "nowhere" / "out", tmp_path / "file", tmp_path / "file" / "out"):
+    for out in (tmp_path / ("x" * 300), tmp_path / "nowhere" / "out", tmp_path / "file", tmp_path / "file" / "out"):
         result = invoke(world, out)
         assert result.exit_code == 1
         assert "OUT" in result.stderr or "can't be made" in result.stderr

@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from safetab.mechanisms.inversion_table import InversionTable
-from safetab.pipeline import RunOptions, run_files
+from safetab.pipeline import run_files
+from safetab.run_options import RunOptions
 
 KEY = bytes(range(32))
 
@@ -103,7 +104,7 @@ def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, t
     monkeypatch.setattr("safetab.engines.person_types._PAIRS_AT_ONCE", 3)
     monkeypatch.setattr("safetab.mechanisms.random_bits._BLOCKS_AT_ONCE", 5)
     monkeypatch.setattr("safetab.mechanisms.noisy_count._PLACES_AT_ONCE", 11)
-    monkeypatch.setattr("safetab.outputs.measurement_file._ROWS_OF_A_GROUP", 1 << 20)
+    monkeypatch.setattr("safetab.tabulation.tabulate_level._CELLS_AT_ONCE", 9)
     assert run(world, tmp_path / "out") == expected
 
 

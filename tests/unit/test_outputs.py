@@ -12,8 +12,9 @@ from tests.random_worlds import RandomWorld, write_random_world
 
 import safetab
 from safetab.outputs.measurement_file import SCHEMA
-from safetab.pipeline import RunOptions, run_files
+from safetab.pipeline import run_files
 from safetab.postprocess.marginals import sex_by_age_rows, total_counts
+from safetab.run_options import RunOptions
 from safetab.spec.tables import Stage, Table, Thresholds
 from safetab.tabulation.measurements import TABLES, Measurements
 from safetab.tabulation.tabulate_level import chosen_tables, passes_suppression

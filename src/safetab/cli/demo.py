@@ -16,7 +16,7 @@ from safetab.cli.plan_tables import show_table, text_table
 from safetab.cli.run_report import show_summary
 from safetab.cli.terminal_progress import TerminalProgress
 from safetab.findings import Finding, InvalidInput, Severity
-from safetab.pipeline import RunOptions, run_files
+from safetab.pipeline import run_files
 from safetab.planning.expectations import TableMargins, margins_of
 from safetab.planning.run_plan import RunPlan
 from safetab.spec.geography_levels import GeographyLevel
@@ -32,9 +32,13 @@ def take_the_tour(out: Path, *, overwrite: bool) -> None:
     with told_by_exit_code():
         _make_room(out, overwrite=overwrite)
         typer.echo(f"Making a synthetic census in {out}: about 200,000 people who do not exist.")
-        write_demo_census(out)
+        try:
+            write_demo_census(out)
+        except OSError as error:
+            message = f"can't be made: {error.strerror or 'unknown error'}."
+            raise InvalidInput([Finding(Severity.ERROR, str(out), "", message)]) from None
         with TerminalProgress() as progress:
-            summary = run_files(out / "parameters", out / "data", out / "output", RunOptions(), progress)
+            summary = run_files(out / "parameters", out / "data", out / "output", progress=progress)
     show_findings(summary.warnings)
     show_summary(summary, out / "output")
     show_county(summary.plan, out / "output")
@@ -43,8 +47,12 @@ def take_the_tour(out: Path, *, overwrite: bool) -> None:
 
 def _make_room(out: Path, *, overwrite: bool) -> None:
     """Removes only what an earlier tour made."""
-    if not out.exists():
-        return
+    try:
+        if not out.exists():
+            return
+    except OSError as error:
+        message = f"can't be made: {error.strerror or 'unknown error'}."
+        raise InvalidInput([Finding(Severity.ERROR, str(out), "", message)]) from None
     is_a_tour = (out / "data" / "SYNTHETIC").exists()
     if not (overwrite and is_a_tour):
         message = "is there already. Give another OUT" + (", or --overwrite." if is_a_tour else ".")

@@ -94,7 +94,8 @@ def validate(
     """
     from safetab.cli.messages import show_findings, told_by_exit_code  # noqa: PLC0415
     from safetab.cli.terminal_progress import TerminalProgress  # noqa: PLC0415
-    from safetab.pipeline import RunOptions, validate_files  # noqa: PLC0415
+    from safetab.pipeline import validate_files  # noqa: PLC0415
+    from safetab.run_options import RunOptions  # noqa: PLC0415
 
     with told_by_exit_code(), TerminalProgress() as progress:
         options = RunOptions(memory=memory, threads=threads, temporary_parent=temp)
@@ -160,7 +161,8 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.cli.messages import show_findings, told_by_exit_code  # noqa: PLC0415
     from safetab.cli.run_report import show_summary  # noqa: PLC0415
     from safetab.cli.terminal_progress import TerminalProgress  # noqa: PLC0415
-    from safetab.pipeline import RunOptions, key_of, run_files  # noqa: PLC0415
+    from safetab.pipeline import run_files  # noqa: PLC0415
+    from safetab.run_options import RunOptions, key_of  # noqa: PLC0415
 
     options = RunOptions(engine, memory, threads, temp, overwrite, confidential_log, key_of(test_key))
     with told_by_exit_code(), TerminalProgress() as progress:

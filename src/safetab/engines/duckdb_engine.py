@@ -237,8 +237,10 @@ def _ctrl_c_told() -> Iterator[None]:
     """DuckDB answers Ctrl-C with an error of its own."""
     try:
         yield
-    except (RuntimeError, duckdb.Error) as error:
-        if "interrupt" in str(error).lower():
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":
             raise KeyboardInterrupt from None
         raise
 

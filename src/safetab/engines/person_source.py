@@ -23,7 +23,7 @@ def text_source(files: TableFiles, *, keep_rejects: bool) -> str:
     rejects = ", store_rejects = true, rejects_limit = 0" if keep_rejects else ""
     return (
         f"read_csv({_list_of(files.parts)}, delim = '{SEPARATOR}', header = true, quote = '', escape = '',"
-        f" comment = '', auto_detect = false, columns = {{{columns}}}, nullstr = chr(0),"
+        f" comment = '', auto_detect = false, columns = {{{columns}}}, nullstr = chr(0), hive_partitioning = false,"
         f" compression = '{compression}'{rejects})"
     )
 
@@ -35,7 +35,7 @@ def parquet_source(files: TableFiles, column_types: Mapping[str, str]) -> str:
 
 
 def parquet_files(files: TableFiles) -> str:
-    return f"read_parquet({_list_of(files.parts)})"
+    return f"read_parquet({_list_of(files.parts)}, hive_partitioning = false)"
 
 
 def _as_text(column: str, column_type: str) -> str:

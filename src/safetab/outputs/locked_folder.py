@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import glob
 import os
 import shutil
 import tempfile
@@ -10,16 +11,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+_LOCK_FILE = ".safetab-lock"
+
+
+class _TakenByAnother(Exception):  # noqa: N818 - the name is the sentence
+    """Another run took the folder for an abandoned one before it was locked."""
+
 
 @contextmanager
 def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
-    """A new folder of mode 0700 under a lock; removed at the end, whatever happens.
+    """A new folder of mode 0700 with a lock in it; removed at the end, whatever happens.
 
-    Folders of the same prefix whose lock is free were left by a run that was killed, and are removed first.
+    Folders of the same prefix whose lock is free, or that are empty, were left by a run that was killed: they are
+    removed first. Others of that name are not ours and stay.
     """
-    for folder in parent.glob(f"{prefix}*"):
-        with suppress(OSError), _locked(folder):
-            shutil.rmtree(folder, ignore_errors=True)
+    for folder in parent.glob(f"{glob.escape(prefix)}*"):
+        _remove_if_abandoned(folder)
     folder, lock = _new_locked_folder(parent, prefix)
     try:
         yield folder
@@ -28,32 +35,45 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
         os.close(lock)
 
 
-def _new_locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
-    """Tries again if another run took the folder for an abandoned one before it was locked."""
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-        with suppress(OSError):
-            lock = _lock(folder)
-            if folder.exists():
-                return folder, lock
+def _remove_if_abandoned(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()  # works only if it is empty
+        return
+    with suppress(OSError):
+        lock = os.open(folder / _LOCK_FILE, os.O_RDWR)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
             os.close(lock)
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    lock = _lock(folder)
-    try:
-        yield
-    finally:
-        os.close(lock)
+def _new_locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        try:
+            return folder, _lock(folder)
+        except _TakenByAnother:
+            continue
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
 
 
 def _lock(folder: Path) -> int:
-    """A lock on the folder itself, held as long as the descriptor is open; OSError if somebody else holds it."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    """The lock of a new folder, held as long as the descriptor is open."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
+        lock = os.open(folder / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+    except FileNotFoundError:
+        raise _TakenByAnother from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(lock).st_nlink == 0:
+            raise _TakenByAnother
+    except BlockingIOError:
+        os.close(lock)
+        raise _TakenByAnother from None
+    except (_TakenByAnother, OSError):
+        os.close(lock)
         raise
-    return descriptor
+    return lock

@@ -5,50 +5,64 @@ from __future__ import annotations
 import datetime
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from safetab.findings import Finding, Severity
 from safetab.outputs.locked_folder import locked_folder
+from safetab.outputs.manifest import MANIFEST_FILE
 
 
-def output_findings(out: Path, *, overwrite: bool) -> tuple[Finding, ...]:
-    """Whether the output can be written there."""
+def output_findings(out: Path, inputs: Iterable[Path], *, overwrite: bool) -> tuple[Finding, ...]:
+    """Whether the output can be written there, without harm to what is there."""
+    try:
+        message = _why_not(out, inputs, overwrite=overwrite)
+    except OSError as error:
+        message = f"can't be made: {error.strerror or 'unknown error'}."
+    return (Finding(Severity.ERROR, str(out), "", message),) if message else ()
 
-    def error(message: str) -> tuple[Finding, ...]:
-        return (Finding(Severity.ERROR, str(out), "", message),)
 
+def _why_not(out: Path, inputs: Iterable[Path], *, overwrite: bool) -> str | None:  # noqa: PLR0911 - one a reason
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        return error("is there, and is no directory. Give another OUT.")
+        return "is there, and is no directory. Give another OUT."
+    if any(path.resolve().is_relative_to(out.resolve()) for path in inputs):
+        return "holds what is to be read or kept. Give another OUT."
     if out.exists() and not overwrite:
-        return error("is there already. Give another OUT, or --overwrite.")
-    parent = out.absolute().parent
+        return "is there already. Give another OUT, or --overwrite."
+    if out.exists() and any(out.iterdir()) and not (out / MANIFEST_FILE).is_file():
+        return "is there and is not the output of a run, so it is not replaced. Give another OUT."
+    parent = out.parent
     if not parent.is_dir():
-        return error(f"can't be made: {parent} is not a directory.")
+        return f"can't be made: {parent} is not a directory."
     if not os.access(parent, os.W_OK | os.X_OK):
-        return error(f"can't be made: {parent} may not be written to. Check its permissions.")
-    return ()
+        return f"can't be made: {parent} may not be written to. Check its permissions."
+    return None
 
 
 @contextmanager
-def whole_output(out: Path, date: datetime.date) -> Iterator[Path]:
+def whole_output(out: Path, date: datetime.date, *, overwrite: bool) -> Iterator[Path]:
     """A folder to write into; it becomes `out` if the block ends well, and vanishes if not.
 
     An old output is moved aside first and removed last, so that at every moment the old or the new one is there, whole.
+    Without `overwrite` an output that appeared meanwhile stays, and this fails.
     """
-    with locked_folder(out.absolute().parent, f".{out.name}.partial-") as folder:
+    with locked_folder(out.parent, f".{out.name}.partial-") as folder:
         output = folder / "output"
         output.mkdir()
         yield output
         _settle(output, date)
-        aside = out.absolute().parent / f"{out.name}.replaced{folder.name.removeprefix(f'.{out.name}.partial')}"
-        is_replaced = out.exists()
-        if is_replaced:
-            out.rename(aside)
-        output.rename(out)
-        if is_replaced:
-            shutil.rmtree(aside, ignore_errors=True)
+        if not (overwrite and out.exists()):
+            output.rename(out)  # fails if somebody made it meanwhile
+            return
+        aside = out.parent / f"{out.name}.replaced{folder.name.removeprefix(f'.{out.name}.partial')}"
+        out.rename(aside)
+        try:
+            output.rename(out)
+        except OSError:
+            aside.rename(out)
+            raise
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _settle(output: Path, date: datetime.date) -> None:

@@ -121,6 +121,13 @@ def blank_lines_at_the_end(path: Path) -> int:
     return max(run.count(b"\n") - 1, 0)
 
 
+def read_through(path: Path) -> None:
+    """Reads a text file to its end, so that a decompressor checks all of it."""
+    with pa.input_stream(str(path), compression="detect") as stream:
+        while stream.read(_BLOCK_BYTES):
+            pass
+
+
 def _is_header_alone(path: Path) -> bool:
     with pa.input_stream(str(path), compression="detect") as stream:
         return b"\n" not in stream.read(_LONGEST_HEADER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,12 +10,14 @@ import pyarrow.parquet
 
 from safetab.findings import Checked, FindingsOf, shortened
 from safetab.readers.delimited import SEPARATOR
-from safetab.readers.geography_batches import header_of
+from safetab.readers.geography_batches import header_of, read_through
 from safetab.readers.table_files import TableFiles, TableForm, find_table
 from safetab.text_files import why_unreadable
 
 PERSON_TABLE = "person-records"
 SYNTHETIC_MARKER = "SYNTHETIC"
+
+_PATTERN_CHARACTERS = set("*?[]{}")
 
 RACE_COLUMNS = tuple(f"QRACE{position}" for position in range(1, 9))
 BLOCK_COLUMNS = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")
@@ -22,15 +25,19 @@ PERSON_COLUMNS = ("QAGE", "QSEX", "HOUSEHOLDER", *BLOCK_COLUMNS, "CENRACE", *RAC
 
 
 def find_person_files(data: Path) -> Checked[TableFiles]:
-    """The person files, if each has the right columns."""
+    """The person files, if each has the right columns and is whole."""
     findings = FindingsOf(PERSON_TABLE)
     files = find_table(data, PERSON_TABLE, findings)
     if files is None:
         return Checked(None, findings.findings)
+    if any(_PATTERN_CHARACTERS & set(str(path)) for path in files.parts):
+        findings.error("", "its path has one of * ? [ ] { } in it, which databases read as a pattern. Rename it.")
+    if files.form is TableForm.PARQUET:
+        _check_same_types(files, findings)
     errors = list(findings.findings)
     for path in files.parts:
         part_findings = FindingsOf(path.name)
-        _check_columns(path, files.form, part_findings)
+        _check_part(path, files.form, part_findings)
         errors += part_findings.findings
     return Checked(None if errors else files, tuple(errors))
 
@@ -40,24 +47,46 @@ def label_of(files: TableFiles) -> str:
     return files.parts[0].name if len(files.parts) == 1 else files.parts[0].parent.name
 
 
-def _check_columns(path: Path, form: TableForm, findings: FindingsOf) -> None:
+def _check_same_types(files: TableFiles, findings: FindingsOf) -> None:
+    """A column has one type in all parts: a database would convert, and round, silently."""
+    types: dict[str, set[str]] = {column: set() for column in PERSON_COLUMNS}
+    for path in files.parts:
+        with suppress(pa.ArrowException, OSError):  # told about the part itself
+            for field in pa.parquet.read_schema(path):
+                if field.name in types:
+                    types[field.name].add(str(field.type))
+    for column, found in types.items():
+        if len(found) > 1:
+            findings.error(column, f"has several types: {shortened(sorted(found))}. Write all parts alike.")
+
+
+def _check_part(path: Path, form: TableForm, findings: FindingsOf) -> None:
+    damaged = f"{path} is damaged, or not what its ending says. Write it again."
     try:
         if form is TableForm.PARQUET:
-            names = pa.parquet.read_schema(path).names
-            wrong = [column for column in PERSON_COLUMNS if names.count(column) != 1]
-            if wrong:
-                findings.error(
-                    "", f"columns missing, or there more than once: {shortened(wrong, len(PERSON_COLUMNS))}."
-                )
+            _check_parquet_columns(path, findings)
         elif header_of(path) != list(PERSON_COLUMNS):
             findings.error("line 1", f"the header must be {SEPARATOR.join(PERSON_COLUMNS)}")
-    except pa.ArrowInvalid:
-        findings.error("", f"{path} is damaged, or not what its ending says. Write it again.")
+        elif form is TableForm.GZIPPED_TEXT:
+            read_through(path)  # to its checksum
+    except pa.ArrowException:
+        findings.error("", damaged)
     except OSError as error:
-        reason = f"{path} is damaged, or not what its ending says. Write it again."
-        findings.error("", reason if error.errno is None else why_unreadable(path, error))
+        findings.error("", damaged if error.errno is None else why_unreadable(path, error))
+
+
+def _check_parquet_columns(path: Path, findings: FindingsOf) -> None:
+    names = pa.parquet.read_schema(path).names
+    folded = [name.upper() for name in names]
+    wrong = [column for column in PERSON_COLUMNS if names.count(column) != 1 or folded.count(column) != 1]
+    if wrong:
+        names_of_wrong = shortened(wrong, len(PERSON_COLUMNS))
+        findings.error("", f"columns missing, or there more than once, capital letters or not: {names_of_wrong}.")
 
 
 def is_synthetic(data: Path) -> bool:
     """Whether the directory says that its people do not exist."""
-    return (data / SYNTHETIC_MARKER).exists()
+    try:
+        return (data / SYNTHETIC_MARKER).exists()
+    except OSError:  # who can't look can't say so
+        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,8 @@ from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table, Thresholds
 from safetab.tabulation.empty_groups import EmptyGroups
 from safetab.tabulation.measurements import TABLES, Measurements
 
-PLACES_AT_ONCE = 1 << 22
+PLACES_AT_ONCE = 1 << 21
+_CELLS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,17 @@ def _adaptive(level: _PaidLevel, totals: ExactCounts, places_at_once: int) -> It
         places = np.union1d(totals.between(first, end).places, empty.that_may_be_published(first, end))
         counts = totals.of_places(places[is_adaptive[places % len(universe.iterations)]])
         stage_1 = level.noisy(counts, Table.TOTAL, Stage.STAGE_1)[:, 0]
-        yield _stage_2(level, counts, stage_1)
+        tables = chosen_tables(stage_1, level.plan.thresholds)
+        for part in _parts_of_bounded_size(tables):
+            yield _stage_2(level, counts.of_places(counts.places[part]), stage_1[part], tables[part])
+
+
+def _parts_of_bounded_size(tables: NDArray[np.int8]) -> Iterator[slice]:
+    """Neighbouring groups that have about _CELLS_AT_ONCE cells together, however many groups get tables."""
+    cells = np.cumsum(np.array([table.cells for table in TABLES])[tables])
+    batch = np.append(cells // _CELLS_AT_ONCE, -1)
+    ends = np.flatnonzero(np.diff(batch)) + 1
+    yield from (slice(first, end) for first, end in pairwise([0, *ends.tolist()]))
 
 
 def chosen_tables(noisy_totals: NDArray[np.int64], thresholds: Thresholds) -> NDArray[np.int8]:
@@ -77,9 +89,10 @@ def chosen_tables(noisy_totals: NDArray[np.int64], thresholds: Thresholds) -> ND
     return np.searchsorted(np.array(thresholds.as_tuple), noisy_totals, side="right").astype(np.int8)
 
 
-def _stage_2(level: _PaidLevel, counts: ExactCounts, stage_1: NDArray[np.int64]) -> Measurements:
+def _stage_2(
+    level: _PaidLevel, counts: ExactCounts, stage_1: NDArray[np.int64], tables: NDArray[np.int8]
+) -> Measurements:
     """The table that each group's noisy total chose; totals that suppression takes leave no trace."""
-    tables = chosen_tables(stage_1, level.plan.thresholds)
     is_total = tables == TABLES.index(Table.TOTAL)
     noisy_totals = level.noisy(counts.of_places(counts.places[is_total]), Table.TOTAL, Stage.STAGE_2)
     is_kept = passes_suppression(noisy_totals[:, 0], level.plan.suppression_threshold)

@@ -1,0 +1,94 @@
+"""How to run: what the command line and Python can choose, and what of it is refused."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetab.engines.engine_kind import EngineKind
+from safetab.findings import Finding, FindingsOf
+from safetab.mechanisms.random_bits import KEY_BYTES
+from safetab.readers.person_files import SYNTHETIC_MARKER, is_synthetic
+from safetab.tabulation.tabulate_level import PLACES_AT_ONCE
+
+_MEMORY = re.compile(r"([0-9]{1,6})(\.[0-9]{1,6})? ?[KMGT]i?B")
+_MOST_THREADS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """None of it changes a released number but `test_key`, which is for synthetic people alone."""
+
+    engine: EngineKind = EngineKind.DUCKDB
+    memory: str = "4GB"
+    threads: int = 2
+    temporary_parent: Path | None = None
+    overwrite: bool = False
+    confidential_log: Path | None = None
+    test_key: bytes | None = None
+    places_at_once: int = PLACES_AT_ONCE
+
+    @property
+    def temporary_folder(self) -> Path:
+        return self.temporary_parent or Path(tempfile.gettempdir())
+
+    def log_of(self, out: Path) -> Path:
+        return self.confidential_log or out.parent / f"{out.name}.confidential.log"
+
+
+def key_of(hexadecimal: str | None) -> bytes | None:
+    """A key from its digits; what is no such text becomes a key of no length, which is refused with everything else."""
+    if hexadecimal is None:
+        return None
+    try:
+        return bytes.fromhex(hexadecimal)
+    except ValueError:
+        return b""
+
+
+def whole_path(path: Path) -> Path:
+    """Absolute and without `.` and `..`, so that a name and a parent are what they seem."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow links
+
+
+def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
+    findings = FindingsOf("the command")
+    if options.test_key is not None:
+        if len(options.test_key) != KEY_BYTES:
+            findings.error("--test-key", f"must be {2 * KEY_BYTES} hexadecimal digits.")
+        if not is_synthetic(data):
+            findings.error(
+                "--test-key",
+                f"refused: {data} has no file {SYNTHETIC_MARKER}. Two runs with one key on the data of real people"
+                " would give them away, so a key can be chosen only for people who do not exist.",
+            )
+    if not _is_directory(options.temporary_folder):
+        findings.error("--temp", f"{options.temporary_folder} is not a directory.")
+    if options.engine is EngineKind.SPARK:
+        findings.error("--engine", 'the engine "spark" is not there yet. Use "duckdb".')
+    if not _MEMORY.fullmatch(options.memory):
+        findings.error("--memory", "must be a number and a unit, e.g. 8GB or 500MB.")
+    if not 1 <= options.threads <= _MOST_THREADS:
+        findings.error("--threads", f"must be from 1 to {_MOST_THREADS}.")
+    return findings.findings
+
+
+def refused_log(log: Path, kept_apart: tuple[Path, ...]) -> tuple[Finding, ...]:
+    """The confidential log may lie neither in what is released nor among what is read."""
+    findings = FindingsOf(str(log))
+    try:
+        if any(log.resolve().is_relative_to(folder.resolve()) for folder in kept_apart):
+            findings.error("", "the confidential log can't lie inside PARAMETERS, DATA or OUT.")
+    except OSError as error:
+        findings.error("", f"the confidential log can't be written there: {error.strerror or 'unknown error'}.")
+    return findings.findings
+
+
+def _is_directory(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
