@@ -18,6 +18,7 @@ from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.mechanisms.noisy_count import noisy_count, places_whose_noise_may_exceed
 from safetab.mechanisms.random_bits import AddressedBits
 from safetab.privacy.calibration import Noise
+from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
 from safetab.spec.geography_levels import GeographyLevel
@@ -38,7 +39,10 @@ SIGMAS = {
 
 
 def right_to_draw(noise: Noise, stage: Stage = Stage.STAGE_2) -> DrawingRight:
-    return Ledger({LEVEL: Fraction(1)}).charge(MeasurementEvent(LEVEL, stage, Fraction(1, 2), noise))
+    is_gaussian = isinstance(noise, DiscreteGaussian)
+    definition = PrivacyDefinition.ZCDP if is_gaussian else PrivacyDefinition.PURE_DP
+    cost = 1 / (2 * noise.sigma_squared) if is_gaussian else 1 / noise.scale
+    return Ledger({LEVEL: cost}).charge(MeasurementEvent(LEVEL, stage, definition, 1, cost))
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:

@@ -12,6 +12,7 @@ from safetab.distributions.thresholds import lower_thresholds, variance
 from safetab.mechanisms.inversion_table import InversionTable
 from safetab.mechanisms.noisy_count import _prefix, noisy_count, places_whose_noise_may_exceed
 from safetab.mechanisms.random_bits import AddressedBits
+from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent, OverspentBudget
 from safetab.spec.geography_levels import GeographyLevel, TabulationPass
@@ -24,8 +25,14 @@ NOISE = DiscreteGaussian(Fraction(5000, 159))
 BITS = AddressedBits(bytes(range(32)))
 
 
-def right(stage: Stage = Stage.STAGE_2, level: PopulationGroupLevel = LEVEL, noise=NOISE) -> DrawingRight:
-    return Ledger({level: Fraction(1)}).charge(MeasurementEvent(level, stage, Fraction(1, 2), noise))
+def event(stage: Stage, cost: Fraction, level: PopulationGroupLevel = LEVEL) -> MeasurementEvent:
+    return MeasurementEvent(level, stage, PrivacyDefinition.ZCDP, 9, cost)
+
+
+def right(stage: Stage = Stage.STAGE_2, level: PopulationGroupLevel = LEVEL) -> DrawingRight:
+    """To draw NOISE: 9 / (2 rho) = 5000 / 159."""
+    cost = Fraction(1431, 10000)
+    return Ledger({level: cost}).charge(event(stage, cost, level))
 
 
 # The ledger
@@ -33,10 +40,10 @@ def right(stage: Stage = Stage.STAGE_2, level: PopulationGroupLevel = LEVEL, noi
 
 def test_a_level_can_be_spent_but_not_overspent() -> None:
     ledger = Ledger({LEVEL: Fraction(1, 10)})
-    ledger.charge(MeasurementEvent(LEVEL, Stage.STAGE_1, Fraction(1, 100), NOISE))
+    ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
     with pytest.raises(OverspentBudget):
-        ledger.charge(MeasurementEvent(LEVEL, Stage.STAGE_2, Fraction(9, 100) + Fraction(1, 10**30), NOISE))
-    ledger.charge(MeasurementEvent(LEVEL, Stage.STAGE_2, Fraction(9, 100), NOISE))
+        ledger.charge(event(Stage.STAGE_2, Fraction(9, 100) + Fraction(1, 10**30)))
+    ledger.charge(event(Stage.STAGE_2, Fraction(9, 100)))
     assert ledger.spent(TabulationPass.US) == Fraction(1, 10)
     assert ledger.spent(TabulationPass.PUERTO_RICO) == 0
 
@@ -48,7 +55,7 @@ def test_total_only_groups_and_adaptive_ones_share_a_levels_budget() -> None:
         (Stage.STAGE_2, Fraction(9, 10)),
         (Stage.TOTAL_ONLY, Fraction(1)),
     ):
-        ledger.charge(MeasurementEvent(LEVEL, stage, cost, NOISE))
+        ledger.charge(event(stage, cost))
     assert ledger.spent(TabulationPass.US) == 1
     assert [event.stage for event in ledger.events] == [Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY]
 
@@ -56,24 +63,31 @@ def test_total_only_groups_and_adaptive_ones_share_a_levels_budget() -> None:
 @pytest.mark.parametrize("cost", [Fraction(0), Fraction(-1)])
 def test_nothing_is_free(cost: Fraction) -> None:
     with pytest.raises(OverspentBudget):
-        Ledger({LEVEL: Fraction(1)}).charge(MeasurementEvent(LEVEL, Stage.STAGE_1, cost, NOISE))
+        Ledger({LEVEL: Fraction(1)}).charge(event(Stage.STAGE_1, cost))
+
+
+def test_what_an_event_draws_follows_from_what_it_pays() -> None:
+    assert right().event.noise == NOISE
+    assert event(Stage.STAGE_1, Fraction(1, 10**9)).noise == DiscreteGaussian(Fraction(9 * 10**9, 2))
+    pure = MeasurementEvent(LEVEL, Stage.STAGE_1, PrivacyDefinition.PURE_DP, 9, Fraction(1, 2))
+    assert pure.noise == DiscreteLaplace(Fraction(18))
 
 
 def test_an_event_is_charged_once() -> None:
     ledger = Ledger({LEVEL: Fraction(1)})
-    ledger.charge(MeasurementEvent(LEVEL, Stage.STAGE_1, Fraction(1, 100), NOISE))
+    ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
     with pytest.raises(OverspentBudget, match="charged already"):
-        ledger.charge(MeasurementEvent(LEVEL, Stage.STAGE_1, Fraction(1, 100), NOISE))
+        ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
 
 
 def test_a_level_without_a_budget_is_refused() -> None:
     with pytest.raises(OverspentBudget):
-        Ledger({}).charge(MeasurementEvent(LEVEL, Stage.STAGE_1, Fraction(1, 100), NOISE))
+        Ledger({}).charge(event(Stage.STAGE_1, Fraction(1, 100)))
 
 
 def test_nobody_but_the_ledger_makes_a_right_to_draw() -> None:
     with pytest.raises(TypeError):
-        DrawingRight(MeasurementEvent(LEVEL, Stage.STAGE_1, Fraction(1), NOISE), 0, object())
+        DrawingRight(event(Stage.STAGE_1, Fraction(1)), object())
 
 
 # Addresses and bits

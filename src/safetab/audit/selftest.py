@@ -14,6 +14,7 @@ from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.mechanisms.random_bits import AddressedBits
 from safetab.privacy.calibration import Noise
+from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger, MeasurementEvent
 from safetab.spec.geography_levels import GeographyLevel
@@ -60,7 +61,12 @@ def selftest() -> list[NoiseVerdict]:
 
 def _drawn(noise: Noise, bits: AddressedBits) -> NDArray[np.int64]:
     level = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
-    right = Ledger({level: Fraction(1)}).charge(MeasurementEvent(level, Stage.STAGE_2, Fraction(1), noise))
+    definition, cost = (
+        (PrivacyDefinition.ZCDP, 1 / (2 * noise.sigma_squared))
+        if isinstance(noise, DiscreteGaussian)
+        else (PrivacyDefinition.PURE_DP, 1 / noise.scale)
+    )
+    right = Ledger({level: cost}).charge(MeasurementEvent(level, Stage.STAGE_2, definition, 1, cost))
     nobody = ExactCounts(np.arange(DRAWS), np.zeros((DRAWS, 1), dtype=np.int64))
     return noisy_count(nobody, Table.TOTAL, right, bits)[:, 0]
 

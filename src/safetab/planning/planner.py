@@ -124,8 +124,15 @@ def _level_plan(universe: GroupUniverse, files: PublicFiles) -> LevelPlan:
         if out_of_sampler_range(noise) is None:
             threshold = noise.quantile(config.zero_suppression_chance)
     return LevelPlan(
-        level, universe, most_groups, config.budgets[level], config.thresholds[level], stages, threshold
-    )  # fmt: skip
+        level=level,
+        universe=universe,
+        definition=config.privacy_definition,
+        stability=most_groups,
+        budget=config.budgets[level],
+        thresholds=config.thresholds[level],
+        stages=stages,
+        suppression_threshold=threshold,
+    )
 
 
 def _stages(universe: GroupUniverse, most_groups: int, config: RunConfig) -> Mapping[Stage, StagePlan]:

@@ -10,6 +10,7 @@ from safetab.config.run_config import RunConfig
 from safetab.population_groups.universe import GroupUniverse
 from safetab.privacy.calibration import Noise
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
+from safetab.privacy.definitions import PrivacyDefinition
 from safetab.spec.geography_levels import TabulationPass
 from safetab.spec.population_group_levels import PopulationGroupLevel, levels_of_passes
 from safetab.spec.public_lists import PublicLists
@@ -34,6 +35,7 @@ class LevelPlan:
 
     level: PopulationGroupLevel
     universe: GroupUniverse
+    definition: PrivacyDefinition
     stability: int
     budget: Fraction
     thresholds: Thresholds

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.privacy.calibration import Noise
+from safetab.privacy.calibration import Noise, calibrated_noise
+from safetab.privacy.definitions import PrivacyDefinition
 from safetab.spec.geography_levels import GeographyLevel, TabulationPass
 from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.spec.tables import Stage
@@ -18,28 +19,45 @@ class OverspentBudget(Exception):  # noqa: N818 - the name is the sentence
 
 @dataclass(frozen=True, slots=True)
 class MeasurementEvent:
-    """One stage of one level: which noise every group of it gets, and what this costs a person. Never about a group."""
+    """One stage of one level: what it costs a person, and so which noise its groups get. Never about one group."""
 
     level: PopulationGroupLevel
     stage: Stage
+    definition: PrivacyDefinition
+    stability: int
     cost: Fraction
-    noise: Noise
+
+    @property
+    def noise(self) -> Noise:
+        """Follows from the cost: no event can pay for less noise than it draws."""
+        return calibrated_noise(self.definition, self.stability, self.cost)
 
 
 _LEDGERS_OWN = object()
 
 
-@dataclass(frozen=True, slots=True)
 class DrawingRight:
     """The right to draw the noise of one event, once for each address under its prefix; made by `Ledger.charge`."""
 
-    event: MeasurementEvent
-    address_prefix: int
-    _made_by: object
+    __slots__ = ("_event",)
 
-    def __post_init__(self) -> None:
-        if self._made_by is not _LEDGERS_OWN:
+    def __init__(self, event: MeasurementEvent, made_by: object) -> None:
+        if made_by is not _LEDGERS_OWN:
             raise TypeError("only the ledger hands out the right to draw noise")
+        self._event = event
+
+    @property
+    def event(self) -> MeasurementEvent:
+        return self._event
+
+    @property
+    def address_prefix(self) -> int:
+        """Different for every pass, level and stage: 8 bits for each of geography level, iteration level, stage.
+
+        A geography level belongs to one pass, so the pass is in it.
+        """
+        geography = list(GeographyLevel).index(self._event.level.geography)
+        return (geography << 16) | (int(self._event.level.iterations) << 8) | int(self._event.stage)
 
 
 class Ledger:
@@ -72,7 +90,7 @@ class Ledger:
         if spent > self._budgets.get(event.level, Fraction(0)):
             raise OverspentBudget(f"{event.level}, stage {event.stage}: the level's budget doesn't cover it")
         self._events.append(event)
-        return DrawingRight(event, _address_prefix(event), _LEDGERS_OWN)
+        return DrawingRight(event, _LEDGERS_OWN)
 
     def spent(self, tabulation_pass: TabulationPass) -> Fraction:
         """What was charged in a pass, for a person in it."""
@@ -84,12 +102,3 @@ def _cost_to_a_person(events: list[MeasurementEvent], level: PopulationGroupLeve
     costs = {event.stage: event.cost for event in events if event.level == level}
     adaptive = costs.get(Stage.STAGE_1, Fraction(0)) + costs.get(Stage.STAGE_2, Fraction(0))
     return max(adaptive, costs.get(Stage.TOTAL_ONLY, Fraction(0)))
-
-
-def _address_prefix(event: MeasurementEvent) -> int:
-    """Different for every pass, level and stage: 8 bits for each of geography level, iteration level, stage.
-
-    A geography level belongs to one pass, so the pass is in it.
-    """
-    geography = list(GeographyLevel).index(event.level.geography)
-    return (geography << 16) | (int(event.level.iterations) << 8) | int(event.stage)

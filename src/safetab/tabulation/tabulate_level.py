@@ -57,8 +57,9 @@ def tabulate_level(
 
 
 def _charged(plan: LevelPlan, stage: Stage, ledger: Ledger) -> DrawingRight:
-    stage_plan = plan.stages[stage]
-    return ledger.charge(MeasurementEvent(plan.level, stage, stage_plan.budget, stage_plan.noise))
+    return ledger.charge(
+        MeasurementEvent(plan.level, stage, plan.definition, plan.stability, plan.stages[stage].budget)
+    )
 
 
 def _adaptive(level: _PaidLevel, totals: ExactCounts, places_at_once: int) -> Iterator[Measurements]:
