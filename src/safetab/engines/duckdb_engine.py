@@ -78,14 +78,10 @@ class DuckDbEngine:
         label = label_of(self._persons)
         findings, broken = FindingsOf(label), BrokenRules()
         try:
-            with _ctrl_c_told():
+            with self._errors_logged():
                 distinct = self._distinct_values()
                 self._check_rejects(broken)
-        except duckdb.OutOfMemoryException as error:
-            self._log(f"DuckDB could not read the person records: {error}")
-            raise RunFailed(_OUT_OF_MEMORY) from None
-        except duckdb.Error as error:
-            self._log(f"DuckDB could not read the person records: {error}")
+        except duckdb.Error:
             findings.error(
                 "", "it can't be read: damaged, not what its ending says, or lines that end in different ways."
             )
@@ -161,14 +157,10 @@ class DuckDbEngine:
         first_keys = keys.first_key_of_atoms(np.array([state.first_atom for state in states], dtype=np.int64))
         key_files = KeyFiles(self._settings.temporary_folder, first_keys)
         try:
-            with _ctrl_c_told():
+            with self._errors_logged():
                 for batch in self._encoded_persons(keys.patterns):
                     key_files.add(batch)
-        except duckdb.OutOfMemoryException as error:
-            self._log(f"DuckDB could not encode the person records: {error}")
-            raise RunFailed(_OUT_OF_MEMORY) from None
-        except duckdb.Error as error:
-            self._log(f"DuckDB could not encode the person records: {error}")
+        except duckdb.Error:
             raise RunFailed("the person records could not be encoded; the confidential log has the reason.") from None
         encoded = dict.fromkeys(expected, 0)
         for number, state in enumerate(states):
@@ -228,21 +220,25 @@ class DuckDbEngine:
         described = self._database.execute(f"DESCRIBE SELECT * FROM {parquet_files(self._persons)}").fetchall()  # noqa: S608
         return parquet_source(self._persons, {name: column_type for name, column_type, *_ in described})
 
+    @contextmanager
+    def _errors_logged(self) -> Iterator[None]:
+        """DuckDB's words go to the confidential log; its answer to Ctrl-C is Ctrl-C, and want of memory is told."""
+        try:
+            yield
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except duckdb.Error as error:
+            self._log(f"DuckDB: {error}")
+            if isinstance(error, duckdb.OutOfMemoryException):
+                raise RunFailed(_OUT_OF_MEMORY) from None
+            raise
+        except RuntimeError as error:
+            if str(error) == "Query interrupted":
+                raise KeyboardInterrupt from None
+            raise
+
     def _query(self, sql: str) -> pa.Table:
         return pa.RecordBatchReader.from_stream(self._database.sql(sql)).read_all()
-
-
-@contextmanager
-def _ctrl_c_told() -> Iterator[None]:
-    """DuckDB answers Ctrl-C with an error of its own."""
-    try:
-        yield
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
-    except RuntimeError as error:
-        if str(error) == "Query interrupted":
-            raise KeyboardInterrupt from None
-        raise
 
 
 def _check_small_column(of_set: pa.Table, column: str, broken: BrokenRules) -> None:
