@@ -223,6 +223,12 @@ def test_noise_is_added_and_does_not_depend_on_the_counts() -> None:
     assert len(np.unique(empty)) > 8
 
 
+@pytest.mark.parametrize("places", [[3, 3], [5, 4], [0, 2, 1]])
+def test_no_place_can_be_there_twice(places: list[int]) -> None:
+    with pytest.raises(ValueError, match="must rise"):
+        ExactCounts(np.array(places), np.zeros((len(places), 1), dtype=np.int64))
+
+
 def test_counts_of_another_table_are_refused() -> None:
     with pytest.raises(ValueError, match="another table"):
         noisy_count(ExactCounts(np.array([0]), np.zeros((1, 18), dtype=np.int64)), Table.SEX_BY_AGE_4, right(), BITS)

@@ -49,7 +49,8 @@ class InversionTable:
 
     def values(self, first_words: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
         """The values, and the positions of those that are undecided; quickest for as many words as a cache holds."""
-        words = first_words >> np.uint64(WORD_BITS - self.word_bits)
+        unused_bits = WORD_BITS - self.word_bits
+        words = first_words >> np.uint64(unused_bits) if unused_bits else first_words
         values = self._guide.take((words >> self._guide_shift).view(np.int64))
         unsure = np.flatnonzero(values == _UNSURE)
         above = np.searchsorted(self._thresholds, words[unsure], side="right")

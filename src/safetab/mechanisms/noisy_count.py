@@ -24,10 +24,10 @@ def noisy_count(counts: ExactCounts, table: Table, right: DrawingRight, bits: Ad
     """
     if counts.confidential_counts.shape[1] != table.cells:
         raise ValueError("the counts are of another table")
-    noise = np.empty_like(counts.confidential_counts)
+    noisy = counts.confidential_counts.copy()
     for cell in range(table.cells):
-        noise[:, cell] = _noise(counts.places, table, cell, right, bits)
-    return counts.confidential_counts + noise  # both are far below 2^62
+        noisy[:, cell] += _noise(counts.places, table, cell, right, bits)  # both are far below 2^62
+    return noisy
 
 
 def places_whose_noise_may_exceed(

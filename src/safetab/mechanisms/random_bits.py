@@ -40,7 +40,7 @@ class AddressedBits:
         return "<random bits by address>"
 
     def words(self, prefix: int, places: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Two words of 64 bits for each place."""
+        """Two words of 64 bits for each of the rising places."""
         found = np.empty((len(places), 2), dtype="<u8")
         for part, words in self.batches(prefix, places):
             found[part] = words
@@ -54,7 +54,7 @@ class AddressedBits:
         scrambled = np.empty(len(addresses) * BLOCK_BYTES + BLOCK_BYTES - 1, dtype=np.uint8)
         for first in range(0, len(places), _BLOCKS_AT_ONCE):
             part = places[first : first + _BLOCKS_AT_ONCE]
-            if part[-1] - part[0] == len(part) - 1 and bool((np.diff(part) == 1).all()):
+            if part[-1] - part[0] == len(part) - 1:  # rising without a gap
                 stream = self._stream(prefix, int(part[0]), len(part))
             else:
                 addresses[: len(part), 1] = part

@@ -23,6 +23,8 @@ class ExactCounts:
     def __post_init__(self) -> None:
         if self.confidential_counts.ndim != 2 or len(self.places) != len(self.confidential_counts):
             raise ValueError("counts need one row for each place")
+        if not bool((np.diff(self.places) > 0).all()):
+            raise ValueError("places must rise, so that each has its own noise")
 
     def __repr__(self) -> str:
         return "<exact counts: confidential>"
