@@ -24,7 +24,7 @@ def plan(parameters: str | Path, data: str | Path) -> RunPlan:
 
     Raises `safetab.findings.InvalidInput`, with every finding in it, if a public file is at fault.
     """
-    from safetab.planning.planner import plan_of_files  # noqa: PLC0415
+    from safetab.planning.planner import plan_of_files
 
     return plan_of_files(parameters, data).require()
 
@@ -47,9 +47,9 @@ def run(  # noqa: PLR0913 - the options of the command
     Raises `safetab.findings.InvalidInput` if what was given is at fault, `safetab.failures.RunFailed` if the run itself
     failed.
     """
-    from safetab.engines.engine_kind import EngineKind  # noqa: PLC0415
-    from safetab.pipeline import run_files  # noqa: PLC0415
-    from safetab.run_options import RunOptions, key_of  # noqa: PLC0415
+    from safetab.engines.engine_kind import EngineKind
+    from safetab.pipeline import run_files
+    from safetab.run_options import RunOptions, key_of
 
     options = RunOptions(
         engine=EngineKind(engine),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -151,6 +152,27 @@ def test_the_manifest_says_what_ran_and_nothing_of_the_persons(out: Path, world:
         for stage, stage_plan in level.stages.items():
             assert charged[level.level.geography.label, level.level.iterations.label, int(stage)] == stage_plan.budget
     assert manifest["outputs"]["t1/us.csv"]["rows"] == len(rows_of(out / "t1" / "us.csv"))
+
+
+def test_no_byte_that_leaves_tells_of_the_person_file(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "recognisable-folder", 2, people=31_337, budget=1)
+    persons = world.data / "person-records.txt"
+    content = persons.read_bytes()
+    safetab.run(world.parameters, world.data, tmp_path / "out", temp=str(tmp_path), test_key="00" * 32)
+    traces = [
+        b"recognisable-folder",
+        b"person-records",
+        b"31337",
+        b"31,337",
+        str(len(content)).encode(),
+        str(int(persons.stat().st_mtime)).encode(),
+        *(hashlib.new(name, content).hexdigest().encode() for name in ("md5", "sha1", "sha256")),
+        hashlib.sha256(content).digest(),
+    ]
+    released = {str(path): path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert len(released) == 8
+    for trace in traces:
+        assert not [name for name, written in released.items() if trace in written], trace
 
 
 def test_files_carry_a_day_and_no_time(out: Path) -> None:

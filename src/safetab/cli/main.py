@@ -54,7 +54,7 @@ TestKey = Annotated[
 
 def _show_version(is_asked: bool) -> None:
     if is_asked:
-        from safetab import __version__  # noqa: PLC0415
+        from safetab import __version__
 
         typer.echo(f"safetab {__version__}")
         raise typer.Exit
@@ -78,7 +78,7 @@ def demo(
 
     The people are made up, so everything may be looked at.
     """
-    from safetab.cli.demo import take_the_tour  # noqa: PLC0415
+    from safetab.cli.demo import take_the_tour
 
     take_the_tour(out, overwrite=overwrite)
 
@@ -92,10 +92,10 @@ def validate(
     Checks config.json, the lists of codes and iterations, the geography,
     and every row of the person records. Shows no value of a record.
     """
-    from safetab.cli.messages import show_findings, told_by_exit_code  # noqa: PLC0415
-    from safetab.cli.terminal_progress import TerminalProgress  # noqa: PLC0415
-    from safetab.pipeline import validate_files  # noqa: PLC0415
-    from safetab.run_options import RunOptions  # noqa: PLC0415
+    from safetab.cli.messages import show_findings, told_by_exit_code
+    from safetab.cli.terminal_progress import TerminalProgress
+    from safetab.pipeline import validate_files
+    from safetab.run_options import RunOptions
 
     with told_by_exit_code(), TerminalProgress() as progress:
         options = RunOptions(memory=memory, threads=threads, temporary_parent=temp)
@@ -117,9 +117,9 @@ def plan(
     about groups with nobody in them; then the total privacy loss.
     Opens no person file.
     """
-    from safetab.cli.messages import show_findings, told_by_exit_code  # noqa: PLC0415
-    from safetab.cli.terminal_progress import TerminalProgress  # noqa: PLC0415
-    from safetab.planning.planner import plan_of_files  # noqa: PLC0415
+    from safetab.cli.messages import show_findings, told_by_exit_code
+    from safetab.cli.terminal_progress import TerminalProgress
+    from safetab.planning.planner import plan_of_files
 
     with told_by_exit_code():
         with TerminalProgress(is_quiet_in_a_log=True) as progress:
@@ -129,13 +129,13 @@ def plan(
         show_findings(planned.warnings)
         made = planned.require()
     if as_json:
-        import json  # noqa: PLC0415
+        import json
 
-        from safetab.planning.plan_json import plan_as_json  # noqa: PLC0415
+        from safetab.planning.plan_json import plan_as_json
 
         typer.echo(json.dumps(plan_as_json(made), indent=2))
     else:
-        from safetab.cli.plan_tables import show_plan  # noqa: PLC0415
+        from safetab.cli.plan_tables import show_plan
 
         show_plan(made)
 
@@ -158,11 +158,11 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     OUT appears whole or not at all. The terminal and the confidential log
     are for the curator; everything in OUT may be released.
     """
-    from safetab.cli.messages import show_findings, told_by_exit_code  # noqa: PLC0415
-    from safetab.cli.run_report import show_summary  # noqa: PLC0415
-    from safetab.cli.terminal_progress import TerminalProgress  # noqa: PLC0415
-    from safetab.pipeline import run_files  # noqa: PLC0415
-    from safetab.run_options import RunOptions, key_of  # noqa: PLC0415
+    from safetab.cli.messages import show_findings, told_by_exit_code
+    from safetab.cli.run_report import show_summary
+    from safetab.cli.terminal_progress import TerminalProgress
+    from safetab.pipeline import run_files
+    from safetab.run_options import RunOptions, key_of
 
     options = RunOptions(engine, memory, threads, temp, overwrite, confidential_log, key_of(test_key))
     with told_by_exit_code(), TerminalProgress() as progress:
@@ -178,9 +178,9 @@ def selftest() -> None:
     Draws a million numbers of each of five kinds and compares them with
     exact probabilities; right noise fails once in a million times.
     """
-    from safetab.audit.selftest import selftest as judged  # noqa: PLC0415
-    from safetab.cli.messages import told_by_exit_code  # noqa: PLC0415
-    from safetab.failures import RunFailed  # noqa: PLC0415
+    from safetab.audit.selftest import selftest as judged
+    from safetab.cli.messages import told_by_exit_code
+    from safetab.failures import RunFailed
 
     with told_by_exit_code():
         verdicts = judged()
