@@ -141,6 +141,14 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "a short row": (with_bytes(lambda text: text + b"1|2|True\n"), "a row must have 17 fields: 1 row is not so"),
     "a long row": (with_bytes(lambda text: text + b"|".join([b"1"] * 18) + b"\n"), "a row must have 17 fields"),
     "not UTF-8": (with_bytes(lambda text: text + b"|".join([b"\xff"] * 17) + b"\n"), "must be UTF-8 text: 1 row"),
+    "a blank line inside": (
+        with_bytes(lambda text: text.replace(b"\n", b"\n\n", 9)),
+        "blank lines are only allowed at the end",
+    ),
+    "a blank line inside, as Windows ends lines": (
+        with_bytes(lambda text: text.replace(b"\n", b"\r\n").replace(b"\r\n", b"\r\n\r\n", 3)),
+        "blank lines are only",
+    ),
     "a NUL byte": (with_value("QAGE", "5\x00"), "QAGE: must be an age"),
     "quotes": (with_value("QSPAN", '"1000"'), "QSPAN: must be a code of the list"),
     "gzip cut short": (as_gzip(lambda content: content[: len(content) // 2]), "person-records.txt.gz has"),

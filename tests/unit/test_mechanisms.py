@@ -8,7 +8,7 @@ import pytest
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.distributions.thresholds import lower_thresholds, variance
+from safetab.distributions.thresholds import lower_thresholds
 from safetab.mechanisms.inversion_table import InversionTable
 from safetab.mechanisms.noisy_count import _prefix, noisy_count, places_whose_noise_may_exceed
 from safetab.mechanisms.random_bits import AddressedBits
@@ -210,7 +210,7 @@ def test_noise_has_the_certified_mean_and_variance() -> None:
     """400,000 draws; the variance of a sample variance is near 2 sigma^4 / n, and six standard deviations alarm once in 1e9."""
     zeros = ExactCounts(np.arange(400_000), np.zeros((400_000, 1), dtype=np.int64))
     drawn = noisy_count(zeros, Table.TOTAL, right(), BITS)[:, 0]
-    exact = float(variance(NOISE).mid())
+    exact = float(NOISE.variance().mid())
     assert abs(drawn.mean()) < 6 * np.sqrt(exact / len(drawn))
     assert abs(drawn.var() - exact) < 6 * exact * np.sqrt(2 / len(drawn))
 
@@ -262,4 +262,4 @@ def test_variances_are_right_to_the_last_digit(sigma: str) -> None:
         reach = int(20 * float(sigma)) + 20
         weights = {k: mpmath.exp(-(mpmath.mpf(k) ** 2) / (2 * exact)) for k in range(-reach, reach + 1)}
         expected = mpmath.fsum(k * k * weight for k, weight in weights.items()) / mpmath.fsum(weights.values())
-    assert float(variance(DiscreteGaussian(squared)).mid()) == float(expected)
+    assert float(DiscreteGaussian(squared).variance().mid()) == float(expected)

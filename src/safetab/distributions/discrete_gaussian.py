@@ -41,6 +41,9 @@ class DiscreteGaussian(NoiseDistribution):
             return gaussian_weights.probability(self._sum_of_sigma_squared, value) + arb(0, error.upper())
         return gaussian_convolution.probability(self.sigma_squared, self.draws, value, ctx.prec)
 
+    def _variance(self) -> arb:
+        return gaussian_weights.variance(self.sigma_squared)
+
     @property
     def _is_wide(self) -> bool:
         return self.sigma_squared >= gaussian_smoothness.WIDE_SIGMA_SQUARED

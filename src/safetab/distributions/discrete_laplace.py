@@ -50,6 +50,9 @@ class DiscreteLaplace(NoiseDistribution):
             )
             return _failure(self.scale) ** value * sum(terms, arb(0))
 
+    def _variance(self) -> arb:
+        return 2 * _failure(self.scale) / _success(self.scale) ** 2
+
 
 def _failure(scale: Fraction) -> arb:
     return arb(exactly(-1 / scale)).exp()

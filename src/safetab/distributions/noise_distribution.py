@@ -40,6 +40,15 @@ class NoiseDistribution(ABC):
     def _probability(self, value: int) -> arb:
         """A ball around P[X = value] for value >= 0, tighter as the working precision grows."""
 
+    @abstractmethod
+    def _variance(self) -> arb:
+        """A ball around the variance of one draw."""
+
+    def variance(self, bits: int = DEFAULT_BITS) -> arb:
+        """Of the sum of all draws."""
+        with ctx.workprec(bits):
+            return self.draws * self._variance()
+
     def tail(self, at_least: int, bits: int = DEFAULT_BITS) -> arb:
         """P[X >= at_least]."""
         with ctx.workprec(bits):

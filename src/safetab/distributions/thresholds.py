@@ -7,7 +7,6 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from safetab.distributions import gaussian_weights
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.noise_distribution import exactly
@@ -63,12 +62,3 @@ def _tails_from(noise: DiscreteGaussian | DiscreteLaplace, most: int) -> Iterato
         probability *= growth
         growth *= slowing
         tail += probability
-
-
-def variance(noise: DiscreteGaussian | DiscreteLaplace, bits: int = 128) -> arb:
-    """The variance of one draw times the number of draws."""
-    with ctx.workprec(bits):
-        if isinstance(noise, DiscreteGaussian):
-            return noise.draws * gaussian_weights.variance(noise.sigma_squared)
-        failure = arb(exactly(-1 / noise.scale)).exp()
-        return noise.draws * 2 * failure / (1 - failure) ** 2

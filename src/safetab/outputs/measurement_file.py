@@ -10,7 +10,6 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.thresholds import variance
 from safetab.outputs.group_columns import GroupColumns
 from safetab.outputs.tables import age_bounds
 from safetab.planning.run_plan import LevelPlan
@@ -96,7 +95,7 @@ def _part(
         "mechanism": pa.scalar(mechanism_name(noise)),
         "parameter_numerator": pa.scalar(str(parameter.numerator)),
         "parameter_denominator": pa.scalar(str(parameter.denominator)),
-        "variance": pa.scalar(float(variance(noise).mid()), pa.float64()),
+        "variance": pa.scalar(float(noise.variance().mid()), pa.float64()),
     }
     return pa.table(
         {"place": np.repeat(places, table.cells), "value": values.reshape(-1)}

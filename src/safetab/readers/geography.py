@@ -9,8 +9,9 @@ import numpy as np
 
 from safetab.findings import Checked, Finding, FindingsOf, shortened
 from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
-from safetab.readers.geography_batches import batches_of, blank_lines_at_the_end
+from safetab.readers.geography_batches import batches_of
 from safetab.readers.table_files import TableForm, find_table
+from safetab.readers.text_tables import blank_lines_at_the_end
 from safetab.spec.geography import NO_ENTITY, Geography
 
 GEOGRAPHY_TABLE = "GRF-C"

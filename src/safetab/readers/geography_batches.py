@@ -13,10 +13,8 @@ from safetab.findings import FindingsOf, shortened
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.digit_columns import is_text
 from safetab.readers.table_files import TableForm
+from safetab.readers.text_tables import BLOCK_BYTES, header_of, is_header_alone
 from safetab.text_files import why_unreadable
-
-_BLOCK_BYTES = 8 << 20
-_LONGEST_HEADER = 1 << 16
 
 
 def batches_of(
@@ -80,7 +78,7 @@ def _text_batches(
         misshapen_lines.append(row.number)
         return "skip"
 
-    if _is_header_alone(path):
+    if is_header_alone(path):
         return
     names = [str(position) for position in range(len(header))]
     wanted = [str(position) for position in positions]
@@ -88,9 +86,7 @@ def _text_batches(
         reader = pa.csv.open_csv(
             stream,
             # one thread, so that the line of a wrong row is known
-            read_options=pa.csv.ReadOptions(
-                use_threads=False, block_size=_BLOCK_BYTES, skip_rows=1, column_names=names
-            ),
+            read_options=pa.csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, skip_rows=1, column_names=names),
             parse_options=pa.csv.ParseOptions(
                 delimiter=SEPARATOR,
                 quote_char=False,
@@ -109,35 +105,6 @@ def _text_batches(
         findings.error(
             "", f"a row must have {len(header)} fields separated by {SEPARATOR}, as the header has: {lines}."
         )
-
-
-def blank_lines_at_the_end(path: Path) -> int:
-    """How many lines at the end of a text file have nothing in them."""
-    run = b""
-    with pa.input_stream(str(path), compression="detect") as stream:
-        while block := stream.read(_BLOCK_BYTES):
-            kept = block.rstrip(b"\r\n")
-            run = block[len(kept) :] if kept else run + block
-    return max(run.count(b"\n") - 1, 0)
-
-
-def read_through(path: Path) -> None:
-    """Reads a text file to its end, so that a decompressor checks all of it."""
-    with pa.input_stream(str(path), compression="detect") as stream:
-        while stream.read(_BLOCK_BYTES):
-            pass
-
-
-def _is_header_alone(path: Path) -> bool:
-    with pa.input_stream(str(path), compression="detect") as stream:
-        return b"\n" not in stream.read(_LONGEST_HEADER)
-
-
-def header_of(path: Path) -> list[str]:
-    with pa.input_stream(str(path), compression="detect") as stream:
-        first_line = stream.read(_LONGEST_HEADER).partition(b"\n")[0]
-    header: str = first_line.decode("utf-8-sig", errors="replace")
-    return header.removesuffix("\r").split(SEPARATOR)
 
 
 def _positions_of(header: list[str], columns: tuple[str, ...], findings: FindingsOf) -> list[int] | None:

@@ -10,8 +10,8 @@ import pyarrow.parquet
 
 from safetab.findings import Checked, FindingsOf, shortened
 from safetab.readers.delimited import SEPARATOR
-from safetab.readers.geography_batches import header_of, read_through
 from safetab.readers.table_files import TableFiles, TableForm, find_table
+from safetab.readers.text_tables import has_blank_line_inside, header_of
 from safetab.text_files import why_unreadable
 
 PERSON_TABLE = "person-records"
@@ -67,8 +67,8 @@ def _check_part(path: Path, form: TableForm, findings: FindingsOf) -> None:
             _check_parquet_columns(path, findings)
         elif header_of(path) != list(PERSON_COLUMNS):
             findings.error("line 1", f"the header must be {SEPARATOR.join(PERSON_COLUMNS)}")
-        elif form is TableForm.GZIPPED_TEXT:
-            read_through(path)  # to its checksum
+        elif has_blank_line_inside(path):
+            findings.error("", "blank lines are only allowed at the end.")
     except pa.ArrowException:
         findings.error("", damaged)
     except OSError as error:
