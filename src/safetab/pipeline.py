@@ -18,7 +18,7 @@ from safetab.failures import RunFailed
 from safetab.findings import Checked, Finding, InvalidInput, Severity
 from safetab.mechanisms.random_bits import AddressedBits
 from safetab.outputs.locked_folder import locked_folder
-from safetab.outputs.manifest import RunFacts, hashes_of, write_manifest, write_not_for_release
+from safetab.outputs.manifest import RunFacts, hashes_of, write_manifest, write_not_for_release, write_release_log
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.outputs.pass_files import PassFiles
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
@@ -163,6 +163,7 @@ def _tabulated(
         if options.test_key:
             write_not_for_release(output)
         ran = RunFacts(plan, ledger.events, today, for_release=options.test_key is None)
+        write_release_log(output, ran, rows)
         write_manifest(output, ran, hashes_of(inputs.files.paths), rows)
     return rows
 

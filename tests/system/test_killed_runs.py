@@ -30,6 +30,7 @@ def is_whole(out: Path) -> bool:
     ) and {str(path.relative_to(out)) for path in out.rglob("*.*") if path.is_file()} == {
         *manifest["outputs"],
         "manifest.json",
+        "log.txt",
     }
 
 

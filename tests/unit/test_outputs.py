@@ -154,6 +154,13 @@ def test_the_manifest_says_what_ran_and_nothing_of_the_persons(out: Path, world:
     assert manifest["outputs"]["t1/us.csv"]["rows"] == len(rows_of(out / "t1" / "us.csv"))
 
 
+def test_the_log_that_may_be_released_says_what_was(out: Path) -> None:
+    log = (out / "log.txt").read_text().splitlines()
+    assert log[1] == "validation passed"
+    assert f"released t1/us.csv: {len(rows_of(out / 't1' / 'us.csv'))} rows" in log
+    assert log[-1].startswith(("rho ", "epsilon "))
+
+
 def test_no_byte_that_leaves_tells_of_the_person_file(tmp_path: Path) -> None:
     world = write_random_world(tmp_path / "recognisable-folder", 2, people=31_337, budget=1)
     persons = world.data / "person-records.txt"
@@ -170,7 +177,7 @@ def test_no_byte_that_leaves_tells_of_the_person_file(tmp_path: Path) -> None:
         hashlib.sha256(content).digest(),
     ]
     released = {str(path): path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    assert len(released) == 8
+    assert len(released) == 9
     for trace in traces:
         assert not [name for name, written in released.items() if trace in written], trace
 

@@ -18,6 +18,7 @@ from safetab.privacy.ledger import MeasurementEvent
 from safetab.version import VERSION
 
 MANIFEST_FILE = "manifest.json"
+LOG_FILE = "log.txt"
 NOT_FOR_RELEASE_FILE = "NOT-FOR-RELEASE"
 
 
@@ -70,6 +71,18 @@ def _configuration(config: RunConfig) -> dict[str, object]:
         "state_filter_us": list(config.us_states),
         "reader": config.reader.value,
     }
+
+
+def write_release_log(output: Path, ran: RunFacts, rows: Mapping[str, int]) -> None:
+    """The log that may be released: that the input was valid, what was released, and what it cost."""
+    definition, loss = ran.plan.config.privacy_definition, ran.plan.loss
+    lines = [
+        f"{ran.date.isoformat()} safetab {VERSION}",
+        "validation passed",
+        *(f"released {name}: {count} rows" for name, count in sorted(rows.items())),
+        f"{definition.budget_symbol} {exact(loss.unbounded)}, bounded {exact(loss.bounded)}",
+    ]
+    (output / LOG_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def write_not_for_release(output: Path) -> None:
