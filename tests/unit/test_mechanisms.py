@@ -153,22 +153,48 @@ def test_a_key_has_256_bits(length: int) -> None:
 
 # Inversion
 
+FEW, MANY = 1, 1 << 20
 
+
+def values_of(table: InversionTable, words: list[int], draws: int) -> tuple[list[int], list[int]]:
+    """The values, and the positions of the undecided ones, by the way that is taken for so many draws."""
+    values = np.zeros(len(words), dtype=np.int64)
+    blocks = np.array([[word << (64 - table.word_bits), 0] for word in words], dtype=np.uint64)
+    undecided = table.adder(draws)(blocks, values)
+    return values.tolist(), undecided.tolist()
+
+
+@pytest.mark.parametrize("draws", [FEW, MANY])
 @pytest.mark.parametrize(
     "noise",
     [DiscreteGaussian(Fraction(1, 2)), NOISE, DiscreteLaplace(Fraction(10)), DiscreteGaussian(Fraction(1, 10**12))],
 )
-def test_every_word_gives_the_value_that_its_probability_says(noise) -> None:
+def test_every_word_gives_the_value_that_its_probability_says(noise, draws: int) -> None:
     """All 256 words of 8 bits: each value gets its words, and only words on a threshold are undecided."""
     table = InversionTable(noise, 8)
-    values, undecided = table.values(np.arange(256, dtype=np.uint64) << np.uint64(56))
+    values, undecided = values_of(table, list(range(256)), draws)
     for word in range(256):
         least = noise.quantile(Fraction(word, 256)) if word else None
         most = noise.quantile(Fraction(word + 1, 256)) if word < 255 else None
         if word in undecided:
+            assert values[word] == 0  # nothing is added
             assert least is None or most is None or least < most
         else:
             assert values[word] == least == most
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [NOISE, DiscreteLaplace(Fraction(10)), DiscreteGaussian(Fraction(1, 10**12)), DiscreteGaussian(Fraction(10**8))],
+)
+def test_many_draws_and_few_give_the_same_values(noise) -> None:
+    """Random words, both ends, and every threshold with its neighbours."""
+    table = InversionTable(noise)
+    thresholds = [table.least_word_above(value) for value in range(-2000, 2000)]
+    near = {min(max(word + step, 0), 2**64 - 1) for word in thresholds for step in (-1, 0, 1)}
+    words = [*BITS.words(3, np.arange(10_000))[:, 0].tolist(), *near, 0, 2**64 - 1]
+    assert values_of(table, words, MANY) == values_of(table, words, FEW)
+    assert set(thresholds) <= {words[position] for position in values_of(table, words, MANY)[1]}
 
 
 def test_an_undecided_draw_reads_more_bits_until_it_is_certain() -> None:
@@ -200,8 +226,7 @@ def test_the_least_word_above_a_value_is_sharp() -> None:
     table = InversionTable(NOISE)
     for value in (-3, 0, 21):
         word = table.least_word_above(value)
-        below, above = (table.values(np.array([w], dtype=np.uint64))[0][0] for w in (word - 1, word + 1))
-        assert (below, above) == (value, value + 1)
+        assert values_of(table, [word - 1, word, word + 1], FEW) == ([value, 0, value + 1], [1])
     assert table.least_word_above(-(10**6)) == 0
     assert table.least_word_above(10**6) == 2**64 - 1
 

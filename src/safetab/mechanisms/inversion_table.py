@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,11 @@ from safetab.privacy.calibration import Noise
 
 WORD_BITS = 64
 _GUIDE_BITS = 16
-_UNSURE = np.iinfo(np.int32).min
+_MANY = 1 << 18  # from here on the compiled loop saves more than it costs to load
 
 MoreBits = Callable[[int], int]
 """Of the n-th extension block, n = 1, 2, ...: 128 further bits."""
+ValueAdder = Callable[[NDArray[np.uint64], NDArray[np.int64]], NDArray[np.intp]]
 
 
 class InversionTable:
@@ -35,28 +36,35 @@ class InversionTable:
         self.word_bits = word_bits
         self._least = -len(lower)
         self._thresholds = np.array(lower + upper, dtype=np.uint64)
-        self._guide_shift = np.uint64(max(word_bits - _GUIDE_BITS, 0))
-        self._guide = self._guide_table()
+        self._shifts = (np.uint64(WORD_BITS - word_bits), np.uint64(max(word_bits - _GUIDE_BITS, 0)))
 
-    def _guide_table(self) -> NDArray[np.int32]:
-        """For each beginning of a word its value, or _UNSURE if a threshold lies among the words that begin so."""
+    @cached_property
+    def _guide(self) -> NDArray[np.int32]:
+        """For each beginning of a word the number of thresholds below all words that begin so."""
         beginnings = np.arange(1 << min(_GUIDE_BITS, self.word_bits), dtype=np.uint64)
-        first = beginnings << self._guide_shift
-        last = first + ((np.uint64(1) << self._guide_shift) - np.uint64(1))
-        at_first = np.searchsorted(self._thresholds, first, side="left")
-        at_last = np.searchsorted(self._thresholds, last, side="right")
-        return np.where(at_first == at_last, at_last + self._least, _UNSURE).astype(np.int32)
+        return np.searchsorted(self._thresholds, beginnings << self._shifts[1], side="left").astype(np.int32)
 
-    def values(self, first_words: NDArray[np.uint64]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
-        """The values, and the positions of those that are undecided; quickest for as many words as a cache holds."""
-        unused_bits = WORD_BITS - self.word_bits
-        words = first_words >> np.uint64(unused_bits) if unused_bits else first_words
-        values = self._guide.take((words >> self._guide_shift).view(np.int64))
-        unsure = np.flatnonzero(values == _UNSURE)
-        above = np.searchsorted(self._thresholds, words[unsure], side="right")
-        values[unsure] = above + self._least
-        is_undecided = self._thresholds[np.maximum(above, 1) - 1] == words[unsure]
-        return values, unsure[is_undecided]
+    def adder(self, draws: int) -> ValueAdder:
+        """The quicker of two ways to the same numbers, for so many draws in all.
+
+        Either adds to each sum the value of the first word in its row, and returns the positions of the undecided
+        ones, to which nothing is added.
+        """
+        return self._add_values_compiled if draws >= _MANY else self._add_values
+
+    def _add_values(self, words: NDArray[np.uint64], sums: NDArray[np.int64]) -> NDArray[np.intp]:
+        used = words[:, 0] >> self._shifts[0]
+        below = np.searchsorted(self._thresholds, used, side="left")
+        is_decided = self._thresholds[below] != used  # the last threshold is the greatest word, so `below` is inside
+        sums += np.where(is_decided, below + self._least, 0)
+        return np.flatnonzero(~is_decided)
+
+    def _add_values_compiled(self, words: NDArray[np.uint64], sums: NDArray[np.int64]) -> NDArray[np.intp]:
+        from safetab.mechanisms.compiled_inversion import add_values  # noqa: PLC0415 - small jobs load no compiler
+
+        undecided = np.empty(len(words), dtype=np.int64)
+        found = add_values(words, self._thresholds, self._guide, self._shifts, self._least, sums, undecided)
+        return undecided[:found]
 
     def least_word_above(self, value: int) -> int:
         """No word below this one gives noise above `value`; the word itself may be undecided."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,9 +27,9 @@ def noisy_count(counts: ExactCounts, table: Table, right: DrawingRight, bits: Ad
     """
     if counts.confidential_counts.shape[1] != table.cells:
         raise ValueError("the counts are of another table")
-    noisy = counts.confidential_counts.copy()
+    noisy = np.asfortranarray(counts.confidential_counts.copy())
     for cell in range(table.cells):
-        noisy[:, cell] += _noise(counts.places, table, cell, right, bits)  # both are far below 2^62
+        _add_noise(noisy[:, cell], _Draws(counts.places, table, cell, right, bits), noisy.size)
     return noisy
 
 
@@ -47,31 +50,32 @@ def places_whose_noise_may_exceed(
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
-def _noise(
-    places: NDArray[np.int64], table: Table, cell: int, right: DrawingRight, bits: AddressedBits
-) -> NDArray[np.int64]:
-    inversion = inversion_table(right.event.noise)
-    noise = np.empty(len(places), dtype=np.int64)
-    for part, words in bits.batches(_prefix(right, table, cell), places):
-        noise[part], undecided = inversion.values(words[:, 0])
-        for position in undecided.tolist():
-            first, second = (int(word) for word in words[position])
-            extension = _Extension(int(places[part][position]), table, cell, right, bits)
-            noise[part.start + position] = inversion.resolved((first << 64) | second, extension.block)
-    return noise
+@dataclass(frozen=True, slots=True)
+class _Draws:
+    """One cell of a table at rising places: a draw for each."""
 
+    places: NDArray[np.int64]
+    table: Table
+    cell: int
+    right: DrawingRight
+    bits: AddressedBits
 
-class _Extension:
-    """Further bits of one draw, from addresses that no first block has."""
-
-    def __init__(self, place: int, table: Table, cell: int, right: DrawingRight, bits: AddressedBits) -> None:
-        self._place = np.array([place], dtype=np.int64)
-        self._address = (right, table, cell)
-        self._bits = bits
-
-    def block(self, number: int) -> int:
-        first, second = self._bits.words(_prefix(*self._address, extension=number), self._place)[0]
+    def extension_block(self, position: int, number: int) -> int:
+        """Further bits of one draw, from addresses that no first block has."""
+        prefix = _prefix(self.right, self.table, self.cell, extension=number)
+        first, second = self.bits.words(prefix, self.places[position : position + 1])[0]
         return (int(first) << 64) | int(second)
+
+
+def _add_noise(sums: NDArray[np.int64], draws: _Draws, draws_in_all: int) -> None:
+    """Adds to each sum its draw; both are far below 2^62."""
+    inversion = inversion_table(draws.right.event.noise)
+    add_values = inversion.adder(draws_in_all)
+    for part, words in draws.bits.batches(_prefix(draws.right, draws.table, draws.cell), draws.places):
+        for undecided in add_values(words, sums[part]).tolist():
+            first, second = (int(word) for word in words[undecided])
+            extension = partial(draws.extension_block, part.start + undecided)
+            sums[part.start + undecided] += inversion.resolved((first << 64) | second, extension)
 
 
 def _prefix(right: DrawingRight, table: Table, cell: int, extension: int = 0) -> int:
