@@ -4,13 +4,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test check bench-noise lock clean
+.PHONY: demo test test-slow audit check bench-noise lock clean
 
 demo: $(VENV)/.runtime ## the whole tour on synthetic people
 	$(BIN)/safetab demo build/demo --overwrite
 
 test: $(VENV)/.dev ## the default test suite
 	$(BIN)/python -m pytest -n 2 -q
+
+test-slow: $(VENV)/.dev ## planted bugs, a thousand million draws
+	$(BIN)/python -m pytest -n 2 -q -m slow
+
+audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes
+	$(BIN)/safetab audit
 
 check: $(VENV)/.dev ## format, lint, types, layers
 	$(BIN)/ruff format --check .

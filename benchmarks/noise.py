@@ -1,11 +1,14 @@
 """Draws a second on one core, random bits included: ours, and OpenDP's vector mechanism in the same run.
 
 The machine may be busy, so ratios are what counts. The last line names the smallest ratio to OpenDP.
+With TUMULT=PYTHON, the interpreter of an environment of its own that has tmlt.core, its sampler runs beside them.
 """
 
 from __future__ import annotations
 
+import os
 import resource
+import subprocess
 import time
 from collections.abc import Callable
 from fractions import Fraction
@@ -72,6 +75,27 @@ def opendp_rate(noise: Noise) -> float:
     return OPENDP_DRAWS / cpu_seconds(lambda: mechanism(zeros))
 
 
+TUMULT_PROGRAM = """
+import sys, time
+from fractions import Fraction
+from tmlt.core.random.discrete_gaussian import sample_dgauss
+squared = Fraction(sys.argv[1])
+started = time.process_time()
+for _ in range(2000):
+    sample_dgauss(squared)
+print(2000 / (time.process_time() - started))
+"""
+
+
+def tumult_rate(noise: Noise) -> float | None:
+    """Draws a second of Tumult Core's discrete Gaussian, if an environment with it was named."""
+    python = os.environ.get("TUMULT")
+    if not python or not isinstance(noise, DiscreteGaussian):
+        return None
+    program = [python, "-c", TUMULT_PROGRAM, str(noise.sigma_squared)]
+    return float(subprocess.run(program, check=True, capture_output=True, text=True).stdout)
+
+
 def bit_source_rate(bits: AddressedBits) -> float:
     """Blocks of 16 bytes a second."""
     return DRAWS / cpu_seconds(lambda: [bits._stream(1, first, 1 << 15) for first in range(0, DRAWS, 1 << 15)])
@@ -99,9 +123,11 @@ def main() -> None:
     for name, noise in noises.items():
         ours, theirs = our_rate(noise, bits), opendp_rate(noise)
         ratios[name] = ours / theirs
+        tumult = tumult_rate(noise)
+        beside = f"; Tumult Core {tumult / 1e6:.4f}, ratio {ours / tumult:,.0f}" if tumult else ""
         print(
             f"{name:20} ours {ours / 1e6:6.1f} million/s, {ours / source:.2f} of the bit source;"
-            f" OpenDP {theirs / 1e6:.3f} million/s; ratio {ratios[name]:,.0f}"
+            f" OpenDP {theirs / 1e6:.3f} million/s; ratio {ratios[name]:,.0f}{beside}"
         )
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     seconds, found = decide_empty_groups(bits)

@@ -73,7 +73,7 @@ def run_files(
     if refused:
         raise InvalidInput(refused)
     with _failures_told(), _log_of(out, options) as log, _own_errors_logged(log):
-        with _checked_engine(parameters, data, options, progress, log) as (inputs, warnings, engine):
+        with checked_engine(parameters, data, options, progress, log) as (inputs, warnings, engine):
             log.write("validation passed")
             progress.step("Encoding the person records", 1)
             people = engine.prepare()
@@ -95,7 +95,7 @@ def validate_files(
     with (
         _failures_told(),
         _own_errors_logged(None),
-        _checked_engine(parameters, data, options, progress, None) as (_, warnings, _),
+        checked_engine(parameters, data, options, progress, None) as (_, warnings, _),
     ):
         return warnings
 
@@ -116,10 +116,15 @@ def read_inputs(parameters: Path, data: Path) -> Checked[Inputs]:
 
 
 @contextmanager
-def _checked_engine(
-    parameters: Path, data: Path, options: RunOptions, progress: Progress, log: ConfidentialLog | None
+def checked_engine(
+    parameters: Path,
+    data: Path,
+    options: RunOptions | None = None,
+    progress: Progress | None = None,
+    log: ConfidentialLog | None = None,
 ) -> Iterator[tuple[Inputs, tuple[Finding, ...], CountingEngine]]:
     """An engine whose persons all keep to the rules, in a temporary folder that is gone afterwards."""
+    options, progress = options or RunOptions(), progress or NoProgress()
     progress.step("Reading the public files", 1)
     checked = read_inputs(parameters, data)
     if checked.value is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
 import safetab
 from safetab.outputs.measurement_file import SCHEMA
@@ -176,10 +176,37 @@ def test_no_byte_that_leaves_tells_of_the_person_file(tmp_path: Path) -> None:
         *(hashlib.new(name, content).hexdigest().encode() for name in ("md5", "sha1", "sha256")),
         hashlib.sha256(content).digest(),
     ]
-    released = {str(path): path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    assert len(released) == 9
+    paths = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    released = {str(path): path.read_bytes() for path in paths}
+    released |= {
+        f"{path}, decoded": str(pq.read_table(path).to_pylist()).encode() for path in paths if path.suffix == ".parquet"
+    }
+    assert len(released) == 11
     for trace in traces:
         assert not [name for name, written in released.items() if trace in written], trace
+
+
+def test_true_counts_that_one_would_recognise_appear_nowhere(tmp_path: Path) -> None:
+    """Everybody has the same codes, age and sex and one block, so every group's true count is 70,707 or 0.
+
+    The noise of a number is 0 with a chance of 1 in 500 or less, and the key is fixed.
+    """
+    world = write_random_world(tmp_path / "world", 3, people=2, budget=0.0001, run_pr=False)
+    person = next(line for line in (world.data / "person-records.txt").read_text().splitlines() if "|44|" in line)
+    (world.data / "person-records.txt").write_text("\n".join([PERSON_HEADER, *[person] * 70_707]) + "\n")
+    safetab.run(world.parameters, world.data, tmp_path / "out", test_key="01" * 32)
+    seen = [
+        value
+        for name in ("t1", "t2")
+        for value in [
+            int(row.split("|")[-1]) for row in (tmp_path / "out" / name / "us.csv").read_text().splitlines()[1:]
+        ]
+    ]
+    seen += pq.read_table(tmp_path / "out" / "measurements" / "us.parquet")["value"].to_pylist()
+    assert len([value for value in seen if abs(value - 70_707) < 5_000]) > 20
+    assert 70_707 not in seen
+    printed = "".join(path.read_text() for path in (tmp_path / "out").glob("*.*"))
+    assert "70707" not in printed.replace(",", "")
 
 
 def test_files_carry_a_day_and_no_time(out: Path) -> None:

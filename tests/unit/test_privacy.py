@@ -3,9 +3,11 @@ from __future__ import annotations
 from fractions import Fraction
 from math import sqrt
 
+import dp_accounting
 import mpmath
 import opendp.prelude as dp
 import pytest
+from dp_accounting import pld, rdp
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
@@ -79,6 +81,34 @@ def test_epsilon_agrees_with_opendp_and_is_never_below_it(rho: float, delta: str
     judged = dp.c.make_zCDP_to_approxDP(noise).map(1).epsilon(float(delta))
     ours = float(epsilon_of_rho(Fraction(rho), Fraction(delta)))
     assert judged - 1e-9 <= ours <= judged + 1.001e-4
+
+
+@pytest.mark.parametrize("rho", [0.01, 0.5, 2.643, 4.944])
+@pytest.mark.parametrize("delta", ["1e-5", "1e-10"])
+def test_epsilon_agrees_with_googles_accountant_and_is_at_most_its_grid_of_orders_better(
+    rho: float, delta: str
+) -> None:
+    accountant = rdp.RdpAccountant()
+    accountant.compose(dp_accounting.ZCDpEvent(rho))
+    judged = accountant.get_epsilon(float(delta))
+    assert judged * 0.99 <= float(epsilon_of_rho(Fraction(rho), Fraction(delta))) <= judged + 1.001e-4
+
+
+@pytest.mark.parametrize(("stability", "rho"), [(9, Fraction(1, 2)), (3, Fraction(1, 10))])
+@pytest.mark.parametrize("delta", ["1e-3", "1e-6"])
+def test_what_is_claimed_covers_the_exact_loss_of_a_level(stability: int, rho: Fraction, delta: str) -> None:
+    """By privacy loss distributions: all groups of a person, each with the noise of this budget, composed."""
+    noise = calibrated_noise(PrivacyDefinition.ZCDP, stability, rho)
+    one_group = pld.privacy_loss_distribution.from_discrete_gaussian_mechanism(sqrt(noise.sigma_squared), sensitivity=1)
+    exact = one_group.self_compose(stability).get_epsilon_for_delta(float(delta))
+    claimed = float(epsilon_of_rho(rho, Fraction(delta)))
+    assert exact <= claimed < 1.3 * exact
+
+
+def test_pure_losses_of_a_persons_groups_add_up_to_the_budget() -> None:
+    noise = calibrated_noise(PrivacyDefinition.PURE_DP, 9, Fraction(3, 2))
+    one_group = pld.privacy_loss_distribution.from_discrete_laplace_mechanism(float(1 / noise.scale), sensitivity=1)
+    assert one_group.self_compose(9).get_epsilon_for_delta(0) == pytest.approx(1.5, abs=2e-3)
 
 
 def test_epsilon_grows_with_rho_and_shrinks_with_delta() -> None:

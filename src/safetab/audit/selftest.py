@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,18 +10,11 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from safetab.audit.paid_noise import noisy_totals
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.mechanisms.noisy_count import noisy_count
 from safetab.mechanisms.random_bits import AddressedBits
 from safetab.privacy.calibration import Noise
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.privacy.ledger import Ledger, MeasurementEvent
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import Stage, Table
 
 FALSE_ALARM = 1e-6
 DRAWS = 1_000_000
@@ -55,31 +49,28 @@ class NoiseVerdict:
 
 def selftest() -> list[NoiseVerdict]:
     """Draws every kind of noise with a key of the operating system and judges it."""
-    bits = AddressedBits.of_the_operating_system()
-    return [NoiseVerdict(noise, p_value(_drawn(noise, bits), noise)) for noise in NOISES]
-
-
-def _drawn(noise: Noise, bits: AddressedBits) -> NDArray[np.int64]:
-    level = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
-    definition, cost = (
-        (PrivacyDefinition.ZCDP, 1 / (2 * noise.sigma_squared))
-        if isinstance(noise, DiscreteGaussian)
-        else (PrivacyDefinition.PURE_DP, 1 / noise.scale)
-    )
-    right = Ledger({level: cost}).charge(MeasurementEvent(level, Stage.STAGE_2, definition, 1, cost))
-    nobody = ExactCounts(np.arange(DRAWS), np.zeros((DRAWS, 1), dtype=np.int64))
-    return noisy_count(nobody, Table.TOTAL, right, bits)[:, 0]
+    bits, nobody = AddressedBits.of_the_operating_system(), np.zeros(DRAWS, dtype=np.int64)
+    return [NoiseVerdict(noise, p_value(noisy_totals(nobody, noise, bits), noise)) for noise in NOISES]
 
 
 def p_value(drawn: NDArray[np.int64], noise: Noise) -> float:
-    """Pearson's chi-square over the values that are expected often enough; the others are taken together."""
-    usual = [0]
-    while float(noise.probability(usual[-1] + 1)) * len(drawn) >= _LEAST_EXPECTED:
+    """The chance that right noise fits worse than these draws."""
+    values, counts = np.unique(drawn, return_counts=True)
+    return p_value_of_counts(dict(zip(values.tolist(), counts.tolist(), strict=True)), noise)
+
+
+def p_value_of_counts(seen: Mapping[int, int], noise: Noise) -> float:
+    """Pearson's chi-square over the values that are expected often enough; the others are taken together.
+
+    `seen` tells how often each value was drawn.
+    """
+    draws, usual = sum(seen.values()), [0]
+    while float(noise.probability(usual[-1] + 1)) * draws >= _LEAST_EXPECTED:
         usual.append(usual[-1] + 1)
-    values = np.array([*(-value for value in reversed(usual[1:])), *usual])
-    expected = np.array([float(noise.probability(int(value))) for value in values]) * len(drawn)
-    observed = np.array([np.count_nonzero(drawn == value) for value in values])
-    rest_expected, rest_observed = len(drawn) - expected.sum(), len(drawn) - observed.sum()
+    values = [*(-value for value in reversed(usual[1:])), *usual]
+    expected = np.array([float(noise.probability(value)) for value in values]) * draws
+    observed = np.array([seen.get(value, 0) for value in values])
+    rest_expected, rest_observed = draws - expected.sum(), draws - observed.sum()
     statistic = ((observed - expected) ** 2 / expected).sum()
     if rest_expected > 0:
         statistic += (rest_observed - rest_expected) ** 2 / max(rest_expected, 1.0)

@@ -191,6 +191,36 @@ def selftest() -> None:
     typer.echo("The noise of this installation is right.")
 
 
+@app.command()
+def audit(
+    runs: Annotated[
+        int, typer.Option(help="How often a world of the statistical bound is run at most.", min=1000)
+    ] = 1_000_000,
+) -> None:
+    """Try to break the program's own privacy claims.
+
+    Runs it on neighbouring worlds and compares what enters the noise and
+    what is released; checks the noise; and bounds the loss from below by
+    many runs. Needs no data; takes some minutes.
+    """
+    from safetab.audit.audit import audit as verdicts
+    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.terminal_progress import TerminalProgress
+    from safetab.failures import RunFailed
+
+    failed = 0
+    with told_by_exit_code():
+        with TerminalProgress() as progress:
+            for verdict in verdicts(runs, progress):
+                progress.print(f"{'passed' if verdict.is_passed else 'FAILED'}  {verdict.check}: {verdict.seen}")
+                for fault in verdict.faults:
+                    progress.print(f"        {fault}")
+                failed += not verdict.is_passed
+        if failed:
+            raise RunFailed(f"{failed} checks of the audit failed. Do not release anything with this installation.")
+    typer.echo("The audit found nothing.")
+
+
 def main() -> None:
     """The `safetab` command."""
     for stream in (sys.stdout, sys.stderr):

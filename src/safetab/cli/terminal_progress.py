@@ -45,6 +45,14 @@ class TerminalProgress:
         if self._bar is not None:
             self._bars.advance(self._bar)
 
+    def print(self, line: str) -> None:
+        """A line on standard output that the bar doesn't spoil."""
+        if self._is_terminal and sys.stdout.isatty():
+            self._bars.console.print(line, markup=False, highlight=False)
+        else:
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
+
     def __enter__(self) -> Self:
         self._bars.start()
         return self

@@ -35,7 +35,17 @@ class EngineSettings:
     threads: int = 2
 
 
-class CountingEngine(Protocol):
+class GroupCounts(Protocol):
+    """The two questions of a level."""
+
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        """The totals of the level's non-empty population groups."""
+
+    def cells(self, level: LevelPlan, table: Table, places: NDArray[np.int64]) -> ExactCounts:
+        """The sex-by-age cells of these groups, given by their rising places: males first, ages rising."""
+
+
+class CountingEngine(GroupCounts, Protocol):
     """Counts the persons of a data directory.
 
     Contract: every person of a pass is counted once, in exactly the groups of the paper's g; `prepare` fails with
@@ -47,12 +57,6 @@ class CountingEngine(Protocol):
 
     def prepare(self) -> Mapping[TabulationPass, int]:
         """Gets ready to count, once `check` found no error; tells how many persons each pass has."""
-
-    def totals(self, level: LevelPlan) -> ExactCounts:
-        """The totals of the level's non-empty population groups."""
-
-    def cells(self, level: LevelPlan, table: Table, places: NDArray[np.int64]) -> ExactCounts:
-        """The sex-by-age cells of these groups, given by their rising places: males first, ages rising."""
 
     def close(self) -> None:
         """Lets go of files and memory."""

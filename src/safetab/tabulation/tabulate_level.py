@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.engines.counting_engine import CountingEngine
+from safetab.engines.counting_engine import GroupCounts
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.mechanisms.random_bits import AddressedBits
 from safetab.planning.run_plan import LevelPlan
@@ -29,7 +29,7 @@ class _PaidLevel:
     """A level whose budget is charged: what is counted, and the rights to draw its noise."""
 
     plan: LevelPlan
-    engine: CountingEngine
+    engine: GroupCounts
     rights: Mapping[Stage, DrawingRight]
     bits: AddressedBits
 
@@ -38,7 +38,7 @@ class _PaidLevel:
 
 
 def tabulate_level(
-    plan: LevelPlan, engine: CountingEngine, ledger: Ledger, bits: AddressedBits, places_at_once: int = PLACES_AT_ONCE
+    plan: LevelPlan, engine: GroupCounts, ledger: Ledger, bits: AddressedBits, places_at_once: int = PLACES_AT_ONCE
 ) -> Iterator[Measurements]:
     """Measures every population group of one level, as finely as its noisy size allows.
 

@@ -1,0 +1,231 @@
+"""A statistical lower bound on the privacy loss, from how well many runs tell two neighbouring worlds apart.
+
+If the program is (epsilon, delta)-private, then P[S] <= exp(epsilon) Q[S] + delta for every set S of releases, where P
+and Q are the two worlds. So log((P[S] - delta) / Q[S]) is at most epsilon, and with confidence bounds for P[S] and Q[S]
+it is a lower bound that must not exceed what is claimed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from safetab.audit import worlds
+from safetab.audit.verdicts import Verdict, verdict
+from safetab.mechanisms.random_bits import AddressedBits
+from safetab.pipeline import checked_engine
+from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.calibration import Noise
+from safetab.privacy.conversions import epsilon_of_rho
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.privacy.ledger import Ledger
+from safetab.spec.geography_levels import GeographyLevel
+from safetab.spec.tables import Stage, Table
+from safetab.tabulation.tabulate_level import tabulate_level
+
+LOSS = "loss"
+CONFIDENCE = 0.999
+_MOST = 10**6  # above all noisy totals
+_TO_CHOOSE = 10  # a tenth of the runs chooses S, the others judge it
+_RUNS_AT_ONCE = 10_000
+_ABSENT = np.iinfo(np.int64).min
+_RARE = Fraction(1, 10**12)
+_FINENESS = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class LossWorld:
+    """Two neighbouring worlds of one level, and the delta at which their loss is bounded."""
+
+    name: str
+    geography: GeographyLevel
+    budget: float
+    delta: Fraction
+    runs: int  # of each of the two worlds, in a full audit
+    least_share_of_claim: float = 0.0
+    person: worlds.Person = worlds.FILLS_ALL_GROUPS
+    all_total_only: bool = False
+    changes: dict[str, Any] | None = None
+
+    def steps(self, runs: int) -> int:
+        """How often `loss_check` tells that it goes on."""
+        return 2 * -(-runs // _RUNS_AT_ONCE)
+
+    def write(self, folder: Path, people: tuple[worlds.Person, ...]) -> worlds.AuditWorld:
+        thresholds = {"thresholds_p": {key: [_MOST] * 3 for key in worlds.audit_config()["thresholds_p"]}}
+        config = worlds.config_of_one_level(self.geography, self.budget, **thresholds, **(self.changes or {}))
+        return worlds.write_world(folder, people, config, all_total_only=self.all_total_only)
+
+
+LOSS_WORLDS = (
+    LossWorld("totals, rho 0.5", GeographyLevel.USA, 0.5, Fraction(3, 1000), 1_000_000, 0.8, all_total_only=True),
+    LossWorld("both stages, rho 0.25", GeographyLevel.USA, 0.25, Fraction(1, 100), 100_000),
+    LossWorld(
+        "suppression, rho 0.05", GeographyLevel.TRACT, 0.05, Fraction(1, 100), 100_000,
+        changes={"zero_suppression_chance": 0.6},
+    ),
+    LossWorld(
+        "geometric noise, one code, epsilon 1", GeographyLevel.USA, 1, Fraction(0), 100_000, 0.8, all_total_only=True,
+        changes={"privacy_defn": "puredp", "max_race_codes": 1},
+        person=worlds.Person(worlds.CROWDED_BLOCK, worlds.EIGHT_RACES[:1], worlds.FILLS_ALL_GROUPS.ethnicity),
+    ),
+)  # fmt: skip
+
+
+def loss_check(world: LossWorld, folder: Path, runs: int, advance: Callable[[], None]) -> Verdict:
+    """The bound stays below the claim, and comes near it where one person fills all groups that a person can."""
+    without = _counted(world, folder / "without", worlds.POPULATION)
+    with_person = _counted(world, folder / "with", (*worlds.POPULATION, world.person))
+    distinguisher = _distinguisher(without, with_person)
+    of_with_person = _sampled(with_person, distinguisher, runs, advance)
+    of_without = _sampled(without, distinguisher, runs, advance)
+    bound = epsilon_bound(of_with_person, of_without, float(world.delta))
+    claim = _claim(without.plan, world.delta)
+    faults = [f"at least {bound:.3f} is lost, and {claim:.3f} is claimed"] if bound > claim else []
+    if runs >= world.runs and bound < world.least_share_of_claim * claim:
+        faults.append(f"only {bound:.3f} of {claim:.3f} was seen: the claim is loose, or the audit has lost its edge")
+    told = f"epsilon at least {bound:.3f}, claimed {claim:.3f} at delta {float(world.delta):g}"
+    return verdict(f"{LOSS}: {world.name}", faults, f"{told}: {bound / claim:.0%}, {runs:,} runs of each world")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _CountedLevel:
+    """A level whose totals are at hand, so that runs need not count again; keeps to the protocol `GroupCounts`."""
+
+    plan: LevelPlan
+    counted: ExactCounts
+
+    def totals(self, _: LevelPlan) -> ExactCounts:
+        return self.counted
+
+    def cells(self, _: LevelPlan, table: Table, places: NDArray[np.int64]) -> ExactCounts:
+        raise NotImplementedError(f"{len(places)} groups reached the threshold of {table.label}")
+
+    def totals_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self.counted.of_places(places).confidential_counts[:, 0]
+
+
+def _counted(world: LossWorld, folder: Path, people: tuple[worlds.Person, ...]) -> _CountedLevel:
+    written = world.write(folder, people)
+    with checked_engine(written.parameters, written.data) as (inputs, _, engine):
+        engine.prepare()
+        plan = inputs.plan.levels[0]
+        return _CountedLevel(plan, engine.totals(plan))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Distinguisher:
+    """The best test there is of which of two worlds a release comes from: its log-likelihood ratio."""
+
+    changed: NDArray[np.int64]
+    counts_without: NDArray[np.int64]
+    ratio_of_noise: dict[Stage, NDArray[np.float64]]
+    ratio_of_absence: NDArray[np.float64]
+
+    def log_ratios(self, released: Mapping[Stage, NDArray[np.int64]]) -> NDArray[np.float64]:
+        """Of many releases, each a row with what it has for the groups that the person is in, or _ABSENT."""
+        ratio = np.zeros(1)
+        for stage, numbers in released.items():
+            ratios = self.ratio_of_noise[stage]
+            noise = np.clip(numbers - self.counts_without + len(ratios) // 2, 0, len(ratios) - 1)
+            absent = self.ratio_of_absence if stage is Stage.STAGE_2 else 0.0
+            ratio = ratio + np.where(numbers == _ABSENT, absent, ratios[noise]).sum(axis=1)
+        return ratio
+
+
+def _distinguisher(without: _CountedLevel, with_person: _CountedLevel) -> _Distinguisher:
+    places = np.union1d(without.counted.places, with_person.counted.places)
+    changed = places[without.totals_of(places) != with_person.totals_of(places)]
+    before, plan = without.totals_of(changed), without.plan
+    absence = np.zeros(len(changed))
+    if plan.suppression_threshold is not None:
+        noise = plan.stages[Stage.STAGE_2].noise
+        left = [plan.suppression_threshold - count for count in before.tolist()]
+        absence = np.array([float((noise.cdf(most - 1) / noise.cdf(most)).log()) for most in left])
+    ratios = {stage: _log_ratios(planned.noise) for stage, planned in plan.stages.items()}
+    return _Distinguisher(changed, before, ratios, absence)
+
+
+def _log_ratios(noise: Noise) -> NDArray[np.float64]:
+    """How much likelier a number is with one person more, for noise from -M to M: log P[X = x - 1] - log P[X = x]."""
+    most = noise.least_with_tail_below(_RARE)
+    logs = np.array([float(noise.probability(value).log()) for value in range(-most - 1, most + 1)])
+    return -np.diff(logs)
+
+
+def _sampled(
+    level: _CountedLevel, distinguisher: _Distinguisher, runs: int, advance: Callable[[], None]
+) -> NDArray[np.float64]:
+    """The log-likelihood ratio of what each run released."""
+    ratios = []
+    for first in range(0, runs, _RUNS_AT_ONCE):
+        count = min(_RUNS_AT_ONCE, runs - first)
+        released = {stage: np.full((count, len(distinguisher.changed)), _ABSENT) for stage in level.plan.stages}
+        for run in range(count):
+            _run_once(level, distinguisher.changed, {stage: rows[run] for stage, rows in released.items()})
+        ratios.append(distinguisher.log_ratios(released))
+        advance()
+    return np.concatenate(ratios)
+
+
+def _run_once(level: _CountedLevel, changed: NDArray[np.int64], released: Mapping[Stage, NDArray[np.int64]]) -> None:
+    """Writes what one run released about the changed groups, with a key of its own."""
+    ledger, bits = Ledger({level.plan.level: level.plan.budget}), AddressedBits.of_the_operating_system()
+    for measured in tabulate_level(level.plan, level, ledger, bits):
+        of_place = np.full(level.plan.universe.size, _ABSENT)
+        of_place[measured.places] = measured.values[Table.TOTAL][:, 0]
+        np.copyto(released[measured.stage], of_place[changed], where=of_place[changed] != _ABSENT)
+        if measured.stage_1_totals is not None:
+            of_place[measured.places] = measured.stage_1_totals
+            released[Stage.STAGE_1][:] = of_place[changed]
+
+
+def epsilon_bound(with_person: NDArray[np.float64], without: NDArray[np.float64], delta: float) -> float:
+    """With confidence CONFIDENCE, no smaller epsilon is true of the program that gave these two samples.
+
+    S is all that lies above a limit, which a tenth of the samples chooses and the others judge.
+    """
+    choosing = len(with_person) // _TO_CHOOSE
+    limit = _promising_limit(with_person[:choosing], without[:choosing], delta)
+    trials = len(with_person) - choosing
+    inside, outside = (int(np.count_nonzero(one[choosing:] >= limit)) for one in (with_person, without))
+    error = (1 - CONFIDENCE) / 2
+    least = clopper_pearson_limit(inside, trials, error)
+    most = 1 - clopper_pearson_limit(trials - outside, trials, error)
+    return math.log((least - delta) / most) if least > delta else -math.inf
+
+
+def _promising_limit(with_person: NDArray[np.float64], without: NDArray[np.float64], delta: float) -> float:
+    """Where the bound would be greatest, as far as a small sample and rough standard errors tell."""
+    limits = np.quantile(with_person, np.linspace(0.3, 0.999, 500))
+    inside, outside = (1 - np.searchsorted(np.sort(sample), limits) / len(sample) for sample in (with_person, without))
+    errors = 3.3 / math.sqrt(len(with_person) * (_TO_CHOOSE - 1))
+    gain = (inside - errors * np.sqrt(inside) - delta) / (outside + errors * np.sqrt(outside) + errors**2)
+    return float(limits[np.argmax(gain)])
+
+
+def clopper_pearson_limit(successes: int, trials: int, error: float) -> float:
+    """Below the true probability of success, but for a chance of `error`."""
+    if not successes:
+        return 0.0
+    low, high = 0.0, successes / trials
+    while high - low > _FINENESS * high:
+        middle = (low + high) / 2
+        at_least_so_many = arb(middle).beta_lower(arb(successes), arb(trials - successes + 1), regularized=True)
+        low, high = (middle, high) if at_least_so_many < error else (low, middle)
+    return low
+
+
+def _claim(plan: LevelPlan, delta: Fraction) -> float:
+    if plan.definition is PrivacyDefinition.PURE_DP:
+        return float(plan.budget)
+    return float(epsilon_of_rho(plan.budget, delta))

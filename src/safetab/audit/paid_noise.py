@@ -1,0 +1,35 @@
+"""Noise as a run draws it, paid for from a ledger, without a census around it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.mechanisms.noisy_count import noisy_count
+from safetab.mechanisms.random_bits import AddressedBits
+from safetab.privacy.calibration import Noise
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
+from safetab.spec.geography_levels import GeographyLevel
+from safetab.spec.iterations import IterationLevel
+from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.spec.tables import Stage, Table
+
+_LEVEL = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
+
+
+def right_to_draw(noise: Noise) -> DrawingRight:
+    """From a ledger that has just enough for it."""
+    definition, cost = (
+        (PrivacyDefinition.ZCDP, 1 / (2 * noise.sigma_squared))
+        if isinstance(noise, DiscreteGaussian)
+        else (PrivacyDefinition.PURE_DP, 1 / noise.scale)
+    )
+    return Ledger({_LEVEL: cost}).charge(MeasurementEvent(_LEVEL, Stage.STAGE_2, definition, 1, cost))
+
+
+def noisy_totals(counts: NDArray[np.int64], noise: Noise, bits: AddressedBits) -> NDArray[np.int64]:
+    exact = ExactCounts(np.arange(len(counts)), counts.reshape(-1, 1))
+    return noisy_count(exact, Table.TOTAL, right_to_draw(noise), bits)[:, 0]

@@ -1,0 +1,155 @@
+"""The audit's small world: made so that one more person crosses whatever a mistake could look at.
+
+Four people have the same eight race codes and the same ethnicity and live in one block; nobody else has these codes.
+A fifth lifts each of their groups from 4 to 5: over the first threshold (5) and over the suppression threshold (4),
+had the program looked at true counts. Two tracts, a place, an AIANNH area and several groups have nobody.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from safetab.config.config_file import CONFIG_FILE, budget_key, threshold_key
+from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS, SYNTHETIC_MARKER
+from safetab.spec.geography_levels import GeographyLevel
+from safetab.spec.iterations import IterationLevel
+from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS
+
+_RACES = tuple(str(1000 + number) for number in range(12))
+_TOTAL_ONLY_RACE = _RACES[11]
+_ETHNICITIES = ("4000", "4001", "4002")
+_TOTAL_ONLY_ETHNICITY = _ETHNICITIES[2]
+_NO_ETHNICITY = "9950"
+_COMMON, _TOTAL_ONLY, _SUBSTATE_ONLY = "False|False", "True|False", "False|True"
+EIGHT_RACES = _RACES[:8]
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who doesn't exist."""
+
+    block: str
+    races: tuple[str, ...]
+    ethnicity: str = _NO_ETHNICITY
+    sex: int = 1
+    age: int = 30
+
+    @property
+    def row(self) -> str:
+        races = (*self.races, *["Null"] * (len(RACE_COLUMNS) - len(self.races)))
+        return "|".join([str(self.age), str(self.sex), "True", self.block, "01", *races, self.ethnicity])
+
+
+CROWDED_BLOCK, EMPTY_BLOCK, OTHER_BLOCK, PUERTO_RICAN_BLOCK = (
+    "01|001|000100|1000",
+    "01|001|000200|1000",
+    "44|007|000100|1000",
+    "72|031|000100|1000",
+)
+FILLS_ALL_GROUPS = Person(CROWDED_BLOCK, EIGHT_RACES, _ETHNICITIES[0])
+_BLOCKS = {
+    CROWDED_BLOCK: "00100|0010",
+    EMPTY_BLOCK: "00200|0020",
+    "01|003|000100|1000": "99999|9999",
+    OTHER_BLOCK: "22800|0010",
+    PUERTO_RICAN_BLOCK: "00100|9999",
+    "72|031|000200|1000": "99999|9999",
+    **{f"44|009|{tract:06d}|1000": "99999|9999" for tract in range(100, 3100, 100)},
+}
+_PEOPLE = (
+    *[FILLS_ALL_GROUPS] * 4,
+    *(Person(block, (_RACES[8],), sex=sex, age=age) for block in _BLOCKS for sex in (1, 2) for age in (3, 70))
+)  # fmt: skip
+POPULATION = tuple(person for person in _PEOPLE if person.block != EMPTY_BLOCK)
+
+ONE_MORE_PERSON = (*POPULATION, Person(EMPTY_BLOCK, (_RACES[9],)))
+EIGHT_CODES_AND_AN_ETHNICITY = (*POPULATION, FILLS_ALL_GROUPS)
+A_TOTAL_ONLY_PERSON = (*POPULATION, Person(OTHER_BLOCK, (_TOTAL_ONLY_RACE,), _TOTAL_ONLY_ETHNICITY))
+ONE_CODE_EIGHT_TIMES = (*POPULATION, Person(EMPTY_BLOCK, (_RACES[0],) * 8, _ETHNICITIES[1]))
+MOVED_TO_PUERTO_RICO = (*POPULATION[1:], replace(POPULATION[0], block=PUERTO_RICAN_BLOCK))
+
+
+@dataclass(frozen=True, slots=True)
+class AuditWorld:
+    """PARAMETERS and DATA of a run."""
+
+    parameters: Path
+    data: Path
+
+
+def write_world(
+    folder: Path, people: Iterable[Person], config: dict[str, Any], *, all_total_only: bool = False
+) -> AuditWorld:
+    """With `all_total_only` every group gets a total with the level's whole budget, and nothing else."""
+    world = AuditWorld(folder / "parameters", folder / "data")
+    world.parameters.mkdir(parents=True)
+    world.data.mkdir()
+    (world.parameters / CONFIG_FILE).write_text(json.dumps(config))
+    _write_lists(world.parameters, all_total_only=all_total_only)
+    geography = (f"{block}|{place_and_area}" for block, place_and_area in _BLOCKS.items())
+    _write(world.data / "GRF-C.txt", "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE", geography)
+    _write(world.data / "person-records.txt", "|".join(PERSON_COLUMNS), (person.row for person in people))
+    (world.data / SYNTHETIC_MARKER).write_text("These people do not exist.\n")
+    return world
+
+
+def audit_config(**changes: Any) -> dict[str, Any]:
+    """Noise of about 3 in every level's stage 2, so that nearly everything happens to some group."""
+    budgets = {IterationLevel.REGIONAL: 0.17, IterationLevel.DETAILED: 0.5}
+    return {
+        "privacy_defn": "zcdp",
+        "run_us": True,
+        "run_pr": True,
+        "state_filter_us": ["01", "44"],
+        "reader": "csv",
+        "max_race_codes": 8,
+        **{budget_key(level): budgets[level.iterations] for level in POPULATION_GROUP_LEVELS},
+        "privacy_budget_p_stage_1_fraction": 0.1,
+        "thresholds_p": {threshold_key(level): [5, 8, 12] for level in POPULATION_GROUP_LEVELS},
+        "zero_suppression_chance": 0.9,
+        "allow_negative_counts": True,
+    } | changes
+
+
+def config_of_one_level(geography: GeographyLevel, budget: float, **changes: Any) -> dict[str, Any]:
+    """Only the Detailed groups of one geography level are tabulated, and nothing is suppressed."""
+    budgets = {
+        budget_key(level): budget if (level.geography, level.iterations) == (geography, IterationLevel.DETAILED) else 0
+        for level in POPULATION_GROUP_LEVELS
+    }
+    return audit_config(**budgets, **({"run_pr": False, "zero_suppression_chance": 0} | changes))
+
+
+def _write_lists(parameters: Path, *, all_total_only: bool) -> None:
+    codes = (*_RACES, *_ETHNICITIES, _NO_ETHNICITY)
+    _write(parameters / "race-and-ethnicity-codes.txt", "RACE_ETH_CODE|RACE_ETH_NAME", (f"{c}|code {c}" for c in codes))
+    race = [
+        (str(first + number), f"{level}|{is_alone}|{flags}", codes)
+        for first, is_alone in ((1000, True), (2000, False))
+        for number, (level, flags, codes) in enumerate(_groups(_RACES, _TOTAL_ONLY_RACE, all_total_only))
+    ]
+    ethnicity = [
+        (str(3000 + number), f"{level}|{flags}", codes)
+        for number, (level, flags, codes) in enumerate(_groups(_ETHNICITIES, _TOTAL_ONLY_ETHNICITY, all_total_only))
+    ]
+    for kind, groups, alone in (("race", race, "ALONE|"), ("ethnicity", ethnicity, "")):
+        header = f"ITERATION_CODE|ITERATION_NAME|LEVEL|{alone}DETAILED_ONLY|COARSE_ONLY"
+        rows = (f"{code}|{kind} {code}|{columns}" for code, columns, _ in groups)
+        _write(parameters / f"{kind}-characteristic-iterations.txt", header, rows)
+    pairs = (f"{iteration}|{code}" for iteration, _, codes in (*race, *ethnicity) for code in codes)
+    _write(parameters / "race-and-ethnicity-code-to-iteration.txt", "ITERATION_CODE|RACE_ETH_CODE", pairs)
+
+
+def _groups(codes: Sequence[str], total_only: str, all_total_only: bool) -> list[tuple[int, str, Sequence[str]]]:
+    """Level, flags and codes: two regions, a Detailed group for each code, and below state one for the rest."""
+    detailed = [(2, _TOTAL_ONLY if all_total_only or code == total_only else _COMMON, [code]) for code in codes]
+    rest = [] if all_total_only else [(2, _SUBSTATE_ONLY, [total_only])]
+    return [(1, _COMMON, codes[:2]), (1, _COMMON, codes[2:]), *detailed, *rest]
+
+
+def _write(path: Path, header: str, rows: Iterable[str]) -> None:
+    path.write_text("".join(f"{row}\n" for row in (header, *rows)))
