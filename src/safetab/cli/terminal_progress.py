@@ -17,6 +17,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from safetab.cli.messages import printable
+
 
 class TerminalProgress:
     """Keeps to the protocol `safetab.progress.Progress`."""
@@ -44,6 +46,10 @@ class TerminalProgress:
     def advance(self) -> None:
         if self._bar is not None:
             self._bars.advance(self._bar)
+
+    def tell(self, text: str) -> None:
+        sys.stderr.write(f"{printable(text)}\n")  # above the bars: they redirect it
+        sys.stderr.flush()
 
     def __enter__(self) -> Self:
         self._bars.start()

@@ -54,6 +54,9 @@ class CountingEngine(Protocol):
     def cells(self, level: LevelPlan, table: Table, places: NDArray[np.int64]) -> ExactCounts:
         """The sex-by-age cells of these groups, given by their rising places: males first, ages rising."""
 
+    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+        """Of the records of each pass, once `check` found no error: see `safetab.engines.fingerprint`."""
+
     def close(self) -> None:
         """Lets go of files and memory."""
 
