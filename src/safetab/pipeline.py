@@ -6,7 +6,7 @@ import datetime
 import resource
 import traceback
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,7 +86,7 @@ def run_files(
             people = engine.prepare()
             progress.advance()
             log.write(", ".join(f"{count:,} persons in the {which.value} pass" for which, count in people.items()))
-            with spending.recorded(engine.fingerprint) if spending else nullcontext(()) as spend_warnings:
+            with _recorded(spending, engine, progress) as spend_warnings:
                 rows = _tabulated(inputs, engine, out, options, progress)
         log.write(", ".join(f"{count:,} rows of {name}" for name, count in rows.items()))
         return RunSummary(inputs.plan, (*warnings, *spend_warnings), rows)
@@ -138,6 +138,20 @@ def _spending(plan: RunPlan, options: RunOptions, progress: Progress, log: Confi
 
     request = options.spend_request
     return RunSpending(request, plan, tell) if request else None
+
+
+@contextmanager
+def _recorded(
+    spending: RunSpending | None, engine: CountingEngine, progress: Progress
+) -> Iterator[tuple[Finding, ...]]:
+    """Noise is drawn inside: if there are accounts to keep, it is in them by then."""
+    if spending is None:
+        yield ()
+        return
+    progress.step("Taking the fingerprint of the person records", 1)
+    with spending.recorded(engine.fingerprint) as warnings:
+        progress.advance()
+        yield warnings
 
 
 @contextmanager

@@ -36,10 +36,10 @@ class RunSpending:
     def __init__(self, request: SpendRequest, plan: RunPlan, tell: Callable[[str], None]) -> None:
         self._request = request
         self._tell = tell
-        self._run, self._utc = secrets.token_hex(8), utc_now()
+        self._run = secrets.token_hex(8)
         definition = plan.config.privacy_definition
         self._spends = [
-            Spend(self._run, self._utc, request.dataset, each, definition, plan.loss_of(each).unbounded, fingerprint="")
+            Spend(self._run, "", request.dataset, each, definition, plan.loss_of(each).unbounded, fingerprint="")
             for each in plan.config.passes
         ]
 
@@ -67,8 +67,10 @@ class RunSpending:
         with closing(SpendLogFile(self._request.log, may_create=True)) as file:
             with file.locked() as content:
                 secret = content.secret
-            of_pass = fingerprints(secret)
-            self._spends = [replace(spend, fingerprint=of_pass[spend.tabulation_pass]) for spend in self._spends]
+            of_pass, utc = fingerprints(secret), utc_now()
+            self._spends = [
+                replace(spend, utc=utc, fingerprint=of_pass[spend.tabulation_pass]) for spend in self._spends
+            ]
             warnings = self._reserved(file)
             try:
                 yield warnings
