@@ -112,7 +112,10 @@ def refused_spending(options: RunOptions, kept_apart: tuple[Path, ...], confiden
     if options.spend_limit is not None and (options.spend_log is None or options.dataset is None):
         findings.error("--spend-limit", "needs --spend-log and --dataset: a limit is kept over all runs on a data set.")
     if options.dataset is not None and not DATASET_NAME.fullmatch(options.dataset):
-        findings.error("--dataset", "must be 1 to 100 letters, digits, dots, hyphens or underscores; no dot in front.")
+        findings.error(
+            "--dataset",
+            "must be 1 to 100 letters, digits, dots, hyphens or underscores, beginning with one of the first two.",
+        )
     if options.spend_limit is not None and not _LIMIT.fullmatch(options.spend_limit):
         findings.error("--spend-limit", "must be a decimal number such as 4.85, rho or epsilon as in config.json.")
     if options.spend_log is None:

@@ -29,7 +29,7 @@ def refused_file(path: Path) -> tuple[Finding, ...]:
         message = None if is_room else f"can't be made: {path.parent} is no directory that may be written to."
     except (OSError, ValueError) as error:
         message = f"can't be used: {getattr(error, 'strerror', None) or 'no such path can be'}."
-    return (Finding(Severity.ERROR, str(path), "", message),) if message else ()
+    return _error(path, message) if message else ()
 
 
 def _why_not_mode(mode: int) -> str | None:
@@ -52,11 +52,16 @@ class SpendLogFile:
         """Raises FileNotFoundError if there is none and none may be made, InvalidInput if it can't be used."""
         self._path = path
         flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        self._descriptor = os.open(path, flags | (os.O_CREAT if may_create else 0), 0o600)
+        try:
+            self._descriptor = os.open(path, flags | (os.O_CREAT if may_create else 0), 0o600)
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and not may_create:
+                raise
+            raise InvalidInput(_error(path, f"can't be opened: {error.strerror or 'unknown error'}.")) from None
         message = _why_not_mode(os.fstat(self._descriptor).st_mode)
         if message:
             self.close()
-            raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)])
+            raise InvalidInput(_error(path, message))
 
     @contextmanager
     def locked(self) -> Iterator[LogContent]:
@@ -94,6 +99,10 @@ class SpendLogFile:
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]
         os.fsync(self._descriptor)
+
+
+def _error(path: Path, message: str) -> tuple[Finding, ...]:
+    return (Finding(Severity.ERROR, str(path), "", message),)
 
 
 def utc_now() -> str:

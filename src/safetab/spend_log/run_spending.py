@@ -119,7 +119,9 @@ class RunSpending:
     def _warnings(self, content: LogContent) -> tuple[Finding, ...]:
         findings = FindingsOf(str(self._request.log))
         if content.is_torn:
-            findings.warning("last line", "was cut short, before its run drew any noise. It counts for nothing.")
+            findings.warning(
+                "last line", "was cut short, as by a crash. It counts for nothing: noise waits for a whole line."
+            )
         for spend in self._spends:
             before = account_of(content.spends, spend.dataset, spend.tabulation_pass).spends
             others = sum(earlier.fingerprint != spend.fingerprint for earlier in before)
