@@ -41,6 +41,9 @@ def run(  # noqa: PLR0913 - the options of the command
     overwrite: bool = False,
     confidential_log: str | Path | None = None,
     test_key: str | None = None,
+    dataset: str | None = None,
+    spend_log: str | Path | None = None,
+    spend_limit: str | int | None = None,
 ) -> RunSummary:
     """Validates, tabulates and writes: what the command `safetab run` does, with the same options.
 
@@ -59,5 +62,8 @@ def run(  # noqa: PLR0913 - the options of the command
         overwrite=overwrite,
         confidential_log=Path(confidential_log) if confidential_log is not None else None,
         test_key=key_of(test_key),
+        dataset=dataset,
+        spend_log=Path(spend_log) if spend_log is not None else None,
+        spend_limit=str(spend_limit) if spend_limit is not None else None,
     )
     return run_files(Path(parameters), Path(data), Path(out), options)

@@ -27,7 +27,8 @@ from safetab.privacy.ledger import Ledger
 from safetab.progress import NoProgress, Progress
 from safetab.readers.person_files import find_person_files
 from safetab.readers.table_files import TableFiles
-from safetab.run_options import RunOptions, refused_log, refused_options, whole_path
+from safetab.run_options import RunOptions, refused_log, refused_options, refused_spending, whole_path
+from safetab.spend_log.run_spending import RunSpending
 from safetab.tabulation.tabulate_level import tabulate_level
 
 _TEMPORARY_PREFIX = "safetab-persons-"
@@ -70,18 +71,25 @@ def run_files(
     kept = (parameters, data, options.temporary_folder)
     refused = output_findings(out, kept, overwrite=options.overwrite) + refused_options(data, options)
     refused += refused_log(options.log_of(out), (parameters, data, out))
+    refused += refused_spending(options, (parameters, data, out), options.log_of(out))
     if refused:
         raise InvalidInput(refused)
     with _failures_told(), _log_of(out, options) as log, _own_errors_logged(log):
-        with checked_engine(parameters, data, options, progress, log) as (inputs, warnings, engine):
+        checked = _public_inputs(parameters, data, progress)
+        inputs = checked.require()
+        spending = _spending(inputs.plan, options, progress, log)
+        if spending:
+            spending.look()
+        with checked_engine(checked, options, progress, log) as (warnings, engine):
             log.write("validation passed")
             progress.step("Encoding the person records", 1)
             people = engine.prepare()
             progress.advance()
             log.write(", ".join(f"{count:,} persons in the {which.value} pass" for which, count in people.items()))
-            rows = _tabulated(inputs, engine, out, options, progress)
+            with _recorded(spending, engine, progress) as spend_warnings:
+                rows = _tabulated(inputs, engine, out, options, progress)
         log.write(", ".join(f"{count:,} rows of {name}" for name, count in rows.items()))
-        return RunSummary(inputs.plan, warnings, rows)
+        return RunSummary(inputs.plan, (*warnings, *spend_warnings), rows)
 
 
 def validate_files(
@@ -92,12 +100,10 @@ def validate_files(
     refused = refused_options(data, options)
     if refused:
         raise InvalidInput(refused)
-    with (
-        _failures_told(),
-        _own_errors_logged(None),
-        checked_engine(parameters, data, options, progress, None) as (_, warnings, _),
-    ):
-        return warnings
+    with _failures_told(), _own_errors_logged(None):
+        checked = _public_inputs(parameters, data, progress)
+        with checked_engine(checked, options, progress) as (warnings, _):
+            return warnings
 
 
 def read_inputs(parameters: Path, data: Path) -> Checked[Inputs]:
@@ -115,31 +121,53 @@ def read_inputs(parameters: Path, data: Path) -> Checked[Inputs]:
     return Checked(Inputs(public.value, planned.value, persons.value), findings)
 
 
-@contextmanager
-def checked_engine(
-    parameters: Path,
-    data: Path,
-    options: RunOptions | None = None,
-    progress: Progress | None = None,
-    log: ConfidentialLog | None = None,
-) -> Iterator[tuple[Inputs, tuple[Finding, ...], CountingEngine]]:
-    """An engine whose persons all keep to the rules, in a temporary folder that is gone afterwards."""
-    options, progress = options or RunOptions(), progress or NoProgress()
+def _public_inputs(parameters: Path, data: Path, progress: Progress) -> Checked[Inputs]:
+    """Has a value; raises InvalidInput, warnings included, if there is none."""
     progress.step("Reading the public files", 1)
     checked = read_inputs(parameters, data)
     if checked.value is None:
         raise InvalidInput(checked.findings)
     progress.advance()
-    inputs = checked.value
+    return checked
+
+
+def _spending(plan: RunPlan, options: RunOptions, progress: Progress, log: ConfidentialLog) -> RunSpending | None:
+    def tell(text: str) -> None:
+        log.write(text)
+        progress.tell(text)
+
+    request = options.spend_request
+    return RunSpending(request, plan, tell) if request else None
+
+
+@contextmanager
+def _recorded(
+    spending: RunSpending | None, engine: CountingEngine, progress: Progress
+) -> Iterator[tuple[Finding, ...]]:
+    """Noise is drawn inside: if there are accounts to keep, it is in them by then."""
+    if spending is None:
+        yield ()
+        return
+    progress.step("Taking the fingerprint of the person records", 1)
+    with spending.recorded(engine.fingerprint) as warnings:
+        progress.advance()
+        yield warnings
+
+
+@contextmanager
+def checked_engine(
+    checked: Checked[Inputs], options: RunOptions, progress: Progress, log: ConfidentialLog | None = None
+) -> Iterator[tuple[tuple[Finding, ...], CountingEngine]]:
+    """An engine whose persons all keep to the rules, in a temporary folder that is gone afterwards."""
     with locked_folder(options.temporary_folder, _TEMPORARY_PREFIX) as folder:
         settings = EngineSettings(folder, options.memory, options.threads)
-        with closing(_engine(inputs, settings, log)) as engine:
+        with closing(_engine(checked.require(), settings, log)) as engine:
             progress.step("Checking the person records", 1)
             findings = engine.check()
             progress.advance()
             if any(finding.is_error for finding in findings):
                 raise InvalidInput((*checked.findings, *findings))
-            yield inputs, (*checked.warnings, *findings), engine
+            yield (*checked.warnings, *findings), engine
 
 
 def _engine(inputs: Inputs, settings: EngineSettings, log: ConfidentialLog | None) -> CountingEngine:

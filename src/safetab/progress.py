@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Protocol
 
 
@@ -12,10 +13,18 @@ class Progress(Protocol):
     def advance(self) -> None:
         """One part is done."""
 
+    def tell(self, text: str) -> None:
+        """Something that the curator should know before the run goes on; nothing of a record."""
+
 
 class NoProgress:
+    """Shows no progress; what must be told goes to Python's logging, by default to standard error."""
+
     def step(self, name: str, parts: int) -> None:
         pass
 
     def advance(self) -> None:
         pass
+
+    def tell(self, text: str) -> None:
+        logging.getLogger("safetab").warning(text)

@@ -6,16 +6,21 @@ import os
 import re
 import tempfile
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from safetab.engines.engine_kind import EngineKind
 from safetab.findings import Finding, FindingsOf
 from safetab.mechanisms.random_bits import KEY_BYTES
 from safetab.readers.person_files import SYNTHETIC_MARKER, is_synthetic
+from safetab.spend_log.log_file import refused_file
+from safetab.spend_log.log_lines import DATASET_NAME
+from safetab.spend_log.run_spending import SpendRequest
 from safetab.tabulation.tabulate_level import PLACES_AT_ONCE
 
 _MEMORY = re.compile(r"([0-9]{1,6})(\.[0-9]{1,6})? ?[KMGT]i?B")
 _MOST_THREADS = 1024
+_LIMIT = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,9 @@ class RunOptions:
     confidential_log: Path | None = None
     test_key: bytes | None = None
     places_at_once: int = PLACES_AT_ONCE
+    dataset: str | None = None
+    spend_log: Path | None = None
+    spend_limit: str | None = None
 
     @property
     def temporary_folder(self) -> Path:
@@ -37,6 +45,14 @@ class RunOptions:
 
     def log_of(self, out: Path) -> Path:
         return self.confidential_log or out.parent / f"{out.name}.confidential.log"
+
+    @property
+    def spend_request(self) -> SpendRequest | None:
+        """Once `refused_spending` found nothing."""
+        if self.dataset is None or self.spend_log is None:
+            return None
+        limit = None if self.spend_limit is None else Fraction(self.spend_limit)
+        return SpendRequest(self.dataset, whole_path(self.spend_log), limit)
 
 
 def key_of(hexadecimal: str | None) -> bytes | None:
@@ -76,15 +92,38 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
     return findings.findings
 
 
-def refused_log(log: Path, kept_apart: tuple[Path, ...]) -> tuple[Finding, ...]:
-    """The confidential log may lie neither in what is released nor among what is read."""
+def refused_log(log: Path, kept_apart: tuple[Path, ...], called: str = "the confidential log") -> tuple[Finding, ...]:
+    """A log of the curator's may lie neither in what is released nor among what is read."""
     findings = FindingsOf(str(log))
     try:
         if any(log.resolve().is_relative_to(folder.resolve()) for folder in kept_apart):
-            findings.error("", "the confidential log can't lie inside PARAMETERS, DATA or OUT.")
+            findings.error("", f"{called} can't lie inside PARAMETERS, DATA or OUT.")
     except OSError as error:
-        findings.error("", f"the confidential log can't be written there: {error.strerror or 'unknown error'}.")
+        findings.error("", f"{called} can't be written there: {error.strerror or 'unknown error'}.")
     return findings.findings
+
+
+def refused_spending(options: RunOptions, kept_apart: tuple[Path, ...], confidential_log: Path) -> tuple[Finding, ...]:
+    findings = FindingsOf("the command")
+    if options.spend_log is not None and options.dataset is None:
+        findings.error("--spend-log", "needs --dataset, the name of the people whose privacy is spent.")
+    if options.dataset is not None and options.spend_log is None:
+        findings.error("--dataset", "needs --spend-log, the file that keeps the accounts.")
+    if options.spend_limit is not None and (options.spend_log is None or options.dataset is None):
+        findings.error("--spend-limit", "needs --spend-log and --dataset: a limit is kept over all runs on a data set.")
+    if options.dataset is not None and not DATASET_NAME.fullmatch(options.dataset):
+        findings.error(
+            "--dataset",
+            "must be 1 to 100 letters, digits, dots, hyphens or underscores, beginning with one of the first two.",
+        )
+    if options.spend_limit is not None and not _LIMIT.fullmatch(options.spend_limit):
+        findings.error("--spend-limit", "must be a decimal number such as 4.85, rho or epsilon as in config.json.")
+    if options.spend_log is None:
+        return findings.findings
+    log = whole_path(options.spend_log)
+    if log == whole_path(confidential_log):
+        findings.error("--spend-log", "must be another file than the confidential log.")
+    return findings.findings + (refused_log(log, kept_apart, "the spend log") or refused_file(log))
 
 
 def _is_directory(path: Path) -> bool:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import random
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
+from tests.person_forms import PERSON_FORMS, people_of
+from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 import safetab
@@ -108,62 +105,7 @@ def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, t
     assert run(world, tmp_path / "out") == expected
 
 
-def people_of(world: RandomWorld) -> list[str]:
-    return (world.data / "person-records.txt").read_text().splitlines()[1:]
-
-
-def as_text(folder: Path, rows: list[str]) -> None:
-    (folder / "person-records.txt").write_text("\n".join([PERSON_HEADER, *rows]) + "\n")
-
-
-def shuffled(folder: Path, rows: list[str]) -> None:
-    as_text(folder, random.Random(7).sample(rows, len(rows)))
-
-
-def windows_line_ends(folder: Path, rows: list[str]) -> None:
-    text = "\r\n".join([PERSON_HEADER, *rows, "", ""])
-    (folder / "person-records.txt").write_bytes(b"\xef\xbb\xbf" + text.encode())
-
-
-def gzipped(folder: Path, rows: list[str]) -> None:
-    text = "\n".join([PERSON_HEADER, *rows])
-    (folder / "person-records.txt.gz").write_bytes(gzip.compress(text.encode()))
-
-
-def split(folder: Path, rows: list[str]) -> None:
-    (folder / "person-records").mkdir()
-    for number in range(5):
-        part = "\n".join([PERSON_HEADER, *rows[number::5]])
-        (folder / "person-records" / f"part-{number}.txt").write_text(part)
-
-
-def columns_of(rows: list[str]) -> dict[str, list[str]]:
-    names = PERSON_HEADER.split("|")
-    return {name: [row.split("|")[position] for row in rows] for position, name in enumerate(names)}
-
-
-def parquet_of_text(folder: Path, rows: list[str]) -> None:
-    pq.write_table(pa.table(columns_of(rows)), folder / "person-records.parquet", row_group_size=13)
-
-
-def parquet_of_integers(folder: Path, rows: list[str]) -> None:
-    def typed(name: str, values: list[str]) -> pa.Array:
-        if name == "HOUSEHOLDER":
-            return pa.array([value == "True" for value in values])
-        return pa.array(
-            [None if value == "Null" else int(value) for value in values], pa.int16() if name < "T" else pa.int64()
-        )
-
-    columns = {name: typed(name, values) for name, values in reversed(columns_of(rows).items())}
-    (folder / "person-records").mkdir()
-    table = pa.table(columns | {"MORE": [1] * len(rows)})
-    pq.write_table(table.slice(0, 30), folder / "person-records" / "a.parquet")
-    pq.write_table(table.slice(30), folder / "person-records" / "b.parquet")
-
-
-@pytest.mark.parametrize(
-    "write", [as_text, shuffled, windows_line_ends, gzipped, split, parquet_of_text, parquet_of_integers]
-)
+@pytest.mark.parametrize("write", PERSON_FORMS)
 def test_the_form_of_the_person_files_does_not_matter(write, world: RandomWorld, expected, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()

@@ -21,13 +21,15 @@ from numpy.typing import NDArray
 from safetab.audit import worlds
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.mechanisms.random_bits import AddressedBits
-from safetab.pipeline import checked_engine
+from safetab.pipeline import checked_engine, read_inputs
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.calibration import Noise
 from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
+from safetab.progress import NoProgress
+from safetab.run_options import RunOptions
 from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.tables import Stage, Table
 from safetab.tabulation.tabulate_level import tabulate_level
@@ -116,9 +118,10 @@ class _CountedLevel:
 
 def _counted(world: LossWorld, folder: Path, people: tuple[worlds.Person, ...]) -> _CountedLevel:
     written = world.write(folder, people)
-    with checked_engine(written.parameters, written.data) as (inputs, _, engine):
+    inputs = read_inputs(written.parameters, written.data)
+    with checked_engine(inputs, RunOptions(), NoProgress()) as (_, engine):
         engine.prepare()
-        plan = inputs.plan.levels[0]
+        plan = inputs.require().plan.levels[0]
         return _CountedLevel(plan, engine.totals(plan))
 
 

@@ -50,6 +50,16 @@ LogFile = Annotated[Path | None, typer.Option(help="The curator's log. Default: 
 TestKey = Annotated[
     str | None, typer.Option(metavar="HEX", help="64 hexadecimal digits; only for synthetic data, never for a release.")
 ]
+Dataset = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Whose privacy is spent: a name for these people, in --spend-log.")
+]
+SpendLog = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The curator's accounts of what all runs on --dataset spent.")
+]
+SpendLimit = Annotated[
+    str | None,
+    typer.Option(metavar="X", help="Refuse the run if a pass of --dataset would lose more in all: rho or epsilon."),
+]
 
 
 def _show_version(is_asked: bool) -> None:
@@ -152,6 +162,9 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     overwrite: Overwrite = False,
     confidential_log: LogFile = None,
     test_key: TestKey = None,
+    dataset: Dataset = None,
+    spend_log: SpendLog = None,
+    spend_limit: SpendLimit = None,
 ) -> None:
     """Validate, tabulate and write the tables: t1, t2, the measurements and a manifest.
 
@@ -164,7 +177,18 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.pipeline import run_files
     from safetab.run_options import RunOptions, key_of
 
-    options = RunOptions(engine, memory, threads, temp, overwrite, confidential_log, key_of(test_key))
+    options = RunOptions(
+        engine=engine,
+        memory=memory,
+        threads=threads,
+        temporary_parent=temp,
+        overwrite=overwrite,
+        confidential_log=confidential_log,
+        test_key=key_of(test_key),
+        dataset=dataset,
+        spend_log=spend_log,
+        spend_limit=spend_limit,
+    )
     with told_by_exit_code(), TerminalProgress() as progress:
         summary = run_files(parameters, data, out, options, progress)
     show_findings(summary.warnings)

@@ -17,6 +17,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from safetab.cli.messages import printable
+
 
 class TerminalProgress:
     """Keeps to the protocol `safetab.progress.Progress`."""
@@ -52,6 +54,10 @@ class TerminalProgress:
         else:
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()
+
+    def tell(self, text: str) -> None:
+        sys.stderr.write(f"{printable(text)}\n")  # above the bars: they redirect it
+        sys.stderr.flush()
 
     def __enter__(self) -> Self:
         self._bars.start()

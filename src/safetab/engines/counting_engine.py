@@ -58,6 +58,9 @@ class CountingEngine(GroupCounts, Protocol):
     def prepare(self) -> Mapping[TabulationPass, int]:
         """Gets ready to count, once `check` found no error; tells how many persons each pass has."""
 
+    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+        """Of the records of each pass, once `check` found no error: see `safetab.engines.fingerprint`."""
+
     def close(self) -> None:
         """Lets go of files and memory."""
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from safetab.engines.array_counter import ArrayCounter
 from safetab.engines.counting_engine import AGES, SEX_AGES, EngineSettings, MiscountedPersons
 from safetab.engines.encoding import NO_ATOM, Encoding
+from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.person_source import parquet_files, parquet_source, text_source
 from safetab.engines.person_types import KeyFiles, PersonKeys, person_types_of
 from safetab.failures import RunFailed
@@ -210,6 +211,17 @@ class DuckDbEngine:
 
     def cells(self, level: LevelPlan, table: Table, places: NDArray[np.int64]) -> ExactCounts:
         return self._counter.cells(level, table, places)
+
+    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+        fingerprint = RecordFingerprint(secret)
+        try:
+            with self._errors_logged():
+                sums = self._database.execute(fingerprint.state_sums_sql(self._source(keep_rejects=False))).fetchall()
+        except duckdb.Error:
+            raise RunFailed(
+                "the person records could not be read again; the confidential log has the reason."
+            ) from None
+        return fingerprint.of_passes(sums)
 
     def close(self) -> None:
         self._database.close()

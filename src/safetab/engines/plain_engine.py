@@ -13,6 +13,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from safetab.engines.counting_engine import MiscountedPersons
+from safetab.engines.fingerprint import RecordFingerprint
 from safetab.findings import Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
@@ -118,6 +119,10 @@ class PlainEngine:
                 if place in row_of:
                     cells[row_of[place], cell] += 1
         return ExactCounts(places, cells)
+
+    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+        fingerprint = RecordFingerprint(secret)
+        return fingerprint.of_passes(fingerprint.sums_of(person) for person in self._read(BrokenRules()))
 
     def close(self) -> None:
         self._of_pass.clear()

@@ -1,4 +1,4 @@
-"""From zCDP to (epsilon, delta), rounded up: what is reported is never less than what is guaranteed."""
+"""Between definitions, never to one's advantage: what is reported is never less than what is guaranteed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from safetab.distributions.noise_distribution import exactly
 
 _BITS = 128
 _SEARCH_STEPS = 100
+
+
+def rho_of_epsilon(epsilon: Fraction) -> Fraction:
+    """The rho such that pure epsilon-differential privacy implies rho-zCDP. There is no way back at delta 0.
+
+    Proof: docs/privacy.md#repeated-runs.
+    """
+    return epsilon**2 / 2
 
 
 def epsilon_of_rho(rho: Fraction, delta: Fraction, decimals: int = 4) -> Fraction:

@@ -1,0 +1,183 @@
+"""The fingerprint is a function of the secret and of the records of a pass, and of nothing else."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+from tests.person_forms import PERSON_FORMS, as_text, people_of
+from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
+
+from safetab.engines.counting_engine import EngineSettings
+from safetab.engines.duckdb_engine import DuckDbEngine
+from safetab.engines.fingerprint import RecordFingerprint
+from safetab.engines.plain_engine import PlainEngine
+from safetab.pipeline import read_inputs
+from safetab.spec.geography_levels import TabulationPass
+
+US, PR = TabulationPass.US, TabulationPass.PUERTO_RICO
+SECRET = bytes(range(32))
+COLUMNS = PERSON_HEADER.split("|")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> RandomWorld:
+    return write_random_world(tmp_path / "world", 3, people=60, max_race_codes=8)
+
+
+def fingerprints(world: RandomWorld, secret: bytes = SECRET, threads: int = 2):
+    """What both engines say, which must be the same."""
+    inputs = read_inputs(world.parameters, world.data).require()
+    engine = DuckDbEngine(
+        inputs.persons, inputs.files, EngineSettings(world.data.parent, threads=threads), lambda _: None
+    )
+    judge = PlainEngine(inputs.persons, inputs.files)
+    assert engine.check() == judge.check() == ()
+    found = engine.fingerprint(secret)
+    assert found == judge.fingerprint(secret)
+    engine.close()
+    return found
+
+
+def with_people(world: RandomWorld, rows: list[str], folder: Path) -> RandomWorld:
+    changed = RandomWorld(folder / "parameters", folder / "data")
+    shutil.copytree(world.parameters, changed.parameters)
+    shutil.copytree(world.data, changed.data)
+    as_text(changed.data, rows)
+    return changed
+
+
+@pytest.mark.parametrize("write", PERSON_FORMS)
+def test_order_and_form_of_the_files_do_not_matter(write, world: RandomWorld) -> None:
+    expected, rows = fingerprints(world), people_of(world)
+    (world.data / "person-records.txt").unlink()
+    write(world.data, rows)
+    assert fingerprints(world) == expected
+
+
+def test_zeros_before_an_age_do_not_matter(world: RandomWorld, tmp_path: Path) -> None:
+    rows = ["000" + row for row in people_of(world)]
+    assert fingerprints(with_people(world, rows, tmp_path / "zeros")) == fingerprints(world)
+
+
+def test_parameters_and_threads_do_not_matter(world: RandomWorld) -> None:
+    expected = fingerprints(world)
+    world.configure(max_race_codes=1, state_filter_us=["44"], privacy_defn="puredp", run_pr=False)
+    assert fingerprints(world, threads=1) == expected
+
+
+OTHER_VALUES = {
+    "QAGE": "99",
+    "QSEX": None,  # the other one
+    "HOUSEHOLDER": None,
+    "CENRACE": "63",
+    **{f"QRACE{position}": "8999" for position in range(1, 9)},
+    "QSPAN": "1000",
+}
+
+
+def eight_codes(row: str) -> str:
+    fields = row.split("|")
+    return "|".join([*fields[:8], *(["1000"] * 8), "9950"])
+
+
+@pytest.mark.parametrize("column", [column for column in COLUMNS if column in OTHER_VALUES])
+def test_every_column_matters(column: str, world: RandomWorld, tmp_path: Path) -> None:
+    rows = people_of(world)
+    number = next(number for number, row in enumerate(rows) if row.split("|")[3] == "01")
+    rows[number] = eight_codes(rows[number])
+    before = fingerprints(with_people(world, rows, tmp_path / "before"))
+    fields = rows[number].split("|")
+    other = {"1": "2", "2": "1", "True": "False", "False": "True"}
+    old = fields[COLUMNS.index(column)]
+    fields[COLUMNS.index(column)] = OTHER_VALUES[column] or other[old]
+    assert fields[COLUMNS.index(column)] != old
+    rows[number] = "|".join(fields)
+    after = fingerprints(with_people(world, rows, tmp_path / "after"))
+    assert after[US] != before[US]
+    assert after[PR] == before[PR]
+
+
+@pytest.mark.parametrize("part", range(3, 7))
+def test_every_part_of_the_block_matters(part: int, world: RandomWorld) -> None:
+    person = dict(zip(COLUMNS, people_of(world)[0].split("|"), strict=True))
+    fingerprint = RecordFingerprint(SECRET)
+    column = COLUMNS[part]
+    moved = person | {column: f"{int(person[column]) + 1:0{len(person[column])}d}"}
+    assert fingerprint.sums_of(person)[2:] != fingerprint.sums_of(moved)[2:]
+
+
+def test_who_has_which_value_matters(world: RandomWorld, tmp_path: Path) -> None:
+    """Two people swap their ages: every column by itself has the same values as before."""
+    rows = people_of(world)
+    first, second = _two_with_other_ages(rows)
+    swapped = list(rows)
+    for one, other in ((first, second), (second, first)):
+        swapped[one] = "|".join([rows[other].split("|")[0], *rows[one].split("|")[1:]])
+    assert sorted(row.split("|")[0] for row in swapped) == sorted(row.split("|")[0] for row in rows)
+    assert fingerprints(with_people(world, swapped, tmp_path / "swapped"))[US] != fingerprints(world)[US]
+
+
+def _two_with_other_ages(rows: list[str]) -> tuple[int, int]:
+    of_state = [number for number, row in enumerate(rows) if row.split("|")[3] == "01"]
+    first = of_state[0]
+    second = next(
+        number
+        for number in of_state
+        if int(rows[number].split("|")[0]) != int(rows[first].split("|")[0])
+        and rows[number].split("|")[1:] != rows[first].split("|")[1:]
+    )
+    return first, second
+
+
+@pytest.mark.parametrize("change", ["one more", "one less", "one twice for another"])
+def test_how_often_a_record_is_there_matters(change: str, world: RandomWorld, tmp_path: Path) -> None:
+    rows = people_of(world)
+    of_state = [number for number, row in enumerate(rows) if row.split("|")[3] == "01"]
+    changed = {
+        "one more": [*rows, rows[of_state[0]]],
+        "one less": rows[: of_state[0]] + rows[of_state[0] + 1 :],
+        "one twice for another": [
+            rows[of_state[1]] if number == of_state[0] else row for number, row in enumerate(rows)
+        ],
+    }[change]
+    after, before = fingerprints(with_people(world, changed, tmp_path / "changed")), fingerprints(world)
+    assert after[US] != before[US]
+    assert after[PR] == before[PR]
+
+
+def test_people_of_no_pass_do_not_matter(world: RandomWorld, tmp_path: Path) -> None:
+    rows = people_of(world)
+    elsewhere = "|".join([*rows[0].split("|")[:3], "60", "001", "000100", "1000", *rows[0].split("|")[7:]])
+    assert fingerprints(with_people(world, [*rows, elsewhere], tmp_path / "more")) == fingerprints(world)
+
+
+def test_another_secret_gives_another_fingerprint(world: RandomWorld) -> None:
+    assert set(fingerprints(world).values()).isdisjoint(fingerprints(world, secret=bytes(32)).values())
+
+
+def test_no_small_change_of_many_is_missed() -> None:
+    """A wrong miss has a chance of about 1e-11 each; 20,000 random swaps of random people are all seen."""
+    rng, fingerprint = random.Random(1), RecordFingerprint(SECRET)
+    ends = {column: 10**4 if column.startswith("Q") else 99 for column in COLUMNS} | {"QAGE": 116, "QSEX": 3}
+    for _ in range(20_000):
+        one, two = ({column: str(rng.randrange(1, ends[column])) for column in COLUMNS} for _ in range(2))
+        column = rng.choice(COLUMNS)
+        if one[column] == two[column]:
+            continue
+        swapped = [one | {column: two[column]}, two | {column: one[column]}]
+        sums = [[fingerprint.sums_of(person)[2:] for person in people] for people in ([one, two], swapped)]
+        assert [sum(lane) for lane in zip(*sums[0], strict=True)] != [sum(lane) for lane in zip(*sums[1], strict=True)]
+
+
+def test_the_largest_values_do_not_overflow_in_the_database() -> None:
+    largest = dict.fromkeys(COLUMNS, "9999") | {"QAGE": "115", "TABBLKST": "56", "TABBLKCOU": "999"}
+    largest |= {"TABTRACTCE": "999999", "HOUSEHOLDER": "True", "CENRACE": "63", "QSEX": "2"}
+    values = ", ".join(f"'{value}' AS {column}" for column, value in largest.items())
+    for number in range(200):
+        fingerprint = RecordFingerprint(number.to_bytes(32))
+        query = fingerprint.state_sums_sql(f"(SELECT {values})")
+        assert duckdb.sql(query).fetchall() == [fingerprint.sums_of(largest)]

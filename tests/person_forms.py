@@ -1,0 +1,68 @@
+"""The same person records as files of every order and form that can be read."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tests.random_worlds import PERSON_HEADER, RandomWorld
+
+
+def people_of(world: RandomWorld) -> list[str]:
+    return (world.data / "person-records.txt").read_text().splitlines()[1:]
+
+
+def as_text(folder: Path, rows: list[str]) -> None:
+    (folder / "person-records.txt").write_text("\n".join([PERSON_HEADER, *rows]) + "\n")
+
+
+def shuffled(folder: Path, rows: list[str]) -> None:
+    as_text(folder, random.Random(7).sample(rows, len(rows)))
+
+
+def windows_line_ends(folder: Path, rows: list[str]) -> None:
+    text = "\r\n".join([PERSON_HEADER, *rows, "", ""])
+    (folder / "person-records.txt").write_bytes(b"\xef\xbb\xbf" + text.encode())
+
+
+def gzipped(folder: Path, rows: list[str]) -> None:
+    text = "\n".join([PERSON_HEADER, *rows])
+    (folder / "person-records.txt.gz").write_bytes(gzip.compress(text.encode()))
+
+
+def split(folder: Path, rows: list[str]) -> None:
+    (folder / "person-records").mkdir()
+    for number in range(5):
+        part = "\n".join([PERSON_HEADER, *rows[number::5]])
+        (folder / "person-records" / f"part-{number}.txt").write_text(part)
+
+
+def columns_of(rows: list[str]) -> dict[str, list[str]]:
+    names = PERSON_HEADER.split("|")
+    return {name: [row.split("|")[position] for row in rows] for position, name in enumerate(names)}
+
+
+def parquet_of_text(folder: Path, rows: list[str]) -> None:
+    pq.write_table(pa.table(columns_of(rows)), folder / "person-records.parquet", row_group_size=13)
+
+
+def parquet_of_integers(folder: Path, rows: list[str]) -> None:
+    def typed(name: str, values: list[str]) -> pa.Array:
+        if name == "HOUSEHOLDER":
+            return pa.array([value == "True" for value in values])
+        return pa.array(
+            [None if value == "Null" else int(value) for value in values], pa.int16() if name < "T" else pa.int64()
+        )
+
+    columns = {name: typed(name, values) for name, values in reversed(columns_of(rows).items())}
+    (folder / "person-records").mkdir()
+    table = pa.table(columns | {"MORE": [1] * len(rows)})
+    pq.write_table(table.slice(0, 30), folder / "person-records" / "a.parquet")
+    pq.write_table(table.slice(30), folder / "person-records" / "b.parquet")
+
+
+PERSON_FORMS = (as_text, shuffled, windows_line_ends, gzipped, split, parquet_of_text, parquet_of_integers)

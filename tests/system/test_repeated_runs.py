@@ -1,0 +1,389 @@
+"""What all runs on a data set spent is on the disk before noise is drawn, and none of it is in an output."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from tests.person_forms import parquet_of_integers, people_of
+from tests.random_worlds import RandomWorld, write_random_world
+from typer.testing import CliRunner, Result
+
+import safetab
+from safetab import pipeline
+from safetab.cli.main import app
+from safetab.findings import InvalidInput
+from safetab.pipeline import read_inputs
+from safetab.spec.geography_levels import TabulationPass
+from safetab.spend_log.run_spending import RunSpending, SpendRequest
+
+SAFETAB = [sys.executable, "-c", "from safetab.cli.main import main; main()"]
+KEY = bytes(range(32)).hex()
+FINGERPRINT, TABULATING = "Taking the fingerprint of the person records", "Tabulating the levels"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> RandomWorld:
+    """Every level costs 1, so that the sums of the passes are whole numbers."""
+    return write_random_world(tmp_path / "world", 5, people=300, budget=1, privacy_defn="zcdp", max_race_codes=8)
+
+
+def costs(world: RandomWorld) -> dict[str, Fraction]:
+    plan = safetab.plan(world.parameters, world.data)
+    return {each.value: plan.loss_of(each).unbounded for each in TabulationPass}
+
+
+def run(world: RandomWorld, out: Path, *options: str) -> Result:
+    return CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(out), *options])
+
+
+def accounts(tmp_path: Path, name: str = "census") -> list[str]:
+    return ["--dataset", name, "--spend-log", str(tmp_path / "spend.log")]
+
+
+def lines_of(tmp_path: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (tmp_path / "spend.log").read_text().splitlines()[1:]]
+
+
+def states_of(tmp_path: Path) -> list[str]:
+    return [line["state"] for line in lines_of(tmp_path)]
+
+
+def test_the_next_run_says_what_was_spent(world: RandomWorld, tmp_path: Path) -> None:
+    cost = costs(world)
+    first = run(world, tmp_path / "one", *accounts(tmp_path))
+    assert first.exit_code == 0
+    assert 'Spent before on "census", US pass: nothing.' in first.stderr
+    assert states_of(tmp_path) == ["begun", "begun", "released"]
+    assert {line["pass"]: Fraction(line["budget"]) for line in lines_of(tmp_path)[:2]} == cost
+    second = run(world, tmp_path / "two", *accounts(tmp_path))
+    log = (tmp_path / "two.confidential.log").read_text()
+    for which in ("us", "pr"):
+        told = f'Spent before on "census", {which.upper()} pass: rho {cost[which]} in 1 run.'
+        assert told in second.stderr
+        assert told in log
+    third = run(world, tmp_path / "three", *accounts(tmp_path, "other-people"))
+    assert 'Spent before on "other-people", US pass: nothing.' in third.stderr
+
+
+def test_over_the_limit_a_run_is_refused_before_persons_are_read(world: RandomWorld, tmp_path: Path) -> None:
+    cost = costs(world)
+    limit = ["--spend-limit", str(2 * max(cost.values()))]
+    for name in ("one", "two"):
+        assert run(world, tmp_path / name, *accounts(tmp_path), *limit).exit_code == 0
+    before = (tmp_path / "spend.log").read_bytes()
+    result = run(world, tmp_path / "three", *accounts(tmp_path), *limit)
+    assert result.exit_code == 1
+    assert f"would make rho {3 * max(cost.values())}, more than --spend-limit {limit[1]}" in result.stderr
+    assert "Checking the person records" not in result.stderr
+    assert not (tmp_path / "three").exists()
+    assert (tmp_path / "spend.log").read_bytes() == before
+
+
+def test_a_limit_is_kept_to_the_last_digit(world: RandomWorld, tmp_path: Path) -> None:
+    """0.1 + 0.2 is 0.3; in floating point it would be more."""
+    for name, budget, code in (("one", 0.1, 0), ("two", 0.2, 0), ("three", 0.0000001, 1)):
+        zeros = {key: 0 for key in world.config() if key.startswith("privacy_budget_p_level")}
+        levels = {f"privacy_budget_p_level_2_{level}": budget for level in ("state", "pr_state")}
+        world.configure(**(zeros | levels))
+        assert run(world, tmp_path / name, *accounts(tmp_path), "--spend-limit", "0.3").exit_code == code
+
+
+def test_definitions_are_not_mixed_up(world: RandomWorld, tmp_path: Path) -> None:
+    rho = costs(world)["us"]
+    assert run(world, tmp_path / "one", *accounts(tmp_path)).exit_code == 0
+    world.configure(privacy_defn="puredp")
+    refused = run(world, tmp_path / "two", *accounts(tmp_path), "--spend-limit", "1000000")
+    assert refused.exit_code == 1
+    assert "zCDP implies no pure epsilon" in refused.stderr
+    assert run(world, tmp_path / "two", *accounts(tmp_path)).exit_code == 0
+    world.configure(privacy_defn="zcdp")
+    third = run(world, tmp_path / "three", *accounts(tmp_path), "--spend-limit", "1000000")
+    assert third.exit_code == 0
+    together = rho + rho**2 / 2
+    assert Fraction(third.stderr.split("together rho ")[1].split()[0]) == together
+
+
+def test_none_of_it_is_in_the_output(world: RandomWorld, tmp_path: Path) -> None:
+    run(world, tmp_path / "without", "--test-key", KEY)
+    result = run(world, tmp_path / "with", "--test-key", KEY, *accounts(tmp_path, "a-telling-name"))
+    assert result.exit_code == 0
+
+    def released(out: Path) -> dict[str, bytes]:
+        return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+    assert released(tmp_path / "with") == released(tmp_path / "without")
+
+
+def test_noise_is_drawn_after_begun_is_written_and_warnings_are_told(
+    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(world, tmp_path / "one", *accounts(tmp_path, "first-name"))
+    seen: list[list[str]] = []
+    original = pipeline.tabulate_level
+
+    def watched(*arguments: object):
+        seen.append(states_of(tmp_path))
+        assert 'under the name "first-name"' in (tmp_path / "two.confidential.log").read_text()
+        return original(*arguments)
+
+    monkeypatch.setattr(pipeline, "tabulate_level", watched)
+    assert run(world, tmp_path / "two", *accounts(tmp_path)).exit_code == 0
+    assert seen[0] == seen[-1] == ["begun", "begun", "released", "begun", "begun"]
+    assert states_of(tmp_path)[-1] == "released"
+
+
+def test_a_run_whose_input_is_invalid_spends_nothing(world: RandomWorld, tmp_path: Path) -> None:
+    path = world.data / "person-records.txt"
+    good = path.read_text()
+    path.write_text(good.replace("|1|", "|7|", 1).replace("|2|", "|7|", 1))
+    assert run(world, tmp_path / "out", *accounts(tmp_path)).exit_code == 1
+    assert not (tmp_path / "spend.log").exists()
+
+
+def test_a_run_that_fails_after_it_has_begun_counts(
+    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pipeline, "write_manifest", full)
+        assert run(world, tmp_path / "out", *accounts(tmp_path)).exit_code == 3
+    assert states_of(tmp_path) == ["begun", "begun", "failed"]
+    cost = costs(world)["us"]
+    assert f"US pass: rho {cost} in 1 run." in run(world, tmp_path / "out", *accounts(tmp_path)).stderr
+
+
+def test_an_output_stays_if_released_can_not_be_noted(
+    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(RunSpending, "_append_end", full)
+    result = run(world, tmp_path / "out", *accounts(tmp_path))
+    assert result.exit_code == 0
+    assert "could not be noted. It counts anyway." in result.stderr
+    assert (tmp_path / "out" / "manifest.json").exists()
+    assert states_of(tmp_path) == ["begun", "begun"]
+
+
+def test_a_log_that_is_replaced_during_the_run_stops_it(world: RandomWorld, tmp_path: Path) -> None:
+    run(world, tmp_path / "one", *accounts(tmp_path))
+    spending = spending_of(world, tmp_path, None)
+
+    def replaced(_: bytes) -> dict[TabulationPass, str]:
+        content = (tmp_path / "spend.log").read_bytes()
+        (tmp_path / "spend.log").unlink()
+        (tmp_path / "spend.log").write_bytes(content)
+        return dict.fromkeys(TabulationPass, "0" * 32)
+
+    with pytest.raises(InvalidInput, match="moved or replaced"), spending.recorded(replaced):
+        raise AssertionError
+
+
+# Names and people
+
+
+def test_other_people_under_the_same_name_are_warned_about(world: RandomWorld, tmp_path: Path) -> None:
+    run(world, tmp_path / "one", *accounts(tmp_path))
+    rows = people_of(world)
+    number = next(number for number, row in enumerate(rows) if row.split("|")[3] == "72")
+    path = world.data / "person-records.txt"
+    path.write_text(path.read_text() + rows[number] + "\n")
+    result = run(world, tmp_path / "two", *accounts(tmp_path))
+    assert result.exit_code == 0
+    assert 'PR pass: 1 of 1 earlier runs on "census" were on different records.' in result.stderr
+    assert "US pass: 1 of" not in result.stderr
+    assert result.stderr.index("different records") < result.stderr.index(TABULATING)
+
+
+def test_the_same_people_under_another_name_are_warned_about(world: RandomWorld, tmp_path: Path) -> None:
+    cost = costs(world)
+    run(world, tmp_path / "one", *accounts(tmp_path, "first-name"))
+    rows = people_of(world)
+    (world.data / "person-records.txt").unlink()
+    parquet_of_integers(world.data, rows)
+    result = run(world, tmp_path / "two", *accounts(tmp_path, "second-name"))
+    assert result.exit_code == 0
+    for which in ("us", "pr"):
+        told = (
+            f'the same records were run under the name "first-name": rho {cost[which]} in 1 run, which is not counted'
+        )
+        assert f"{which.upper()} pass: {told}" in result.stderr
+    assert result.stderr.index("first-name") < result.stderr.index(TABULATING)
+
+
+def test_the_same_name_and_people_give_no_warning(world: RandomWorld, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        result = run(world, tmp_path / name, *accounts(tmp_path))
+    assert "warning" not in result.stderr
+
+
+# Refused options
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--dataset", "a"], "--dataset: needs --spend-log"),
+        (["--spend-log", "{}/log"], "--spend-log: needs --dataset"),
+        (["--spend-limit", "1"], "--spend-limit: needs --spend-log and --dataset"),
+        (["--spend-limit", "1", "--dataset", "a"], "--spend-limit: needs --spend-log and --dataset"),
+        (["--spend-log", "{}/log", "--dataset", ""], "--dataset: must be 1 to 100"),
+        (["--spend-log", "{}/log", "--dataset", "a b"], "--dataset: must be 1 to 100"),
+        (["--spend-log", "{}/log", "--dataset", "a\n"], "--dataset: must be 1 to 100"),
+        (["--spend-log", "{}/log", "--dataset", "a", "--spend-limit", "-1"], "--spend-limit: must be a decimal"),
+        (["--spend-log", "{}/log", "--dataset", "a", "--spend-limit", "1e3"], "--spend-limit: must be a decimal"),
+        (["--spend-log", "{}/log", "--dataset", "a", "--spend-limit", "nan"], "--spend-limit: must be a decimal"),
+        (["--spend-log", "{}/world/data/log", "--dataset", "a"], "can't lie inside PARAMETERS, DATA or OUT"),
+        (["--spend-log", "{}/world/parameters/log", "--dataset", "a"], "can't lie inside PARAMETERS, DATA or OUT"),
+        (["--spend-log", "{}/out/log", "--dataset", "a"], "can't lie inside PARAMETERS, DATA or OUT"),
+        (["--spend-log", "{}/out.confidential.log", "--dataset", "a"], "another file than the confidential log"),
+        (["--spend-log", "{}/world", "--dataset", "a"], "is no file"),
+        (["--spend-log", "{}/no/log", "--dataset", "a"], "can't be made"),
+    ],
+)
+def test_options_that_make_no_sense_are_findings(
+    options: list[str], words: str, world: RandomWorld, tmp_path: Path
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    result = run(world, tmp_path / "out", *(option.format(tmp_path) for option in options))
+    assert result.exit_code == 1
+    assert words in result.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_log_in_data_behind_a_link_is_refused(world: RandomWorld, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").symlink_to(world.data)
+    result = run(world, tmp_path / "out", "--dataset", "a", "--spend-log", str(tmp_path / "elsewhere" / "log"))
+    assert result.exit_code == 1
+    assert "can't lie inside PARAMETERS, DATA or OUT" in result.stderr
+
+
+def test_a_malformed_log_is_told_by_line_and_nothing_is_drawn(world: RandomWorld, tmp_path: Path) -> None:
+    run(world, tmp_path / "one", *accounts(tmp_path))
+    path = tmp_path / "spend.log"
+    path.write_text(path.read_text().replace('"pass": "us"', '"pass": "mars"'))
+    result = run(world, tmp_path / "two", *accounts(tmp_path))
+    assert result.exit_code == 1
+    assert "line 2: pass is not as a run writes it." in result.stderr
+    assert not (tmp_path / "two").exists()
+
+
+def test_a_torn_last_line_is_warned_about(world: RandomWorld, tmp_path: Path) -> None:
+    run(world, tmp_path / "one", *accounts(tmp_path))
+    with (tmp_path / "spend.log").open("a") as file:
+        file.write('{"state": "begun", "run": "01')
+    result = run(world, tmp_path / "two", *accounts(tmp_path))
+    assert result.exit_code == 0
+    assert "last line: was cut short" in result.stderr
+    assert run(world, tmp_path / "three", *accounts(tmp_path)).exit_code == 0
+
+
+def test_python_takes_the_same_options(world: RandomWorld, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def again(out: str, name: str, limit: str | int | None = None) -> safetab.pipeline.RunSummary:
+        log = str(tmp_path / "spend.log")
+        return safetab.run(world.parameters, world.data, tmp_path / out, dataset=name, spend_log=log, spend_limit=limit)
+
+    assert again("one", "census").warnings == ()
+    assert 'Spent before on "census", US pass: nothing.' in caplog.messages
+    assert 'under the name "census"' in again("two", "other").warnings[0].message
+    with pytest.raises(InvalidInput, match="more than --spend-limit 1"):
+        again("three", "census", limit=1)
+
+
+# Two at once, kills and Ctrl-C
+
+
+def spending_of(world: RandomWorld, tmp_path: Path, limit: Fraction | None) -> RunSpending:
+    plan = read_inputs(world.parameters, world.data).require().plan
+    return RunSpending(SpendRequest("census", tmp_path / "spend.log", limit), plan, lambda _: None)
+
+
+def test_the_second_of_two_that_looked_at_the_same_time_is_refused(world: RandomWorld, tmp_path: Path) -> None:
+    one, two = (spending_of(world, tmp_path, max(costs(world).values())) for _ in range(2))
+    one.look()
+    two.look()
+
+    def fingerprints(_: bytes) -> dict[TabulationPass, str]:
+        return dict.fromkeys(TabulationPass, "0" * 32)
+
+    refused = pytest.raises(InvalidInput, match="more than --spend-limit")
+    with one.recorded(fingerprints), refused, two.recorded(fingerprints):
+        raise AssertionError
+    assert states_of(tmp_path) == ["begun", "begun", "released"]
+
+
+def command(world: RandomWorld, out: Path, *options: str) -> list[str]:
+    return [*SAFETAB, "run", str(world.parameters), str(world.data), str(out), *options]
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_of_processes_that_race_under_a_limit_as_many_run_as_it_admits(
+    is_new: bool, world: RandomWorld, tmp_path: Path
+) -> None:
+    limit = ["--spend-limit", str(2 * max(costs(world).values()))]
+    held = tmp_path / ("unused" if is_new else "spend.log")
+    held.touch(mode=0o600)
+    with held.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        racing = [
+            subprocess.Popen(
+                command(world, tmp_path / f"out-{number}", *accounts(tmp_path), *limit),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for number in range(4)
+        ]
+        time.sleep(0 if is_new else 3)  # with a log there is, all come to wait for its lock and go on together
+    errors = [process.communicate(timeout=60)[1] for process in racing]
+    assert sorted(process.returncode for process in racing) == [0, 0, 1, 1], errors
+    assert sum("more than --spend-limit" in error for error in errors) == 2
+    assert states_of(tmp_path).count("begun") == 4
+    assert len(list(tmp_path.glob("out-?"))) == 2
+
+
+def stopped_at(step: str, how: signal.Signals, arguments: list[str]) -> int:
+    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if line.startswith(step):
+                break
+        process.send_signal(how)
+        assert "Traceback" not in process.stderr.read()
+        return process.wait(timeout=20)
+
+
+def test_a_run_killed_after_it_has_begun_counts(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "world", 11, people=3000, budget=1, privacy_defn="zcdp")
+    cost = costs(world)
+    assert stopped_at(TABULATING, signal.SIGKILL, command(world, tmp_path / "out", *accounts(tmp_path))) == -9
+    assert states_of(tmp_path) == ["begun", "begun"]
+    assert not (tmp_path / "out").exists()
+    result = run(world, tmp_path / "out", *accounts(tmp_path), "--spend-limit", str(max(cost.values())))
+    assert result.exit_code == 1
+    assert f"US pass: rho {cost['us']} in 1 run." in result.stderr
+
+
+def test_a_run_killed_before_it_has_begun_does_not_count(world: RandomWorld, tmp_path: Path) -> None:
+    for step in ("Checking the person records", "Encoding the person records"):
+        stopped_at(step, signal.SIGKILL, command(world, tmp_path / "out", *accounts(tmp_path)))
+    assert not (tmp_path / "spend.log").exists() or states_of(tmp_path) == []
+
+
+def test_ctrl_c_after_a_run_has_begun_counts_and_is_noted(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "world", 11, people=3000, budget=1, privacy_defn="zcdp")
+    assert stopped_at(TABULATING, signal.SIGINT, command(world, tmp_path / "out", *accounts(tmp_path))) == 130
+    assert states_of(tmp_path) == ["begun", "begun", "failed"]
+    assert os.stat(tmp_path / "spend.log").st_mode & 0o777 == 0o600  # noqa: PTH116
+    assert run(world, tmp_path / "out", *accounts(tmp_path)).exit_code == 0

@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+import threading
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from safetab.findings import InvalidInput
+from safetab.privacy.conversions import rho_of_epsilon
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.geography_levels import TabulationPass
+from safetab.spend_log.accounts import Account, Spend, account_of, why_no_room
+from safetab.spend_log.log_file import SpendLogFile, refused_file
+from safetab.spend_log.log_lines import RunState, begun_line, ended_line, header_line, read_lines
+
+ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
+US, PR = TabulationPass.US, TabulationPass.PUERTO_RICO
+SECRET = bytes(range(32))
+UTC = "2026-01-02T03:04:05Z"
+
+
+def spend(budget: str, definition: PrivacyDefinition = ZCDP, run: int = 1, dataset: str = "census", which=US) -> Spend:
+    return Spend(f"{run:016x}", UTC, dataset, which, definition, Fraction(budget), "ab" * 16)
+
+
+def written(*lines: str) -> bytes:
+    return (header_line(SECRET) + "".join(lines)).encode()
+
+
+# Sums and limits
+
+
+def test_sums_are_exact() -> None:
+    account = Account((spend("0.1"), spend("0.2", run=2)))
+    assert account.total(ZCDP) == Fraction(3, 10)
+    assert why_no_room(account, spend("0.3", run=3), Fraction("0.6")) is None
+    assert why_no_room(account, spend("0.3", run=3), Fraction("0.599999999999999999999999")) is not None
+    assert str(account) == "rho 0.3 in 2 runs"
+
+
+def test_a_pure_epsilon_counts_as_half_its_square_in_rho() -> None:
+    assert rho_of_epsilon(Fraction(3)) == Fraction(9, 2)
+    account = Account((spend("1"), spend("3", PURE, run=2)))
+    assert account.total(ZCDP) == Fraction(11, 2)
+    assert why_no_room(account, spend("0.5", run=3), Fraction(6)) is None
+    assert "rho 1 in 1 run and epsilon 3 in 1 run, together rho 5.5" in str(account)
+    assert "would make rho 6.5, more than --spend-limit 6" in (
+        why_no_room(account, spend("1", run=3), Fraction(6)) or ""
+    )
+
+
+def test_zcdp_before_leaves_no_room_under_any_limit_in_epsilon() -> None:
+    message = why_no_room(Account((spend("0.001"),)), spend("1", PURE, run=2), Fraction(10**9))
+    assert "zCDP implies no pure epsilon" in message
+    assert why_no_room(Account((spend("2", PURE),)), spend("1", PURE, run=2), Fraction(3)) is None
+
+
+def test_accounts_are_by_name_and_pass() -> None:
+    spends = [spend("1"), spend("2", dataset="other"), spend("4", which=PR), spend("8", run=2)]
+    assert account_of(spends, "census", US).total(ZCDP) == 9
+    assert account_of(spends, "census", PR).total(ZCDP) == 4
+    assert str(account_of(spends, "nobody", US)) == "nothing"
+
+
+# Lines
+
+
+def test_lines_are_read_as_they_were_written() -> None:
+    spends = [spend("0.1"), spend("1/3", PURE, which=PR), spend("7", run=2, dataset="other-1.2_x")]
+    lines = [*map(begun_line, spends), ended_line(RunState.RELEASED, f"{1:016x}", UTC)]
+    content = read_lines("log", written(*lines, ended_line(RunState.FAILED, f"{2:016x}", UTC))).require()
+    assert (content.secret, content.spends) == (SECRET, spends)
+    assert not content.is_torn
+    begun = json.loads(lines[0])
+    assert (begun["budget"], begun["decimal"], begun["pass"], begun["state"]) == ("1/10", "0.1", "us", "begun")
+
+
+@pytest.mark.parametrize("ending", [None, RunState.RELEASED, RunState.FAILED])
+def test_what_has_begun_counts_however_it_ended(ending: RunState | None) -> None:
+    end = [ended_line(ending, f"{1:016x}", UTC)] if ending else []
+    assert read_lines("log", written(begun_line(spend("4")), *end)).require().spends == [spend("4")]
+
+
+@pytest.mark.parametrize("kept", [1, 40, 200, -2])
+def test_a_torn_last_line_counts_for_nothing(kept: int) -> None:
+    torn = begun_line(spend("2", run=2))[:kept]
+    content = read_lines("log", written(begun_line(spend("1")), torn)).require()
+    assert content.spends == [spend("1")]
+    assert content.is_torn
+
+
+def test_a_whole_last_line_that_only_lacks_its_newline_counts() -> None:
+    content = read_lines("log", written(begun_line(spend("1"))).rstrip(b"\n")).require()
+    assert content.spends == [spend("1")]
+    assert content.is_unended
+    assert not content.is_torn
+
+
+def changed(**values: object) -> str:
+    return json.dumps(json.loads(begun_line(spend("0.5"))) | values) + "\n"
+
+
+MALFORMED = {
+    "no JSON": "{\n",
+    "no object": "[]\n",
+    "a blank line": "\n",
+    "not UTF-8": b'{"state": "\xff"}\n',
+    "an unknown state": changed(state="undone"),
+    "no state": '{"run": "x"}\n',
+    "a key too few": '{"state": "begun"}\n',
+    "a key too many": changed(more="1"),
+    "a key twice": begun_line(spend("1")).replace('"run"', '"state": "begun", "run"'),
+    "a number for a text": changed(budget=1),
+    "a budget of no size": changed(budget="-1/2"),
+    "a divisor of 0": changed(budget="1/0"),
+    "budget and decimal apart": changed(decimal="0.4"),
+    "an unknown pass": changed(**{"pass": "vi"}),
+    "an unknown definition": changed(definition="dp"),
+    "a name with a space": changed(dataset="a b"),
+    "an end without a beginning": ended_line(RunState.RELEASED, f"{9:016x}", UTC),
+    "a second header": header_line(SECRET),
+    "a run that begins twice": begun_line(spend("1", run=7)),
+    "a deep nest": "[" * 100_000 + "\n",
+}
+
+
+@pytest.mark.parametrize("kind", MALFORMED)
+def test_a_malformed_line_is_a_finding_with_its_number(kind: str) -> None:
+    line = MALFORMED[kind]
+    content = written(begun_line(spend("1", run=7))) + (line if isinstance(line, bytes) else line.encode())
+    checked = read_lines("log", content + begun_line(spend("1", run=8)).encode())
+    assert checked.value is None
+    (finding,) = checked.findings
+    assert (finding.where, finding.is_error) == ("line 3", True)
+
+
+def test_every_malformed_line_is_told_at_once() -> None:
+    lines = written("x\n", begun_line(spend("1")), "y\n", begun_line(spend("1", run=2)))
+    assert [finding.where for finding in read_lines("log", lines).findings] == ["line 2", "line 4"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["", "x", '{"safetab_spend_log": 2, "keep": "", "secret": "%s"}' % ("0" * 64), '{"safetab_spend_log": 1}', "{}"],
+)
+def test_a_file_that_is_no_spend_log_is_a_finding(header: str) -> None:
+    (finding,) = read_lines("log", f"{header}\n".encode()).findings
+    assert finding.where == "line 1"
+    assert "not the header of a spend log" in finding.message
+
+
+# The file
+
+
+def appended(path: Path, *lines: str) -> None:
+    file = SpendLogFile(path, may_create=True)
+    with file.locked() as content:
+        file.append(content, lines)
+    file.close()
+
+
+def content_of(path: Path):
+    file = SpendLogFile(path, may_create=False)
+    with file.locked() as content:
+        pass
+    file.close()
+    return content
+
+
+def test_a_new_log_is_for_its_owner_alone_and_has_a_secret_of_its_own(tmp_path: Path) -> None:
+    mask = os.umask(0)
+    try:
+        for name in ("one", "two"):
+            appended(tmp_path / name, begun_line(spend("1")))
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "one").stat().st_mode) == 0o600
+    assert content_of(tmp_path / "one").secret != content_of(tmp_path / "two").secret
+
+
+def test_what_was_written_stays_byte_for_byte(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    for run in range(5):
+        before = path.read_bytes() if path.exists() else b""
+        appended(path, begun_line(spend("1", run=run)))
+        assert path.read_bytes().startswith(before)
+    assert len(content_of(path).spends) == 5
+
+
+def test_a_torn_line_is_marked_and_the_log_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    appended(path, begun_line(spend("1")))
+    torn = begun_line(spend("2", run=2))[:70]
+    with path.open("a") as file:
+        file.write(torn)
+    appended(path, begun_line(spend("4", run=3)))
+    assert torn in path.read_text()
+    assert content_of(path).spends == [spend("1"), spend("4", run=3)]
+    assert not content_of(path).is_torn
+
+
+def test_a_lost_newline_is_put_back(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    appended(path, begun_line(spend("1")))
+    path.write_bytes(path.read_bytes().rstrip(b"\n"))
+    appended(path, begun_line(spend("4", run=3)))
+    assert content_of(path).spends == [spend("1"), spend("4", run=3)]
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o602, 0o610, 0o666])
+def test_a_log_that_others_may_touch_is_refused(mode: int, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    appended(path)
+    path.chmod(mode)
+    (finding,) = refused_file(path)
+    assert f"its mode is {mode:04o}" in finding.message
+    assert "chmod 600" in finding.message
+    with pytest.raises(InvalidInput):
+        SpendLogFile(path, may_create=True)
+
+
+def test_links_directories_and_pipes_are_refused(tmp_path: Path) -> None:
+    appended(tmp_path / "log")
+    (tmp_path / "link").symlink_to(tmp_path / "log")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    for name, words in {
+        "link": "is a link",
+        "dangling": "is a link",
+        "folder": "is no file",
+        "pipe": "is no file",
+        "no/such": "can't be made",
+        "log/inside": "can't be used",
+        "a\0b": "can't be used",
+    }.items():
+        (finding,) = refused_file(tmp_path / name)
+        assert words in finding.message, name
+    with pytest.raises(InvalidInput, match="can't be opened"):
+        SpendLogFile(tmp_path / "link", may_create=True)
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_appending_waits_for_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    appended(path)
+    holder = SpendLogFile(path, may_create=False)
+    other = threading.Thread(target=appended, args=(path, begun_line(spend("1"))))
+    with holder.locked() as content:
+        other.start()
+        other.join(0.3)
+        assert other.is_alive()
+        assert content.spends == []
+        holder.append(content, [begun_line(spend("2", run=2))])
+    other.join(10)
+    holder.close()
+    assert [each.budget for each in content_of(path).spends] == [2, 1]
+
+
+def test_lines_are_synced_before_append_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    write, sync = os.write, os.fsync
+    monkeypatch.setattr(os, "write", lambda *arguments: (calls.append("write"), write(*arguments))[1])
+    monkeypatch.setattr(
+        os,
+        "fsync",
+        lambda descriptor: (
+            calls.append("sync directory" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "sync"),
+            sync(descriptor),
+        )[1],
+    )
+    appended(tmp_path / "log", begun_line(spend("1")))
+    assert calls == ["write", "sync", "sync directory", "write", "sync"]
