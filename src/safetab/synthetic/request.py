@@ -1,0 +1,78 @@
+"""What `safetab synthesize` was asked for, what of it is refused, and how it is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetab.findings import Checked, Finding, FindingsOf
+from safetab.progress import Progress
+from safetab.spec.geography_levels import TabulationPass
+from safetab.spec.public_lists import PublicLists
+from safetab.synthetic.census import CensusPlan, write_census_data
+from safetab.synthetic.census_files import CensusFormat
+from safetab.synthetic.census_size import SizeRequest, StateShare, state_shares
+from safetab.synthetic.given_parameters import read_given_parameters, write_given_parameters
+from safetab.synthetic.own_lists import FEWEST_ITERATIONS, ITERATIONS_OF_2020, MOST_ITERATIONS, own_public_lists
+from safetab.synthetic.parameter_files import write_parameters
+
+_MOST_THREADS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CensusRequest:
+    """`parameters` None: lists of its own, with so many iterations, or as many as in 2020."""
+
+    size: SizeRequest
+    parameters: Path | None = None
+    iterations: int | None = None
+    seed: int = 2020
+    form: CensusFormat = CensusFormat.PARQUET
+    threads: int = 2
+
+    def checked(self) -> Checked[CensusPlan]:
+        """What is to be made, or every finding about the request and the given parameters."""
+        findings = (*self.size.findings(), *self._refused())
+        lists: Checked[PublicLists] = Checked(None, ())
+        if self.parameters is not None:
+            lists = read_given_parameters(self.parameters)
+        elif not findings:
+            lists = Checked(own_public_lists(self.iterations or ITERATIONS_OF_2020), ())
+        found = findings + lists.findings
+        if lists.value is None or any(finding.is_error for finding in found):
+            return Checked(None, found)
+        return Checked(CensusPlan(state_shares(self.size), lists.value, self.seed, self.form, self.threads), found)
+
+    def _refused(self) -> tuple[Finding, ...]:
+        findings = FindingsOf("the command")
+        if self.iterations is not None and self.parameters is not None:
+            findings.error("--iterations", "is for lists of the census's own. Leave it out, or leave out --parameters.")
+        elif self.iterations is not None and not FEWEST_ITERATIONS <= self.iterations <= MOST_ITERATIONS:
+            findings.error("--iterations", f"must be from {FEWEST_ITERATIONS} to {MOST_ITERATIONS:,}.")
+        if self.seed < 0:
+            findings.error("--seed", "must be 0 or above.")
+        if not 1 <= self.threads <= _MOST_THREADS:
+            findings.error("--threads", f"must be from 1 to {_MOST_THREADS}.")
+        return findings.findings
+
+
+def bytes_needed(plan: CensusPlan) -> int:
+    """About how much room the census will take."""
+    people, blocks = (sum(getattr(share, what) for share in plan.shares) for what in ("people", "blocks"))
+    return plan.form.bytes_needed(people, blocks)
+
+
+def write_census(folder: Path, request: CensusRequest, plan: CensusPlan, progress: Progress) -> None:
+    """Makes `folder/parameters` and `folder/data`; the same request gives the same bytes."""
+    us_states = [share.state.code for share in plan.shares if _is_of_the_us(share)]
+    parameters = folder / "parameters"
+    if request.parameters is None:
+        parameters.mkdir()
+        write_parameters(parameters, plan.lists, us_states)
+    else:
+        write_given_parameters(parameters, request.parameters, us_states)
+    write_census_data(folder / "data", plan, progress)
+
+
+def _is_of_the_us(share: StateShare) -> bool:
+    return share.tabulation_pass is TabulationPass.US
