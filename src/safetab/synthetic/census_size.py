@@ -71,10 +71,15 @@ class SizeRequest:
         for option, (number, most) in limits.items():
             if number is not None and not 1 <= number <= most:
                 findings.error(option, f"must be from 1 to {most:,}.")
-        nested = (("counties", self.counties, "states", self.states), ("tracts", self.tracts, "counties", self.counties))
+        nested = (
+            ("counties", self.counties, "states", self.states),
+            ("tracts", self.tracts, "counties", self.counties),
+        )
         for finer, finer_number, coarser, number in (*nested, ("tracts", self.tracts, "states", self.states)):
             if finer_number is not None and number is not None and finer_number < number:
-                findings.error(f"--{finer}", f"{finer_number:,} are too few for {number:,} {coarser}, one each at least.")
+                findings.error(
+                    f"--{finer}", f"{finer_number:,} are too few for {number:,} {coarser}, one each at least."
+                )
         return findings.findings
 
 

@@ -36,7 +36,7 @@ def _major(name: str, us: tuple[int, int], puerto_rico: tuple[int, int]) -> Majo
 
 
 MAJORS = (
-    _major("White", (6_150, 120), (3_100, 980)),
+    _major("White", (6_150, 135), (3_100, 980)),
     _major("Black or African American", (1_240, 40), (1_000, 980)),
     _major("American Indian", (130, 280), (60, 990)),
     _major("Asian", (620, 20), (20, 400)),

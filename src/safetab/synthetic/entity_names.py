@@ -27,7 +27,20 @@ _ENDINGS = (
     "hurst", "land", "ley", "mere", "mont", "more", "port", "ridge", "shore", "side", "stead", "ton", "vale", "view",
     "ville", "water", "way", "wick", "wood", "worth",
 )  # fmt: skip
-_SPANISH_BEGINNINGS = ("Agua", "Alto", "Bella", "Campo", "Cerro", "Loma", "Monte", "Palma", "Río", "Santa", "Valle", "Villa")
+_SPANISH_BEGINNINGS = (
+    "Agua",
+    "Alto",
+    "Bella",
+    "Campo",
+    "Cerro",
+    "Loma",
+    "Monte",
+    "Palma",
+    "Río",
+    "Santa",
+    "Valle",
+    "Villa",
+)
 _SPANISH_ENDINGS = ("Alegre", "Blanca", "Clara", "del Mar", "Elena", "Grande", "Hermosa", "Nueva", "Rosa", "Verde")
 _ORDINALS = ("", " Heights", " Center", " Junction", " Springs", " Park", " Corners", " Falls")
 
@@ -39,7 +52,9 @@ def nation_name() -> Named:
 def names_in(geography: StateGeography, seed: int) -> Iterator[Named]:
     """The state and everything inside it that no other state shares; a name says in which state it is."""
     state, share = geography.share.state, geography.share
-    level_of = {level.entity_kind: level for level in GeographyLevel if level.tabulation_pass is geography.share.tabulation_pass}
+    level_of = {
+        level.entity_kind: level for level in GeographyLevel if level.tabulation_pass is geography.share.tabulation_pass
+    }
     bits = RandomBits(seed, geography.state, 3)
     yield level_of[EntityKind.STATE], state.code, state.name
     county_names = [f"{name} {_county_noun(geography)}" for name in _made_up(share.counties, geography, bits)]
@@ -50,7 +65,11 @@ def names_in(geography: StateGeography, seed: int) -> Iterator[Named]:
     tracts = zip(county_id.tolist(), geography.tract_number.tolist(), geography.county_of_tract.tolist(), strict=True)
     for county, number, position in tracts:
         tract = region_id(county * 10**6 + number, EntityKind.TRACT)
-        yield level_of[EntityKind.TRACT], tract, f"Census Tract {_dotted(number)}, {county_names[position]}, {state.name}"
+        yield (
+            level_of[EntityKind.TRACT],
+            tract,
+            f"Census Tract {_dotted(number)}, {county_names[position]}, {state.name}",
+        )
     for number, name in zip(geography.place_number.tolist(), _made_up(share.places, geography, bits), strict=True):
         place = region_id(geography.state * 10**5 + number, EntityKind.PLACE)
         yield level_of[EntityKind.PLACE], place, f"{name}, {state.name}"
@@ -97,4 +116,3 @@ def _dotted(number: int) -> str:
     """101 for 010100, 101.01 for 010101."""
     whole, split = divmod(number, 100)
     return f"{whole}.{split:02d}" if split else str(whole)
-

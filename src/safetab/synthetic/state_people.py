@@ -98,7 +98,11 @@ class StatePeople:
         return of_neighbourhood, of_county
 
     def _further_codes(
-        self, person: Integers, race: Positions, palettes: tuple[NDArray[np.uint32], NDArray[np.uint32]], bits: RandomBits
+        self,
+        person: Integers,
+        race: Positions,
+        palettes: tuple[NDArray[np.uint32], NDArray[np.uint32]],
+        bits: RandomBits,
     ) -> FurtherCodes:
         """Further codes are picked as the first ones are, and again if the person has that code already."""
         wanted = _counts_of_codes()[bits.words(len(person), np.uint8)]
