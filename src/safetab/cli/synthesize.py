@@ -7,8 +7,10 @@ import shutil
 from pathlib import Path
 
 import typer
+from rich.console import Console
 
 from safetab.cli.messages import show_findings, told_by_exit_code
+from safetab.cli.plan_tables import show_table, text_table
 from safetab.cli.terminal_progress import TerminalProgress
 from safetab.failures import RunFailed
 from safetab.findings import Finding, InvalidInput, Severity
@@ -16,6 +18,7 @@ from safetab.outputs.output_folder import whole_output
 from safetab.readers.person_files import is_synthetic
 from safetab.run_options import whole_path
 from safetab.synthetic.census import CensusPlan
+from safetab.synthetic.nonempty_groups import NonEmptyGroups
 from safetab.synthetic.request import CensusRequest, bytes_needed, write_census
 
 
@@ -31,9 +34,10 @@ def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> 
         _tell_size(out, plan)
         try:
             with TerminalProgress() as progress, whole_output(out, _today(), overwrite=overwrite) as folder:
-                write_census(folder, request, plan, progress)
+                groups = write_census(folder, request, plan, progress)
         except OSError as error:
             raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
+    _show_groups(groups)
     typer.echo(f"Parameters: {out / 'parameters'}\nData:       {out / 'data'}")
     typer.echo(f"To run it:  safetab run {out / 'parameters'} {out / 'data'} {out}-output")
 
@@ -46,6 +50,15 @@ def _tell_size(out: Path, plan: CensusPlan) -> None:
     )
     if free < needed:
         raise RunFailed(f"{out.parent} has {_size(free)} free, and {_size(needed)} are needed. Nothing was written.")
+
+
+def _show_groups(groups: tuple[NonEmptyGroups, ...]) -> None:
+    table = text_table("level", "groups", "with somebody", "share")
+    for of_level in groups:
+        share = f"{of_level.non_empty / of_level.groups:.2%}" if of_level.groups else "-"
+        level = f"{of_level.level.geography.label} {of_level.level.iterations.label}"
+        table.add_row(level, f"{of_level.groups:,}", f"{of_level.non_empty:,}", share)
+    show_table("Population groups", table, Console(width=1000, highlight=False))
 
 
 def _free_bytes(out: Path) -> int:

@@ -24,6 +24,14 @@ from safetab.synthetic.census_size import StateShare
 from safetab.synthetic.code_mix import CodeMix, code_mix_of
 from safetab.synthetic.demographics import demographics
 from safetab.synthetic.entity_names import Named, names_in, names_of_areas, nation_name
+from safetab.synthetic.nonempty_groups import (
+    GroupMaps,
+    NonEmptyGroups,
+    StateGroups,
+    StateNonEmpty,
+    group_maps_of,
+    non_empty_groups,
+)
 from safetab.synthetic.palettes import palettes_of
 from safetab.synthetic.person_tables import person_table
 from safetab.synthetic.state_geography import StateGeography, state_geography
@@ -39,21 +47,27 @@ class CensusPlan:
 
     shares: tuple[StateShare, ...]
     lists: PublicLists
+    max_race_codes: int
     seed: int
     form: CensusFormat
     threads: int
 
 
-def write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> None:
-    """Makes `folder` with people, blocks and names; memory doesn't grow with the number of people."""
+def write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> tuple[NonEmptyGroups, ...]:
+    """Makes `folder` with people, blocks and names; tells in which population groups somebody is.
+
+    Memory doesn't grow with the number of people.
+    """
     begin_census(folder)
     chunks = sum(-(-share.people // CHUNK_PEOPLE) for share in plan.shares)
     progress.step(f"Making people, {CHUNK_PEOPLE:,} at a time", chunks)
-    writer = _StateWriter(folder, plan, code_mix_of(plan.lists, plan.seed), progress)
-    names = writer.write_states()
+    mix = code_mix_of(plan.lists, plan.seed)
+    maps = group_maps_of(plan.lists, mix.codes, plan.max_race_codes)
+    written = _StateWriter(folder, plan, mix, maps, progress).write_states()
     areas = np.array(sorted({area for share in plan.shares for area in share.aiannh_areas}), dtype=np.int64)
-    of_states = [name for share in plan.shares for name in names[share.state.code]]
+    of_states = [name for share in plan.shares for name in written[share.state.code].names]
     write_names(folder, [nation_name(), *of_states, *names_of_areas(areas, plan.seed)])
+    return non_empty_groups(maps, [state.groups for state in written.values()])
 
 
 class _Stopped(Exception):  # noqa: N818 - the name is the sentence
@@ -61,15 +75,22 @@ class _Stopped(Exception):  # noqa: N818 - the name is the sentence
 
 
 @dataclass(frozen=True, slots=True)
+class _WrittenState:
+    names: list[Named]
+    groups: StateNonEmpty
+
+
+@dataclass(frozen=True, slots=True)
 class _StateWriter:
     folder: Path
     plan: CensusPlan
     mix: CodeMix
+    maps: GroupMaps
     progress: Progress
     stop: Event = field(default_factory=Event)
 
-    def write_states(self) -> dict[str, list[Named]]:
-        """The names of each state's entities; the largest states come first, so that threads end together."""
+    def write_states(self) -> dict[str, _WrittenState]:
+        """What is to be told of each state; the largest come first, so that threads end together."""
         with ThreadPoolExecutor(self.plan.threads) as threads:
             by_size = sorted(self.plan.shares, key=lambda share: -share.people)
             states = {threads.submit(self._write_state, share): share.state.code for share in by_size}
@@ -80,14 +101,15 @@ class _StateWriter:
                 threads.shutdown(cancel_futures=True)
                 raise
 
-    def _write_state(self, share: StateShare) -> list[Named]:
+    def _write_state(self, share: StateShare) -> _WrittenState:
         geography = state_geography(share, self.plan.seed)
         write_geography(self.folder, geography, self.plan.form)
+        groups = StateGroups(geography, self.maps)
         if share.people:
-            self._write_people(geography)
-        return list(names_in(geography, self.plan.seed))
+            self._write_people(geography, groups)
+        return _WrittenState(list(names_in(geography, self.plan.seed)), groups.summary())
 
-    def _write_people(self, geography: StateGeography) -> None:
+    def _write_people(self, geography: StateGeography, groups: StateGroups) -> None:
         seed, which = self.plan.seed, geography.share.tabulation_pass
         palettes = palettes_of(geography, self.mix, seed)
         people = StatePeople(geography, palettes, demographics(which, seed), _SEVERAL_OF_256[which])
@@ -95,6 +117,8 @@ class _StateWriter:
             for number in range(people.chunks):
                 if self.stop.is_set():
                     raise _Stopped
-                table = person_table(people.chunk(number, seed), people, self.mix)
+                chunk = people.chunk(number, seed)
+                groups.see(chunk)
+                table = person_table(chunk, people, self.mix)
                 file.write(table if self.plan.form is CensusFormat.PARQUET else as_text(table))
                 self.progress.advance()

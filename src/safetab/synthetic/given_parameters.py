@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from safetab.config.config_file import CONFIG_FILE, read_config
@@ -27,14 +28,22 @@ _NUMBER_MARK = "\ue000"  # of no use in a configuration
 _MARKED_NUMBER = re.compile(f'"{_NUMBER_MARK}([^"]*)"')
 
 
-def read_given_parameters(parameters: Path) -> Checked[PublicLists]:
+@dataclass(frozen=True, slots=True)
+class GivenParameters:
+    lists: PublicLists
+    max_race_codes: int
+
+
+def read_given_parameters(parameters: Path) -> Checked[GivenParameters]:
     """The lists, if a run could use them and the configuration beside them; every finding about both."""
     config, lists = read_config(parameters), read_public_lists(parameters)
     findings = FindingsOf(CODES_FILE)
     if lists.value is not None and not any(map(is_race_code, lists.value.code_names)):
         findings.error("RACE_ETH_CODE", "lists no code from 1000 to 8999, so nobody could report a race.")
     found = config.findings + lists.findings + findings.findings
-    return Checked(None if config.value is None or findings.has_errors else lists.value, found)
+    if config.value is None or lists.value is None or findings.has_errors:
+        return Checked(None, found)
+    return Checked(GivenParameters(lists.value, config.value.max_race_codes), found)
 
 
 def write_given_parameters(folder: Path, parameters: Path, us_states: Iterable[str]) -> None:

@@ -8,13 +8,14 @@ from pathlib import Path
 from safetab.findings import Checked, Finding, FindingsOf
 from safetab.progress import Progress
 from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.public_lists import PublicLists
 from safetab.synthetic.census import CensusPlan, write_census_data
 from safetab.synthetic.census_files import CensusFormat
 from safetab.synthetic.census_size import SizeRequest, StateShare, state_shares
-from safetab.synthetic.given_parameters import read_given_parameters, write_given_parameters
+from safetab.synthetic.given_parameters import GivenParameters, read_given_parameters, write_given_parameters
+from safetab.synthetic.nonempty_groups import NonEmptyGroups
 from safetab.synthetic.own_lists import FEWEST_ITERATIONS, ITERATIONS_OF_2020, MOST_ITERATIONS, own_public_lists
 from safetab.synthetic.parameter_files import write_parameters
+from safetab.synthetic.state_people import MOST_RACE_CODES
 
 _MOST_THREADS = 1024
 
@@ -33,15 +34,17 @@ class CensusRequest:
     def checked(self) -> Checked[CensusPlan]:
         """What is to be made, or every finding about the request and the given parameters."""
         findings = (*self.size.findings(), *self._refused())
-        lists: Checked[PublicLists] = Checked(None, ())
+        given: Checked[GivenParameters] = Checked(None, ())
         if self.parameters is not None:
-            lists = read_given_parameters(self.parameters)
+            given = read_given_parameters(self.parameters)
         elif not findings:
-            lists = Checked(own_public_lists(self.iterations or ITERATIONS_OF_2020), ())
-        found = findings + lists.findings
-        if lists.value is None or any(finding.is_error for finding in found):
+            own = own_public_lists(self.iterations or ITERATIONS_OF_2020)
+            given = Checked(GivenParameters(own, MOST_RACE_CODES), ())
+        found = findings + given.findings
+        if given.value is None or any(finding.is_error for finding in found):
             return Checked(None, found)
-        return Checked(CensusPlan(state_shares(self.size), lists.value, self.seed, self.form, self.threads), found)
+        lists, used = given.value.lists, given.value.max_race_codes
+        return Checked(CensusPlan(state_shares(self.size), lists, used, self.seed, self.form, self.threads), found)
 
     def _refused(self) -> tuple[Finding, ...]:
         findings = FindingsOf("the command")
@@ -62,7 +65,9 @@ def bytes_needed(plan: CensusPlan) -> int:
     return plan.form.bytes_needed(people, blocks)
 
 
-def write_census(folder: Path, request: CensusRequest, plan: CensusPlan, progress: Progress) -> None:
+def write_census(
+    folder: Path, request: CensusRequest, plan: CensusPlan, progress: Progress
+) -> tuple[NonEmptyGroups, ...]:
     """Makes `folder/parameters` and `folder/data`; the same request gives the same bytes."""
     us_states = [share.state.code for share in plan.shares if _is_of_the_us(share)]
     parameters = folder / "parameters"
@@ -71,7 +76,7 @@ def write_census(folder: Path, request: CensusRequest, plan: CensusPlan, progres
         write_parameters(parameters, plan.lists, us_states)
     else:
         write_given_parameters(parameters, request.parameters, us_states)
-    write_census_data(folder / "data", plan, progress)
+    return write_census_data(folder / "data", plan, progress)
 
 
 def _is_of_the_us(share: StateShare) -> bool:
