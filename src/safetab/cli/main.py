@@ -187,6 +187,9 @@ def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
     iterations: Annotated[
         int | None, typer.Option(help="How many iterations its own lists have. Default: 2996.")
     ] = None,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", help="People of a state in no order, instead of that of their blocks.")
+    ] = False,
     threads: Annotated[int, typer.Option(help="How many threads; the bytes don't depend on it.")] = 2,
     overwrite: Overwrite = False,
 ) -> None:
@@ -201,7 +204,7 @@ def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.synthetic.request import CensusRequest
 
     size = SizeRequest(people, states, counties, tracts)
-    request = CensusRequest(size, parameters, iterations, seed, CensusFormat(form), threads)
+    request = CensusRequest(size, parameters, iterations, seed, CensusFormat(form), shuffle, threads)
     synthesize_census(out, request, overwrite=overwrite)
 
 

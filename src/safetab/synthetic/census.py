@@ -50,6 +50,7 @@ class CensusPlan:
     max_race_codes: int
     seed: int
     form: CensusFormat
+    is_shuffled: bool
     threads: int
 
 
@@ -112,7 +113,8 @@ class _StateWriter:
     def _write_people(self, geography: StateGeography, groups: StateGroups) -> None:
         seed, which = self.plan.seed, geography.share.tabulation_pass
         palettes = palettes_of(geography, self.mix, seed)
-        people = StatePeople(geography, palettes, demographics(which, seed), _SEVERAL_OF_256[which])
+        several, is_shuffled = _SEVERAL_OF_256[which], self.plan.is_shuffled
+        people = StatePeople(geography, palettes, demographics(which, seed), several, is_shuffled)
         with person_file(self.folder, geography.share.state.code, self.plan.form) as file:
             for number in range(people.chunks):
                 if self.stop.is_set():

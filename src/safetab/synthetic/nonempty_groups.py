@@ -136,8 +136,7 @@ class StateGroups:
         )
 
     def see(self, chunk: PeopleChunk) -> None:
-        blocks = slice(chunk.first_block, chunk.first_block + len(chunk.people_of_block))
-        atom = np.repeat(self._atom_of_block[blocks], chunk.people_of_block)
+        atom = np.repeat(self._atom_of_block[chunk.blocks], chunk.people_of_block)
         first = atom * self._maps.codes  # of the flags of the atom
         self._with_ethnicity[first + chunk.ethnicity] = True
         has_one = np.ones(len(atom), dtype=np.bool_)

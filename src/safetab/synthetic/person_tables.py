@@ -53,8 +53,7 @@ def _used_column(positions: NDArray[np.integer], texts: pa.Array, is_null: NDArr
 
 def _block_columns(chunk: PeopleChunk, people: StatePeople) -> dict[str, pa.Array]:
     geography = people.geography
-    blocks = slice(chunk.first_block, chunk.first_block + len(chunk.people_of_block))
-    tract = geography.tract_of_block[blocks]
+    tract = geography.tract_of_block[chunk.blocks]
 
     def column(number_of_block: Integers, digits: int) -> pa.Array:
         numbers, of_block = np.unique(number_of_block, return_inverse=True)
@@ -65,7 +64,7 @@ def _block_columns(chunk: PeopleChunk, people: StatePeople) -> dict[str, pa.Arra
         "TABBLKST": column(np.full(len(tract), geography.state), 2),
         "TABBLKCOU": column(geography.county_number_of_tract[tract], 3),
         "TABTRACTCE": column(geography.tract_number[tract], 6),
-        "TABBLK": column(geography.block_number[blocks], 4),
+        "TABBLK": column(geography.block_number[chunk.blocks], 4),
     }
 
 

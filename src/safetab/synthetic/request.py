@@ -29,6 +29,7 @@ class CensusRequest:
     iterations: int | None = None
     seed: int = 2020
     form: CensusFormat = CensusFormat.PARQUET
+    is_shuffled: bool = False
     threads: int = 2
 
     def checked(self) -> Checked[CensusPlan]:
@@ -43,8 +44,16 @@ class CensusRequest:
         found = findings + given.findings
         if given.value is None or any(finding.is_error for finding in found):
             return Checked(None, found)
-        lists, used = given.value.lists, given.value.max_race_codes
-        return Checked(CensusPlan(state_shares(self.size), lists, used, self.seed, self.form, self.threads), found)
+        plan = CensusPlan(
+            shares=state_shares(self.size),
+            lists=given.value.lists,
+            max_race_codes=given.value.max_race_codes,
+            seed=self.seed,
+            form=self.form,
+            is_shuffled=self.is_shuffled,
+            threads=self.threads,
+        )
+        return Checked(plan, found)
 
     def _refused(self) -> tuple[Finding, ...]:
         findings = FindingsOf("the command")

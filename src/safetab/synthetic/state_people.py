@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, count
+from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,8 @@ class FurtherCodes:
 class PeopleChunk:
     """One element per person, but for the blocks and for those with several codes."""
 
-    first_block: int
-    people_of_block: Integers  # one element per block, from the first block on
+    blocks: Integers  # positions of blocks; one element per block, in the order of the people
+    people_of_block: Integers  # one element for each of them
     demographic: NDArray[np.uint16]  # position in the table of demographics
     race: Positions
     ethnicity: Positions
@@ -53,6 +54,7 @@ class StatePeople:
     palettes: Palettes
     demographics: Demographics
     several_of_256: int
+    is_shuffled: bool
 
     @property
     def chunks(self) -> int:
@@ -63,18 +65,14 @@ class StatePeople:
         bits = RandomBits(seed, self.geography.state, 2, number)
         start = number * CHUNK_PEOPLE
         end = min(start + CHUNK_PEOPLE, self.geography.share.people)
-        last_person = self.geography.last_person
-        first_block = int(np.searchsorted(last_person, start, side="right"))
-        last_block = int(np.searchsorted(last_person, end, side="left"))
-        ends = np.minimum(last_person[first_block : last_block + 1], end)
-        people_of_block = np.diff(ends, prepend=start)
-        neighbourhood, county = self._palettes_of(first_block, people_of_block)
+        blocks, people_of_block = (self._scattered if self.is_shuffled else self._in_order)(start, end)
+        neighbourhood, county = self._palettes_of(blocks, people_of_block)
         words = bits.words(end - start, np.uint32)
         picks = _picks(words, neighbourhood, county)
         race = self.palettes.race[picks]
         several = np.flatnonzero(words >> 24 < self.several_of_256)
         return PeopleChunk(
-            first_block=first_block,
+            blocks=blocks,
             people_of_block=people_of_block,
             demographic=bits.words(end - start, np.uint16),
             race=race,
@@ -82,12 +80,25 @@ class StatePeople:
             several=self._further_codes(several, race[several], (neighbourhood[several], county[several]), bits),
         )
 
+    def _in_order(self, start: int, end: int) -> tuple[Integers, Integers]:
+        """The blocks of these people, and how many of them each has, if people stand in the order of their blocks."""
+        last_person = self.geography.last_person
+        first = np.searchsorted(last_person, start, side="right")
+        last = np.searchsorted(last_person, end, side="left")
+        return np.arange(first, last + 1), np.diff(np.minimum(last_person[first : last + 1], end), prepend=start)
+
+    def _scattered(self, start: int, end: int) -> tuple[Integers, Integers]:
+        """The same if they stand in no such order: steps of a fixed length, round and round, meet everybody once."""
+        people = self.geography.share.people
+        step = next(step for step in count(people * 618 // 1000 + 1) if gcd(step, people) == 1)
+        blocks = np.searchsorted(self.geography.last_person, np.arange(start, end) * step % people, side="right")
+        return blocks, np.ones(end - start, dtype=np.int64)
+
     def _palettes_of(
-        self, first_block: int, people_of_block: Integers
+        self, blocks: Integers, people_of_block: Integers
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """For each person where the palette of the neighbourhood begins, and that of the county."""
         geography, palettes = self.geography, self.palettes
-        blocks = np.arange(first_block, first_block + len(people_of_block))
         neighbourhood = np.searchsorted(geography.first_block_of_neighbourhood, blocks, side="right") - 1
         county = geography.county_of_tract[geography.tract_of_block[blocks]]
         of_block = (
