@@ -11,11 +11,21 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
+
+
+class _RateColumn(ProgressColumn):
+    """Parts a second, lately."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.speed is None or task.finished else f"{task.speed:,.1f}/s")
 
 
 class TerminalProgress:
@@ -28,6 +38,7 @@ class TerminalProgress:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
+            _RateColumn(),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
         )

@@ -14,10 +14,11 @@ import numpy as np
 from safetab.spec.geography_levels import TabulationPass
 from safetab.spec.iterations import IterationKind, IterationLevel
 from safetab.spec.public_lists import PublicLists, is_race_code
+from safetab.synthetic.cenrace import MAJOR_RACE_COUNT
 from safetab.synthetic.random_bits import RandomBits
 from safetab.synthetic.weighted_choice import Integers
 
-OTHER_MAJOR = 6  # none of the six that CENRACE knows
+OTHER_MAJOR = MAJOR_RACE_COUNT  # none of those that CENRACE knows
 
 
 @dataclass(frozen=True, slots=True)

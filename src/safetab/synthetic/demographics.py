@@ -21,7 +21,6 @@ _PYRAMIDS = {
     TabulationPass.PUERTO_RICO: (58, 95, 125, 122, 128, 136, 138, 118, 56, 16),
 }
 """Weight of one year of age at each of these ages, between which it changes evenly."""
-_AT_100 = 1
 _WOMEN_PER_MILLE = ((0, 489), (40, 503), (65, 535), (80, 590), (90, 680))  # from this age on
 _HOUSEHOLDERS_PER_MILLE = ((0, 0), (18, 120), (25, 430), (35, 540), (65, 610))
 
@@ -45,7 +44,7 @@ def demographics(which: TabulationPass, seed: int) -> Demographics:
 
 
 def _weights_of_ages(pyramid: Sequence[int]) -> NDArray[np.int64]:
-    knots = (*zip(_DECADES, pyramid, strict=True), (100, _AT_100), (OLDEST_AGE + 1, 0))
+    knots = (*zip(_DECADES, pyramid, strict=True), (100, 0), (OLDEST_AGE + 1, 0))
     weights = [
         (weight * (next_age - age - year) + next_weight * year) * 100 // (next_age - age)
         for (age, weight), (next_age, next_weight) in pairwise(knots)

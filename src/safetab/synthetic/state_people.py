@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations, count
+from itertools import count
 from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.synthetic.code_mix import MAJORS, CodeMix
+from safetab.synthetic.cenrace import MAJOR_RACE_COUNT, cenrace_of_bits
+from safetab.synthetic.code_mix import CodeMix
 from safetab.synthetic.demographics import Demographics
 from safetab.synthetic.palettes import COUNTY_PALETTE, NEIGHBOURHOOD_PALETTE, STATE_PALETTE, Palettes, Positions
 from safetab.synthetic.random_bits import RandomBits, apportioned
@@ -23,7 +24,6 @@ MOST_RACE_CODES = 8
 _OF_THE_STATE, _OF_THE_COUNTY = 5, 32
 _WEIGHTS_OF_2_TO_8_CODES = (700, 200, 60, 25, 9, 4, 2)
 _TRIES = 5  # for a further code that the person hasn't got yet
-_CENRACE_MAJORS = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,21 +152,10 @@ def _counts_of_codes() -> Integers:
 
 
 def cenrace_of_chunk(chunk: PeopleChunk, mix: CodeMix) -> NDArray[np.uint8]:
-    """CENRACE of the major races among each person's codes: 1 to 6 alone, then pairs, and so on to 63, all six."""
+    """CENRACE of the major races among each person's codes."""
     # a code of no major race counts as some other race
-    bit_of_race = np.append(1 << np.minimum(mix.race_major, _CENRACE_MAJORS - 1), 0).astype(np.uint8)
-    number_of_bits = _numbers_of_major_sets()
+    bit_of_race = np.append(1 << np.minimum(mix.race_major, MAJOR_RACE_COUNT - 1), 0).astype(np.uint8)
+    number_of_bits = cenrace_of_bits()
     cenrace = number_of_bits[bit_of_race][chunk.race]
     cenrace[chunk.several.person] = number_of_bits[np.bitwise_or.reduce(bit_of_race[chunk.several.races], axis=1)]
     return cenrace
-
-
-def _numbers_of_major_sets() -> NDArray[np.uint8]:
-    number_of_bits = np.zeros(1 << _CENRACE_MAJORS, dtype=np.uint8)
-    sets = (chosen for size in range(1, 7) for chosen in combinations(range(_CENRACE_MAJORS), size))
-    for number, chosen in enumerate(sets, start=1):
-        number_of_bits[sum(1 << major for major in chosen)] = number
-    return number_of_bits
-
-
-assert len(MAJORS) == _CENRACE_MAJORS + 1
