@@ -138,6 +138,16 @@ def test_sizes_that_are_asked_for_are_made(request_: SizeRequest, states: int, c
         assert set(np.unique(geography.aiannh)) - {NO_ENTITY} == set(share.aiannh_areas)
 
 
+@pytest.mark.parametrize("people", [NATION_PEOPLE, MOST_PEOPLE])
+def test_the_most_people_in_one_state_are_shared_out_too(people: int) -> None:
+    share = state_shares(SizeRequest(people, states=1, counties=1, tracts=20_000))[0]
+    geography = state_geography(share, seed=1)
+    assert geography.last_person[-1] == share.people > 0.98 * people
+    assert (np.diff(geography.last_person) >= 0).all()
+    of_tract = np.bincount(geography.tract_of_block, weights=np.diff(geography.last_person, prepend=0))
+    assert 0.15 < of_tract.min() / of_tract.mean() < of_tract.max() / of_tract.mean() < 6
+
+
 def test_puerto_rico_has_its_share() -> None:
     for people in (102, 1_000, 1_000_000, MOST_PEOPLE):
         there = state_shares(SizeRequest(people, states=1))[-1].people

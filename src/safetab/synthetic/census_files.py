@@ -41,7 +41,7 @@ class CensusFormat(Enum):
 
     def bytes_needed(self, people: int, blocks: int) -> int:
         """About how much room a census takes, as measured, and a tenth more."""
-        a_person, a_block = (4.3, 4.0) if self is CensusFormat.PARQUET else (82.0, 31.0)
+        a_person, a_block = (4.2, 1.0) if self is CensusFormat.PARQUET else (78.0, 30.0)
         return round(1.1 * (people * a_person + blocks * a_block)) + 20_000_000
 
 

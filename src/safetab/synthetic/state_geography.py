@@ -89,7 +89,6 @@ def state_geography(share: StateShare, seed: int) -> StateGeography:
     areas = np.array([*share.aiannh_areas, NO_ENTITY], dtype=np.int64)
     weights = _block_weights(blocks_of_tract, tract_of_block, bits)
     weights[area != NO_ENTITY] //= _FEWER_PEOPLE_INSIDE_AIANNH_AREAS
-    ends = np.cumsum(weights)
     return StateGeography(
         share=share,
         county_of_tract=county_of_tract,
@@ -97,7 +96,7 @@ def state_geography(share: StateShare, seed: int) -> StateGeography:
         block_number=_block_numbers(blocks_of_tract, tract_of_block),
         place=_places(share, county_of_tract, tract_of_block, bits),
         aiannh=areas[area],
-        last_person=ends * share.people // ends[-1],
+        last_person=_last_people(weights, share.people),
     )
 
 
@@ -122,6 +121,15 @@ def _block_weights(blocks_of_tract: Integers, tract_of_block: Integers, bits: Ra
     of_tract = bits.lognormal(_SPREAD_OF_TRACTS, len(blocks_of_tract)) * _WEIGHT_OF_A_TRACT
     weights: Integers = of_tract[tract_of_block] * parts // np.add.reduceat(parts, first)[tract_of_block]
     return weights
+
+
+def _last_people(weights: Integers, people: int) -> Integers:
+    """How many people are in each block and all earlier ones, nearly in proportion to the weights."""
+    ends = np.cumsum(weights)
+    too_many_bits = int(ends[-1]).bit_length() + people.bit_length() - 63
+    ends >>= max(0, too_many_bits)
+    last_people: Integers = ends * people // ends[-1]
+    return last_people
 
 
 def _places(share: StateShare, county_of_tract: Integers, tract_of_block: Integers, bits: RandomBits) -> Integers:
