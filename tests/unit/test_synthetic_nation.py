@@ -145,7 +145,7 @@ def test_the_most_people_in_one_state_are_shared_out_too(people: int) -> None:
     assert geography.last_person[-1] == share.people > 0.98 * people
     assert (np.diff(geography.last_person) >= 0).all()
     of_tract = np.bincount(geography.tract_of_block, weights=np.diff(geography.last_person, prepend=0))
-    assert 0.15 < of_tract.min() / of_tract.mean() < of_tract.max() / of_tract.mean() < 6
+    assert 0.05 < of_tract.min() / of_tract.mean() < of_tract.max() / of_tract.mean() < 6
 
 
 def test_puerto_rico_has_its_share() -> None:
@@ -157,6 +157,19 @@ def test_puerto_rico_has_its_share() -> None:
 def test_what_is_refused_is_told_at_once() -> None:
     findings = SizeRequest(0, states=52, counties=3, tracts=2).findings()
     assert [finding.where for finding in findings] == ["--people", "--states", "--counties", "--tracts", "--tracts"]
+
+
+def test_a_state_has_no_more_counties_than_three_digits_can_number() -> None:
+    assert SizeRequest(1_000, states=1, counties=999).findings() == ()
+    (finding,) = SizeRequest(1_000, states=1, counties=1_000).findings()
+    assert str(finding) == "--counties: 1,000 are too many for so few states. A state can have 999."
+
+
+def test_more_areas_than_the_nation_has_still_have_codes_of_four_digits() -> None:
+    shares = state_shares(SizeRequest(1_000, tracts=200_000))
+    areas = {area for share in shares for area in share.aiannh_areas}
+    assert len(areas) == round(704 * 200_000 / 84_414)
+    assert 1 <= min(areas) < max(areas) < 9_999
 
 
 def test_parts_sum_to_the_whole_and_keep_to_the_least() -> None:

@@ -18,6 +18,8 @@ MOST_PEOPLE = 2_000_000_000  # more would not fit into the integers that share p
 MOST_TRACTS = 200_000
 _FEWEST_BLOCKS_OF_A_TRACT = 4
 _AREAS_FOR_ONE_THAT_CROSSES = 20
+_HIGHEST_AREA = 9_990  # 9999 is in no area
+_MOST_COUNTIES_OF_A_STATE = 999
 
 _US_PEOPLE = sum(state.people for state in US_STATES_OF_2020)
 NATION_PEOPLE = _US_PEOPLE + PUERTO_RICO_OF_2020.people
@@ -80,6 +82,9 @@ class SizeRequest:
                 findings.error(
                     f"--{finer}", f"{finer_number:,} are too few for {number:,} {coarser}, one each at least."
                 )
+        if not findings.has_errors and any(share.counties > _MOST_COUNTIES_OF_A_STATE for share in state_shares(self)):
+            limit = f"A state can have {_MOST_COUNTIES_OF_A_STATE}."
+            findings.error("--counties", f"{self.counties:,} are too many for so few states. {limit}")
         return findings.findings
 
 
@@ -172,11 +177,10 @@ def _areas(states: Sequence[NationState], total: int) -> list[tuple[int, ...]]:
     if not weights.any():
         weights += 1
     areas: list[list[int]] = [[] for _ in states]
-    number = 0
-    for position, count in enumerate(apportioned(total, weights).tolist()):
-        for _ in range(count):
-            areas[position].append(10 + 10 * number)
-            if len(states) > 1 and number % _AREAS_FOR_ONE_THAT_CROSSES == 0:
-                areas[(position + 1) % len(states)].append(10 + 10 * number)
-            number += 1
+    state_of_area = np.repeat(np.arange(len(states)), apportioned(total, weights)).tolist()
+    step = _HIGHEST_AREA // max(total, _HIGHEST_AREA // 10)  # ten as long as four digits are enough
+    for number, position in enumerate(state_of_area):
+        areas[position].append(step + step * number)
+        if len(states) > 1 and number % _AREAS_FOR_ONE_THAT_CROSSES == 0:
+            areas[(position + 1) % len(states)].append(step + step * number)
     return [tuple(codes) for codes in areas]
