@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -47,6 +47,7 @@ Temp = Annotated[
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it is there.")]
 LogFile = Annotated[Path | None, typer.Option(help="The curator's log. Default: OUT.confidential.log beside OUT.")]
+CensusForm = Literal["parquet", "text"]
 TestKey = Annotated[
     str | None, typer.Option(metavar="HEX", help="64 hexadecimal digits; only for synthetic data, never for a release.")
 ]
@@ -193,6 +194,42 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
         summary = run_files(parameters, data, out, options, progress)
     show_findings(summary.warnings)
     show_summary(summary, out)
+
+
+@app.command()
+def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
+    out: Out,
+    people: Annotated[int, typer.Option(help="How many people, Puerto Rico included. The nation: 334735155.")],
+    parameters: Annotated[
+        Path | None, typer.Option(help="Directory with config.json and lists to use. Default: lists of its own.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 2020,
+    form: Annotated[CensusForm, typer.Option("--format", help="How people and blocks are written.")] = "parquet",
+    states: Annotated[int | None, typer.Option(help="How many states, Puerto Rico not counted. Default: 51.")] = None,
+    counties: Annotated[int | None, typer.Option(help="How many counties in them. Default: 3143.")] = None,
+    tracts: Annotated[int | None, typer.Option(help="How many tracts in them. Default: 84414.")] = None,
+    iterations: Annotated[
+        int | None, typer.Option(help="How many iterations its own lists have. Default: 2996.")
+    ] = None,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", help="People of a state in no order, instead of that of their blocks.")
+    ] = False,
+    threads: Annotated[int, typer.Option(help="How many threads; the bytes don't depend on it.")] = 2,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a synthetic census: people who do not exist, with the geography of a nation.
+
+    Writes OUT/parameters and OUT/data, ready for `safetab run`. Puerto Rico
+    has its real share of the people. OUT appears whole or not at all.
+    """
+    from safetab.cli.synthesize import synthesize_census
+    from safetab.synthetic.census_files import CensusFormat
+    from safetab.synthetic.census_size import SizeRequest
+    from safetab.synthetic.request import CensusRequest
+
+    size = SizeRequest(people, states, counties, tracts)
+    request = CensusRequest(size, parameters, iterations, seed, CensusFormat(form), shuffle, threads)
+    synthesize_census(out, request, overwrite=overwrite)
 
 
 @app.command()

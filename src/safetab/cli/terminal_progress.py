@@ -11,11 +11,22 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
+
+
+class _RateColumn(ProgressColumn):
+    """Parts a second, lately."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.speed is None or task.finished else f"{task.speed:,.1f}/s")
+
 
 from safetab.cli.messages import printable
 
@@ -30,6 +41,7 @@ class TerminalProgress:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
+            _RateColumn(),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
         )

@@ -1,1 +1,1 @@
-"""Made-up censuses: people who do not exist, in real places, for demonstrations and tests."""
+"""Made-up censuses: people who do not exist, for demonstrations, tests and benchmarks."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ from pyarrow import csv
 from safetab.spec.geography import NATION_ID
 from safetab.spec.geography_levels import EntityKind, GeographyLevel
 from safetab.synthetic.blocks import Blocks
+from safetab.synthetic.cenrace import cenrace_of_bits
 from safetab.synthetic.demo_codes import MAJOR_RACES, RACE_FAMILIES
 from safetab.synthetic.demo_states import STATES, State
 from safetab.synthetic.parameter_files import write_lines
@@ -72,14 +72,10 @@ def _person_table(people: People, columns_of_block: dict[str, pa.Array]) -> pa.T
 
 
 def cenrace_of(races: Integers) -> Integers:
-    """CENRACE of the major races among each person's codes: 1 to 6 alone, then pairs, and so on to 63, all six."""
+    """CENRACE of the major races among each person's codes."""
     major_of_code = [family.major for family in RACE_FAMILIES for _ in family.codes]
     bit_of_code = np.array([1 << MAJOR_RACES.index(major) for major in major_of_code] + [0])
-    number_of_bits = np.zeros(1 << len(MAJOR_RACES), dtype=np.int64)
-    sets = (chosen for size in range(1, 7) for chosen in combinations(range(len(MAJOR_RACES)), size))
-    for number, chosen in enumerate(sets, start=1):
-        number_of_bits[sum(1 << major for major in chosen)] = number
-    cenrace: Integers = number_of_bits[np.bitwise_or.reduce(bit_of_code[races], axis=1)]
+    cenrace: Integers = cenrace_of_bits()[np.bitwise_or.reduce(bit_of_code[races], axis=1)].astype(np.int64)
     return cenrace
 
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from safetab.spec.geography_levels import TabulationPass
 from safetab.synthetic.blocks import demo_blocks
 from safetab.synthetic.data_files import write_geography, write_people
 from safetab.synthetic.demo_lists import demo_public_lists
+from safetab.synthetic.demo_states import STATES
 from safetab.synthetic.parameter_files import write_parameters
 from safetab.synthetic.people import Census
 
@@ -29,7 +31,8 @@ def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020) -> Non
             raise FileExistsError(f"{folder} exists. Give a directory without it.")
     for folder in (parameters, data):
         folder.mkdir(parents=True)
-    write_parameters(parameters, demo_public_lists())
+    us_states = [state.code for state in STATES if state.tabulation_pass is TabulationPass.US]
+    write_parameters(parameters, demo_public_lists(), us_states)
     random = np.random.Generator(np.random.PCG64(seed))
     blocks = demo_blocks(people, random)
     write_geography(data, blocks)

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from safetab.config.config_file import CONFIG_FILE, budget_key, threshold_key
-from safetab.spec.geography_levels import GeographyLevel, TabulationPass
+from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
 from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.spec.public_lists import PublicLists
-from safetab.synthetic.demo_states import STATES
 from safetab.synthetic.people import MOST_RACE_CODES
 
 _FLAGS = {
@@ -23,8 +22,8 @@ _FLAGS = {
 }
 
 
-def write_parameters(folder: Path, lists: PublicLists) -> None:
-    write_lines(folder / CONFIG_FILE, [json.dumps(demo_config(), indent=2)])
+def write_parameters(folder: Path, lists: PublicLists, us_states: Iterable[str]) -> None:
+    write_lines(folder / CONFIG_FILE, [json.dumps(demo_config(us_states), indent=2)])
     write_lines(
         folder / "race-and-ethnicity-codes.txt",
         ["RACE_ETH_CODE|RACE_ETH_NAME", *(f"{code}|{name}" for code, name in sorted(lists.code_names.items()))],
@@ -57,13 +56,13 @@ def _ethnicity_row(iteration: CharacteristicIteration) -> str:
     return f"{iteration.code}|{iteration.name}|{int(iteration.level)}|{_FLAGS[iteration.listed]}"
 
 
-def demo_config() -> dict[str, Any]:
+def demo_config(us_states: Iterable[str]) -> dict[str, Any]:
     """The budgets of 2020, with thresholds low enough that a demo of 200,000 people gets all four tables."""
     return {
         "privacy_defn": "zcdp",
         "run_us": True,
         "run_pr": True,
-        "state_filter_us": [state.code for state in STATES if state.tabulation_pass is TabulationPass.US],
+        "state_filter_us": list(us_states),
         "reader": "csv",
         "max_race_codes": MOST_RACE_CODES,
         **{budget_key(level): _rho(level) for level in POPULATION_GROUP_LEVELS},

@@ -1,0 +1,92 @@
+"""What `safetab synthesize` was asked for, what of it is refused, and how it is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetab.findings import Checked, Finding, FindingsOf
+from safetab.progress import Progress
+from safetab.spec.geography_levels import TabulationPass
+from safetab.synthetic.census import CensusPlan, write_census_data
+from safetab.synthetic.census_files import CensusFormat
+from safetab.synthetic.census_size import SizeRequest, StateShare, state_shares
+from safetab.synthetic.given_parameters import GivenParameters, read_given_parameters, write_given_parameters
+from safetab.synthetic.nonempty_groups import NonEmptyGroups
+from safetab.synthetic.own_lists import FEWEST_ITERATIONS, ITERATIONS_OF_2020, MOST_ITERATIONS, own_public_lists
+from safetab.synthetic.parameter_files import write_parameters
+from safetab.synthetic.state_people import MOST_RACE_CODES
+
+_MOST_THREADS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CensusRequest:
+    """`parameters` None: lists of its own, with so many iterations, or as many as in 2020."""
+
+    size: SizeRequest
+    parameters: Path | None = None
+    iterations: int | None = None
+    seed: int = 2020
+    form: CensusFormat = CensusFormat.PARQUET
+    is_shuffled: bool = False
+    threads: int = 2
+
+    def checked(self) -> Checked[CensusPlan]:
+        """What is to be made, or every finding about the request and the given parameters."""
+        findings = (*self.size.findings(), *self._refused())
+        given: Checked[GivenParameters] = Checked(None, ())
+        if self.parameters is not None:
+            given = read_given_parameters(self.parameters)
+        elif not findings:
+            own = own_public_lists(self.iterations or ITERATIONS_OF_2020)
+            given = Checked(GivenParameters(own, MOST_RACE_CODES), ())
+        found = findings + given.findings
+        if given.value is None or any(finding.is_error for finding in found):
+            return Checked(None, found)
+        plan = CensusPlan(
+            shares=state_shares(self.size),
+            lists=given.value.lists,
+            max_race_codes=given.value.max_race_codes,
+            seed=self.seed,
+            form=self.form,
+            is_shuffled=self.is_shuffled,
+            threads=self.threads,
+        )
+        return Checked(plan, found)
+
+    def _refused(self) -> tuple[Finding, ...]:
+        findings = FindingsOf("the command")
+        if self.iterations is not None and self.parameters is not None:
+            findings.error("--iterations", "is for lists of the census's own. Leave it out, or leave out --parameters.")
+        elif self.iterations is not None and not FEWEST_ITERATIONS <= self.iterations <= MOST_ITERATIONS:
+            findings.error("--iterations", f"must be from {FEWEST_ITERATIONS} to {MOST_ITERATIONS:,}.")
+        if self.seed < 0:
+            findings.error("--seed", "must be 0 or above.")
+        if not 1 <= self.threads <= _MOST_THREADS:
+            findings.error("--threads", f"must be from 1 to {_MOST_THREADS}.")
+        return findings.findings
+
+
+def bytes_needed(plan: CensusPlan) -> int:
+    """About how much room the census will take."""
+    people, blocks = (sum(getattr(share, what) for share in plan.shares) for what in ("people", "blocks"))
+    return plan.form.bytes_needed(people, blocks)
+
+
+def write_census(
+    folder: Path, request: CensusRequest, plan: CensusPlan, progress: Progress
+) -> tuple[NonEmptyGroups, ...]:
+    """Makes `folder/parameters` and `folder/data`; the same request gives the same bytes."""
+    us_states = [share.state.code for share in plan.shares if _is_of_the_us(share)]
+    parameters = folder / "parameters"
+    if request.parameters is None:
+        parameters.mkdir()
+        write_parameters(parameters, plan.lists, us_states)
+    else:
+        write_given_parameters(parameters, request.parameters, us_states)
+    return write_census_data(folder / "data", plan, progress)
+
+
+def _is_of_the_us(share: StateShare) -> bool:
+    return share.tabulation_pass is TabulationPass.US

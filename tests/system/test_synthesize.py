@@ -1,0 +1,361 @@
+"""The command `synthesize`, from its options to files that a run reads."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections import Counter, namedtuple
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from tests.conftest import SMALL_EXAMPLE
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli import synthesize
+from safetab.cli.main import app
+from safetab.population_groups.iteration_map import iteration_map_of
+from safetab.progress import NoProgress
+from safetab.readers.geography import read_geography
+from safetab.readers.public_lists import read_public_lists
+from safetab.spec.geography import region_id
+from safetab.spec.geography_levels import PUERTO_RICO_STATE, GeographyLevel, TabulationPass
+from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS
+from safetab.synthetic.census_files import CensusFormat
+from safetab.synthetic.census_size import SizeRequest
+from safetab.synthetic.request import CensusRequest, bytes_needed, write_census
+
+SMALL = ("--states", "2", "--counties", "6", "--tracts", "40", "--iterations", "120")
+KEY = "ab" * 32
+
+
+def run_command(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["synthesize", *map(str, arguments)])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def made(out: Path, *arguments: object) -> Path:
+    code, _, stderr = run_command(out, *arguments)
+    assert code == 0, stderr
+    return out
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def text_people(out: Path) -> list[list[str]]:
+    parts = sorted((out / "data" / "person-records").iterdir())
+    return [line.split("|") for part in parts for line in part.read_text().splitlines()[1:]]
+
+
+@pytest.fixture(scope="module")
+def text_census(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("census") / "text"
+    return made(out, "--people", 30_000, *SMALL, "--format", "text", "--seed", 11)
+
+
+@pytest.fixture(scope="module")
+def parquet_census(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("census") / "parquet", "--people", 30_000, *SMALL, "--seed", 11)
+
+
+def test_it_says_where_things_lie_and_what_to_do_next(tmp_path: Path) -> None:
+    out = tmp_path / "census"
+    code, stdout, _ = run_command(out, "--people", 5_000, *SMALL)
+    assert code == 0
+    assert "Making 5,000 people who do not exist, in 2 states and Puerto Rico" in stdout
+    assert f"safetab run {out}/parameters {out}/data {out}-output" in stdout
+    assert "COUNTY Detailed" in stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["census"]
+    assert (out / "data" / "SYNTHETIC").is_file()
+    assert sorted(path.name for path in (out / "data" / "person-records").iterdir()) == [
+        "06.parquet", "48.parquet", "72.parquet"
+    ]  # fmt: skip
+
+
+def test_the_census_is_valid_and_runs(parquet_census: Path, tmp_path: Path) -> None:
+    parameters, data = parquet_census / "parameters", parquet_census / "data"
+    result = CliRunner().invoke(app, ["validate", str(parameters), str(data)])
+    assert (result.exit_code, result.stdout) == (0, "Everything is valid.\n")
+    summary = safetab.run(parameters, data, tmp_path / "output", test_key=KEY)
+    assert summary.warnings == ()
+    assert summary.rows["t1/us.csv"] > 1_000
+    assert summary.rows["t1/pr.csv"] > 10
+
+
+def test_text_and_parquet_hold_the_same(text_census: Path, parquet_census: Path, tmp_path: Path) -> None:
+    tables = [pq.read_table(part) for part in sorted((parquet_census / "data" / "person-records").iterdir())]
+    rows = [["Null" if value is None else value for value in row.values()] for one in tables for row in one.to_pylist()]
+    assert rows == text_people(text_census)
+    assert {str(kind) for table in tables for kind in table.schema.types} == {"string"}
+    of_text, of_parquet = (read_geography(census / "data").require() for census in (text_census, parquet_census))
+    assert (of_text.block == of_parquet.block).all()
+    assert (of_text.place == of_parquet.place).all()
+    for census in (text_census, parquet_census):
+        safetab.run(census / "parameters", census / "data", tmp_path / census.name, test_key=KEY)
+    assert (tmp_path / "text" / "t1" / "us.csv").read_bytes() == (tmp_path / "parquet" / "t1" / "us.csv").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["parquet", "text"])
+def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(tmp_path: Path, form: str) -> None:
+    options = ("--people", 300_000, "--states", 4, "--tracts", 60, "--format", form)
+    first = bytes_of(made(tmp_path / "first", *options, "--seed", 5, "--threads", 1))
+    again = bytes_of(made(tmp_path / "again", *options, "--seed", 5, "--threads", 3))
+    other = bytes_of(made(tmp_path / "other", *options, "--seed", 6))
+    assert first == again
+    for table in ("person-records", "GRF-C"):
+        assert first[f"data/{table}/06.{'txt' if form == 'text' else form}"] != other.get(
+            f"data/{table}/06.{'txt' if form == 'text' else form}"
+        )
+
+
+def test_the_bytes_are_the_same_on_every_machine(text_census: Path) -> None:
+    """Renew the digest when the synthesizer changes; if it changes without that, a dependency's stream has."""
+    digest = hashlib.sha256(b"".join(content for _, content in sorted(bytes_of(text_census).items()))).hexdigest()
+    assert digest == "251fda251f7f09580229d367eb446e0ce2fdccf16b0caa76c6c1dcc2b22f0ad9"
+
+
+def test_every_person_is_inside_the_domains(text_census: Path) -> None:
+    lists = read_public_lists(text_census / "parameters").require()
+    people = text_people(text_census)
+    assert len(people) == 30_000
+    assert {len(person) for person in people} == {17}
+    assert {person[0] for person in people} <= {str(age) for age in range(116)}
+    assert {person[1] for person in people} == {"1", "2"}
+    assert {person[2] for person in people} == {"True", "False"}
+    assert {person[3] for person in people} == {"06", "48", "72"}
+    assert {person[7] for person in people} <= {f"{number:02d}" for number in range(1, 64)}
+    assert {person[16] for person in people} <= set(lists.code_names)
+    for reported in {tuple(person[8:16]) for person in people}:
+        filled = [code for code in reported if code != "Null"]
+        assert filled
+        assert reported == (*filled, *["Null"] * (8 - len(filled)))
+        assert all(code in lists.code_names and code <= "8999" for code in filled)
+
+
+def test_shares_of_people_are_as_they_should_be(text_census: Path) -> None:
+    people = text_people(text_census)
+    of_state = Counter(person[3] for person in people)
+    assert of_state["72"] == round(30_000 * 3_285_874 / 334_735_155)
+    assert of_state["06"] / of_state["48"] == pytest.approx(39_538_223 / 29_145_505, rel=0.01)
+    assert 0.08 <= sum(person[9] != "Null" for person in people) / len(people) <= 0.12
+    hispanic = Counter(person[3] == "72" for person in people if person[16] != "9950")
+    assert hispanic[True] / of_state["72"] > 0.95
+    assert 0.05 <= hispanic[False] / (len(people) - of_state["72"]) <= 0.4
+
+
+def test_every_entity_has_a_name_and_every_name_an_entity(text_census: Path) -> None:
+    lines = (text_census / "data" / "geography-names.txt").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "REGION_TYPE|REGION_ID|NAME"
+    named = [tuple(line.split("|")[:2]) for line in lines[1:]]
+    assert all(line.count("|") == 2 and line.split("|")[2].strip() for line in lines)
+    geography = read_geography(text_census / "data").require()
+    states = {TabulationPass.US: ["06", "48"], TabulationPass.PUERTO_RICO: [PUERTO_RICO_STATE]}
+    entities = [
+        (level.label, region_id(entity, level.entity_kind))
+        for level in GeographyLevel
+        for entity in geography.of_states(states[level.tabulation_pass]).entities(level.entity_kind).tolist()
+    ]
+    assert sorted(named) == sorted(entities)
+    names = Counter(line.split("|")[2] for line in lines[1:] if line.startswith(("PLACE", "COUNTY", "PR-")))
+    assert set(names.values()) == {1}
+
+
+@pytest.mark.parametrize("max_race_codes", [8, 2, 1])
+def test_non_empty_groups_are_those_of_a_count_person_by_person(tmp_path: Path, max_race_codes: int) -> None:
+    parameters = made(tmp_path / "given", "--people", 500, "--tracts", 3, "--iterations", 400) / "parameters"
+    config = json.loads((parameters / "config.json").read_text()) | {"max_race_codes": max_race_codes}
+    (parameters / "config.json").write_text(json.dumps(config))
+    request = CensusRequest(
+        SizeRequest(4_000, states=3, counties=4, tracts=12), parameters, form=CensusFormat.TEXT, seed=4
+    )  # fmt: skip
+    (tmp_path / "out").mkdir()
+    told = write_census(tmp_path / "out", request, request.checked().require(), NoProgress())
+    expected = _non_empty_by_hand(tmp_path / "out", max_race_codes)
+    assert {one.level: one.non_empty for one in told} == {
+        level: len(expected.get(level, ())) for level in POPULATION_GROUP_LEVELS
+    }
+    assert sum(one.non_empty for one in told) > 1_000
+
+
+def _non_empty_by_hand(out: Path, max_race_codes: int) -> dict[object, set[tuple[str, str]]]:
+    lists = read_public_lists(out / "parameters").require()
+    maps = {
+        (level.iterations, level.geography.is_substate): iteration_map_of(
+            lists, level.iterations, is_substate=level.geography.is_substate, max_race_codes=max_race_codes
+        )
+        for level in POPULATION_GROUP_LEVELS
+    }
+    rows = [
+        line.split("|") for part in (out / "data" / "GRF-C").iterdir() for line in part.read_text().splitlines()[1:]
+    ]
+    places = {tuple(row[:4]): (row[4], row[5]) for row in rows}
+    found: dict[object, set[tuple[str, str]]] = {}
+    for person in text_people(out):
+        state, county, tract, _ = block = tuple(person[3:7])
+        place, area = places[block]
+        entity = {"USA": "1", "STATE": state, "COUNTY": state + county, "TRACT": state + county + tract}
+        entity |= {"PLACE": state + place} if place != "99999" else {}
+        entity |= {"AIANNH": area} if area != "9999" else {}
+        races = [code for code in person[8:16] if code != "Null"]
+        for level in POPULATION_GROUP_LEVELS:
+            is_there = (level.geography.tabulation_pass is TabulationPass.PUERTO_RICO) == (state == "72")
+            kind = level.geography.label.removeprefix("PR-")
+            if is_there and kind in entity:
+                iterations = maps[level.iterations, level.geography.is_substate].iterations_of(races, person[16])
+                found.setdefault(level, set()).update((entity[kind], iteration) for iteration in iterations)
+    return found
+
+
+# Parameters that are given
+
+
+def test_given_lists_are_copied_and_the_configuration_is_made_fit(tmp_path: Path) -> None:
+    parameters = shutil.copytree(SMALL_EXAMPLE / "parameters", tmp_path / "given")
+    text = (parameters / "config.json").read_text()
+    config = json.loads(text) | {"reader": "cef", "state_filter_us": ["44", "50"]}
+    spelled = json.dumps(config, indent=1)
+    budget = f'"privacy_budget_p_level_2_tract": {config["privacy_budget_p_level_2_tract"]}'
+    assert budget in spelled
+    spelled = spelled.replace(budget, '"privacy_budget_p_level_2_tract": 0.12500000000000000000001')
+    (parameters / "config.json").write_text(spelled)
+    out = made(tmp_path / "out", "--people", 3_000, "--states", 2, "--tracts", 10, "--parameters", parameters)
+    for path in parameters.glob("*.txt"):
+        assert (out / "parameters" / path.name).read_bytes() == path.read_bytes()
+    written = (out / "parameters" / "config.json").read_text()
+    assert '"privacy_budget_p_level_2_tract": 0.12500000000000000000001' in written
+    assert json.loads(written) == json.loads(spelled) | {"reader": "csv", "state_filter_us": ["06", "48"]}
+    result = CliRunner().invoke(app, ["validate", str(out / "parameters"), str(out / "data")])
+    assert result.exit_code == 0, result.stderr
+
+
+@pytest.mark.needs_2020_files
+def test_the_lists_of_2020_work(tmp_path: Path, spec_2020: Path) -> None:
+    options = ("--states", 2, "--counties", 10, "--tracts", 100, "--parameters", spec_2020)
+    out = made(tmp_path / "out", "--people", 20_000, *options)
+    summary = safetab.run(out / "parameters", out / "data", tmp_path / "output", test_key=KEY)
+    assert summary.plan.config.us_states == ("06", "48")
+    assert summary.rows["t1/us.csv"] > 1_000
+
+
+# What is refused
+
+
+def test_every_mistake_in_the_options_is_told_at_once(tmp_path: Path) -> None:
+    options = ("--people", 0, "--states", 60, "--tracts", 0, "--iterations", 3, "--seed", -1, "--threads", 0)
+    code, _, stderr = run_command(tmp_path / "out", *options)
+    assert code == 1
+    for line in [
+        "--people: must be from 102 to 2,000,000,000.",
+        "--states: must be from 1 to 51.",
+        "--tracts: must be from 1 to 200,000.",
+        "--iterations: must be from 40 to 8,000.",
+        "--seed: must be 0 or above.",
+        "--threads: must be from 1 to 1024.",
+    ]:
+        assert line in stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--states", 5, "--counties", 4), "--counties: 4 are too few for 5 states"),
+        (("--counties", 40, "--tracts", 39), "--tracts: 39 are too few for 40 counties"),
+        (("--iterations", 100, "--parameters", SMALL_EXAMPLE / "parameters"), "--iterations: is for lists of"),
+        (("--parameters", "/nowhere"), "there is no file /nowhere/config.json"),
+    ],
+)
+def test_options_that_do_not_fit_are_told(tmp_path: Path, options: tuple[object, ...], message: str) -> None:
+    code, _, stderr = run_command(tmp_path / "out", "--people", 1_000, *options)
+    assert code == 1
+    assert message in stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_findings_about_given_parameters_come_all_at_once(tmp_path: Path) -> None:
+    parameters = shutil.copytree(SMALL_EXAMPLE / "parameters", tmp_path / "given")
+    config = json.loads((parameters / "config.json").read_text()) | {"max_race_codes": 9}
+    (parameters / "config.json").write_text(json.dumps(config))
+    (parameters / "race-and-ethnicity-codes.txt").unlink()
+    code, _, stderr = run_command(tmp_path / "out", "--people", 10, "--parameters", parameters)
+    assert code == 1
+    for words in ("--people", "max_race_codes", "there is no file"):
+        assert words in stderr
+
+
+def test_only_a_synthetic_census_is_replaced_and_only_if_asked(tmp_path: Path) -> None:
+    out = made(tmp_path / "out", "--people", 1_000, *SMALL)
+    before = bytes_of(out)
+    code, _, stderr = run_command(out, "--people", 2_000, *SMALL)
+    assert code == 1
+    assert "is there already. Give another OUT, or --overwrite." in stderr
+    assert bytes_of(out) == before
+    made(out, "--people", 2_000, *SMALL, "--overwrite")
+    assert bytes_of(out) != before
+    (out / "notes.txt").write_text("mine")
+    code, _, stderr = run_command(out, "--people", 2_000, *SMALL, "--overwrite")
+    assert code == 1
+    assert "is not a synthetic census alone" in stderr
+    assert (out / "notes.txt").read_text() == "mine"
+
+
+def test_the_parameters_that_are_read_are_not_replaced(tmp_path: Path) -> None:
+    out = made(tmp_path / "out", "--people", 1_000, *SMALL)
+    options = ("--people", 1_000, "--tracts", 20, "--parameters", out / "parameters", "--overwrite")
+    code, _, stderr = run_command(out, *options)
+    assert code == 1
+    assert "holds the parameters that are to be read" in stderr
+
+
+def test_too_small_a_disk_is_told_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = namedtuple("disk", "total used free")(10**12, 10**12 - 10**6, 10**6)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
+    code, _, stderr = run_command(tmp_path / "out", "--people", 334_735_155)
+    assert code == 3
+    assert f"{tmp_path} has 1 MB free, and 1.6 GB are needed" in stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("form", CensusFormat)
+def test_the_disk_that_is_told_is_enough_and_not_much_more(tmp_path: Path, form: CensusFormat) -> None:
+    request = CensusRequest(SizeRequest(400_000, states=2, tracts=100), form=form)
+    plan = request.checked().require()
+    (tmp_path / "out").mkdir()
+    write_census(tmp_path / "out", request, plan, NoProgress())
+    written = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+    assert written < bytes_needed(plan) < 1.3 * written + 25_000_000
+
+
+class _Interrupted(NoProgress):
+    """Somebody presses Ctrl-C after the first part."""
+
+    def __enter__(self) -> _Interrupted:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def advance(self) -> None:
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synthesize, "TerminalProgress", _Interrupted)
+    code, _, _ = run_command(tmp_path / "out", "--people", 600_000, *SMALL)
+    assert code == 130
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def is_full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("safetab.synthetic.census.write_names", is_full)
+    code, _, stderr = run_command(tmp_path / "out", "--people", 1_000, *SMALL)
+    assert code == 3
+    assert "The run failed: the machine refused: No space left on device. Nothing was written." in stderr
+    assert not list(tmp_path.iterdir())
