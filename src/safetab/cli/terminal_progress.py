@@ -20,15 +20,14 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from safetab.cli.messages import printable
+
 
 class _RateColumn(ProgressColumn):
     """Parts a second, lately."""
 
     def render(self, task: Task) -> Text:
         return Text("" if task.speed is None or task.finished else f"{task.speed:,.1f}/s")
-
-
-from safetab.cli.messages import printable
 
 
 class TerminalProgress:
