@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,4 +30,4 @@ def audit(most_runs: int = MOST_RUNS, progress: Progress | None = None) -> Itera
         for number, world in enumerate(LOSS_WORLDS):
             runs = min(world.runs, most_runs)
             progress.step(f"Loss, {world.name}", world.steps(runs))
-            yield loss_check(world, folder / f"loss-{number}", runs, progress.advance)
+            yield loss_check(world, folder / f"loss-{number}", runs, progress.advance, os.cpu_count() or 1)

@@ -8,9 +8,13 @@ it is a lower bound that must not exceed what is claimed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +73,7 @@ class LossWorld:
 
 
 LOSS_WORLDS = (
-    LossWorld("totals, rho 0.5", GeographyLevel.USA, 0.5, Fraction(3, 1000), 1_000_000, 0.8, all_total_only=True),
+    LossWorld("totals, rho 0.5", GeographyLevel.USA, 0.5, Fraction(3, 1000), 3_000_000, 0.8, all_total_only=True),
     LossWorld("both stages, rho 0.25", GeographyLevel.USA, 0.25, Fraction(1, 100), 100_000),
     LossWorld(
         "suppression, rho 0.05", GeographyLevel.TRACT, 0.05, Fraction(1, 100), 100_000,
@@ -83,15 +87,18 @@ LOSS_WORLDS = (
 )  # fmt: skip
 
 
-def loss_check(world: LossWorld, folder: Path, runs: int, advance: Callable[[], None]) -> Verdict:
+def loss_check(world: LossWorld, folder: Path, runs: int, advance: Callable[[], None], processes: int = 1) -> Verdict:
     """The bound stays below the claim, and comes near it where one person fills all groups that a person can."""
-    without = _counted(world, folder / "without", worlds.POPULATION)
-    with_person = _counted(world, folder / "with", (*worlds.POPULATION, world.person))
-    distinguisher = _distinguisher(without, with_person)
-    of_with_person = _sampled(with_person, distinguisher, runs, advance)
-    of_without = _sampled(without, distinguisher, runs, advance)
-    bound = epsilon_bound(of_with_person, of_without, float(world.delta))
-    claim = _claim(without.plan, world.delta)
+    experiment = _experiment(world, folder / "here")
+    parts = [min(_RUNS_AT_ONCE, runs - first) for first in range(0, runs, _RUNS_AT_ONCE)]
+    ratios: dict[bool, list[NDArray[np.float64]]] = {True: [], False: []}
+    tasks = [(is_there, part) for is_there in (True, False) for part in parts]
+    with _samplers(world, folder, experiment, processes) as samples_of:
+        for (is_there, _), sample in zip(tasks, samples_of(tasks), strict=True):
+            ratios[is_there].append(sample)
+            advance()
+    bound = epsilon_bound(np.concatenate(ratios[True]), np.concatenate(ratios[False]), float(world.delta))
+    claim = _claim(experiment.without.plan, world.delta)
     faults = [f"at least {bound:.3f} is lost, and {claim:.3f} is claimed"] if bound > claim else []
     if runs >= world.runs and bound < world.least_share_of_claim * claim:
         faults.append(f"only {bound:.3f} of {claim:.3f} was seen: the claim is loose, or the audit has lost its edge")
@@ -165,19 +172,53 @@ def _log_ratios(noise: Noise) -> NDArray[np.float64]:
     return -np.diff(logs)
 
 
-def _sampled(
-    level: _CountedLevel, distinguisher: _Distinguisher, runs: int, advance: Callable[[], None]
-) -> NDArray[np.float64]:
-    """The log-likelihood ratio of what each run released."""
-    ratios = []
-    for first in range(0, runs, _RUNS_AT_ONCE):
-        count = min(_RUNS_AT_ONCE, runs - first)
-        released = {stage: np.full((count, len(distinguisher.changed)), _ABSENT) for stage in level.plan.stages}
-        for run in range(count):
-            _run_once(level, distinguisher.changed, {stage: rows[run] for stage, rows in released.items()})
-        ratios.append(distinguisher.log_ratios(released))
-        advance()
-    return np.concatenate(ratios)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Experiment:
+    """Both worlds, counted, and what tells them apart."""
+
+    without: _CountedLevel
+    with_person: _CountedLevel
+    distinguisher: _Distinguisher
+
+    def sample(self, is_there: bool, runs: int) -> NDArray[np.float64]:
+        """The log-likelihood ratio of what each run released, with the person there or not."""
+        level, changed = self.with_person if is_there else self.without, self.distinguisher.changed
+        released = {stage: np.full((runs, len(changed)), _ABSENT) for stage in level.plan.stages}
+        for run in range(runs):
+            _run_once(level, changed, {stage: rows[run] for stage, rows in released.items()})
+        return self.distinguisher.log_ratios(released)
+
+
+def _experiment(world: LossWorld, folder: Path) -> _Experiment:
+    without = _counted(world, folder / "without", worlds.POPULATION)
+    with_person = _counted(world, folder / "with", (*worlds.POPULATION, world.person))
+    return _Experiment(without, with_person, _distinguisher(without, with_person))
+
+
+_Tasks = list[tuple[bool, int]]
+_Samples = Iterable[NDArray[np.float64]]
+_IN_THIS_PROCESS: list[_Experiment] = []
+
+
+@contextmanager
+def _samplers(
+    world: LossWorld, folder: Path, experiment: _Experiment, processes: int
+) -> Iterator[Callable[[_Tasks], _Samples]]:
+    """What answers many tasks in their order, with one process or several."""
+    if processes == 1:
+        yield lambda tasks: (experiment.sample(*task) for task in tasks)
+        return
+    start = (world, folder)
+    with ProcessPoolExecutor(processes, get_context("spawn"), _begin_process, start) as pool:
+        yield lambda tasks: pool.map(_sample_in_process, tasks)
+
+
+def _begin_process(world: LossWorld, folder: Path) -> None:
+    _IN_THIS_PROCESS.append(_experiment(world, folder / f"process-{os.getpid()}"))
+
+
+def _sample_in_process(task: tuple[bool, int]) -> NDArray[np.float64]:
+    return _IN_THIS_PROCESS[0].sample(*task)
 
 
 def _run_once(level: _CountedLevel, changed: NDArray[np.int64], released: Mapping[Stage, NDArray[np.int64]]) -> None:

@@ -256,7 +256,7 @@ def selftest() -> None:
 def audit(
     runs: Annotated[
         int, typer.Option(help="How often a world of the statistical bound is run at most.", min=1000)
-    ] = 1_000_000,
+    ] = 3_000_000,
 ) -> None:
     """Try to break the program's own privacy claims.
 
