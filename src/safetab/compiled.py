@@ -1,22 +1,33 @@
-"""Loops over integers, compiled where it pays: a large job, never a small one, waits for the compiler."""
+"""Loops over integers, compiled where it pays: a small job runs them as they stand and waits for no compiler."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from typing import ParamSpec, TypeVar, cast
-
-import numba
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_MUCH = 1 << 15
+_work_so_far: Counter[Callable[..., object]] = Counter()
 
 
+def quick(loop: Callable[P, R], work: int) -> Callable[P, R]:
+    """The loop, compiled from the time on when its work in this process pays for that; the result is the same."""
+    _work_so_far[loop] += work
+    return compiled(loop) if _work_so_far[loop] >= _MUCH else loop
+
+
+@cache
 def compiled(loop: Callable[P, R]) -> Callable[P, R]:
     """The loop as machine code that releases the interpreter's lock, kept for the next run where that can be written.
 
     A locked-down machine may let neither the package's folder nor the user's cache be written: then it is compiled
     again in each run.
     """
+    import numba  # noqa: PLC0415 - loading it takes a third of a second
+
     try:
         return cast(Callable[P, R], numba.njit(nogil=True, cache=True)(loop))
     except RuntimeError:  # no folder for the cache

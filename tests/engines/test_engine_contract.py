@@ -14,8 +14,9 @@ from tests.random_worlds import write_random_world
 from safetab.engines.counting_engine import CountingEngine, EngineSettings, MiscountedPersons
 from safetab.engines.duckdb_engine import DuckDbEngine
 from safetab.engines.plain_engine import PlainEngine
+from safetab.engines.state_persons import StatePersons
 from safetab.pipeline import Inputs, read_inputs
-from safetab.spec.tables import Table
+from safetab.spec.tables import SEX_BY_AGE_TABLES
 
 
 def duckdb_engine(inputs: Inputs, folder: Path) -> CountingEngine:
@@ -39,10 +40,13 @@ def test_duckdb_counts_what_the_judge_counts(seed: int, people: int) -> None:
             counted, judged = engine.totals(level), judge.totals(level)
             assert counted.places.tolist() == judged.places.tolist()
             assert counted.confidential_counts.tolist() == judged.confidential_counts.tolist()
-            for table in (Table.SEX_BY_AGE_4, Table.SEX_BY_AGE_9, Table.SEX_BY_AGE_23):
-                some = np.arange(0, level.universe.size, 3)
-                cells = engine.cells(level, table, some).confidential_counts
-                assert cells.tolist() == judge.cells(level, table, some).confidential_counts.tolist()
+            every_third = {
+                table: np.arange(first, level.universe.size, 3) for first, table in enumerate(SEX_BY_AGE_TABLES)
+            }
+            cells, judged_cells = engine.cells(level, every_third), judge.cells(level, every_third)
+            for table in SEX_BY_AGE_TABLES:
+                assert cells[table].places.tolist() == every_third[table].tolist()
+                assert cells[table].confidential_counts.tolist() == judged_cells[table].confidential_counts.tolist()
         engine.close()
 
 
@@ -128,15 +132,14 @@ def _without_puerto_rico(path: Path) -> str:
 def test_a_person_who_is_joined_twice_fails_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = write_random_world(tmp_path / "world", 3)
     inputs = read_inputs(world.parameters, world.data).require()
+    original = StatePersons.add
+
+    def doubled(self: StatePersons, *columns: np.ndarray) -> None:
+        original(self, *(np.concatenate([column, column[:1]]) for column in columns))
+
+    monkeypatch.setattr(StatePersons, "add", doubled)
     engine = duckdb_engine(inputs, tmp_path)
     assert engine.check() == ()
-    original = DuckDbEngine._encoded_persons
-
-    def doubled(self: DuckDbEngine, patterns: int):
-        for batch in original(self, patterns):
-            yield np.concatenate([batch, batch[:1]])
-
-    monkeypatch.setattr(DuckDbEngine, "_encoded_persons", doubled)
     with pytest.raises(MiscountedPersons):
         engine.prepare()
 

@@ -394,7 +394,7 @@ def test_a_key_marks_the_output(world: RandomWorld, tmp_path: Path) -> None:
     "where",
     [
         "safetab.outputs.tables.TableFile.write",
-        "safetab.engines.person_types.KeyFiles.add",
+        "safetab.engines.state_persons.StatePersons.add",
         "safetab.outputs.manifest.sha256_of",
     ],
 )

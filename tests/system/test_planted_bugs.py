@@ -24,12 +24,14 @@ from safetab.audit.noise_checks import DISTRIBUTION, EXACT, FRESH, PAID, UNRELAT
 from safetab.audit.verdicts import Verdict
 from safetab.engines.array_counter import ArrayCounter
 from safetab.engines.duckdb_engine import DuckDbEngine
+from safetab.engines.encoding import Encoding
+from safetab.engines.pattern_table import IterationLists
+from safetab.engines.person_encoder import PersonEncoder
 from safetab.mechanisms import noisy_count as adding
 from safetab.mechanisms.inversion_table import InversionTable
 from safetab.mechanisms.random_bits import AddressedBits
 from safetab.outputs import output_folder
 from safetab.planning import planner
-from safetab.population_groups.patterns import Patterns
 from safetab.privacy import ledger
 from safetab.privacy.calibration import calibrated_noise
 from safetab.privacy.exact_counts import ExactCounts
@@ -108,21 +110,25 @@ def universe_from_data(patch: Patch) -> None:
 def a_cell_counted_twice(patch: Patch) -> None:
     original = ArrayCounter.cells
 
-    def twice(self, level, table, places):
-        counts = original(self, level, table, places).confidential_counts
-        return ExactCounts(places, counts + np.roll(counts, 1, axis=1))
+    def twice(self, level, places_of):
+        counted = original(self, level, places_of)
+        both = {table: cells.confidential_counts for table, cells in counted.items()}
+        return {
+            table: ExactCounts(counted[table].places, cells + np.roll(cells, 1, axis=1))
+            for table, cells in both.items()
+        }
 
     patch.setattr(ArrayCounter, "cells", twice)
 
 
 def a_block_joined_twice(patch: Patch) -> None:
-    original = DuckDbEngine._source
+    original = PersonEncoder.add
 
-    def twice(self, **options):
-        source = original(self, **options)
-        return f"(SELECT * FROM {source} UNION ALL SELECT * FROM {source} WHERE TABTRACTCE = '000100')"
+    def twice(self, batch):
+        original(self, batch)
+        original(self, batch)
 
-    patch.setattr(DuckDbEngine, "_source", twice)
+    patch.setattr(PersonEncoder, "add", twice)
 
 
 def a_float_between_count_and_noise(patch: Patch) -> None:
@@ -196,22 +202,18 @@ def the_time_of_the_run_on_the_files(patch: Patch) -> None:
 
 
 def repeated_codes_counted_each_time(patch: Patch) -> None:
-    original = Patterns.iterations
+    """Nobody sorts out the codes that a person has twice."""
+    original = Encoding.iteration_lists
 
-    def repeated(self, iteration_map, iterations):
-        lists = original(self, iteration_map, iterations)
-        return replace(lists, **_each_position_twice(lists))
+    def repeated(self):
+        lists = original(self)
+        counts = np.diff(lists.starts)
+        parts = np.split(lists.iterations, np.cumsum(counts)[:-1])
+        return IterationLists(
+            np.concatenate([[0], np.cumsum(2 * counts)]), np.concatenate([np.tile(part, 2) for part in parts])
+        )
 
-    patch.setattr(Patterns, "iterations", repeated)
-
-
-def _each_position_twice(lists) -> dict[str, np.ndarray]:
-    counts = np.diff(lists.starts)
-    positions = [np.tile(part, 2) for part in np.split(lists.positions, np.cumsum(counts)[:-1])]
-    return {
-        "starts": np.concatenate([[0], np.cumsum(2 * counts)]).astype(lists.starts.dtype),
-        "positions": np.concatenate(positions).astype(lists.positions.dtype),
-    }
+    patch.setattr(Encoding, "iteration_lists", repeated)
 
 
 @dataclass(frozen=True)

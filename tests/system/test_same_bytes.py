@@ -98,10 +98,20 @@ def test_the_way_of_running_does_not_matter(options: dict, world: RandomWorld, e
 
 
 def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("safetab.engines.person_types._PAIRS_AT_ONCE", 3)
+    monkeypatch.setattr("safetab.engines.array_counter._COUNTS_AT_ONCE", 3)
+    monkeypatch.setattr("safetab.engines.person_batches._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("safetab.engines.pattern_table._PATTERNS_AT_ONCE", 5)
     monkeypatch.setattr("safetab.mechanisms.random_bits._BLOCKS_AT_ONCE", 5)
     monkeypatch.setattr("safetab.mechanisms.noisy_count._PLACES_AT_ONCE", 11)
     monkeypatch.setattr("safetab.tabulation.tabulate_level._CELLS_AT_ONCE", 9)
+    assert run(world, tmp_path / "out") == expected
+
+
+def test_compiled_loops_give_what_the_interpreter_gives(
+    world: RandomWorld, expected, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr("safetab.compiled._MUCH", 0)
+    monkeypatch.setattr("safetab.mechanisms.inversion_table._MANY", 0)
     assert run(world, tmp_path / "out") == expected
 
 

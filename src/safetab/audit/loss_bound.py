@@ -116,8 +116,8 @@ class _CountedLevel:
     def totals(self, _: LevelPlan) -> ExactCounts:
         return self.counted
 
-    def cells(self, _: LevelPlan, table: Table, places: NDArray[np.int64]) -> ExactCounts:
-        raise NotImplementedError(f"{len(places)} groups reached the threshold of {table.label}")
+    def cells(self, _: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
+        raise NotImplementedError(f"a group reached the threshold of one of {len(places_of)} tables")
 
     def totals_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         return self.counted.of_places(places).confidential_counts[:, 0]

@@ -1,71 +1,136 @@
-"""Counts encoded persons: dense integer arrays, state by state."""
+"""Counts encoded persons, state by state: dense integer arrays for a part of the atoms, and sparse ones to keep."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.compiled import quick
+from safetab.engines.counting_engine import SEX_AGES
 from safetab.engines.encoding import Encoding, crosses_states
-from safetab.engines.person_types import PersonTypes, SelectedGroups, add_cells, add_totals
+from safetab.engines.pattern_table import IterationLists
+from safetab.engines.person_loops import add_atoms_to_entities, count_atoms
+from safetab.engines.selected_cells import SelectedCells
+from safetab.engines.state_persons import SortedPersons, StatePersons
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
+from safetab.spec.geography_levels import EntityKind, GeographyLevel, TabulationPass
 from safetab.spec.tables import Table
+
+_COUNTS_AT_ONCE = 1 << 25
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CountedState:
+    """A state's persons, and how many are in each iteration: by atom, where there are any, and by sex and age.
+
+    The atom a has the iterations at starts[a] up to starts[a + 1].
+    """
+
+    tabulation_pass: TabulationPass
+    atoms: slice
+    persons: SortedPersons
+    starts: NDArray[np.int64]
+    iterations: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    by_sex_age: NDArray[np.int32]
 
 
 class ArrayCounter:
-    """Answers the two questions from the person types of all states, added in the order of the encoding."""
+    """Answers the two questions from the counted states."""
 
-    def __init__(self, encoding: Encoding) -> None:
+    def __init__(self, encoding: Encoding, threads: int) -> None:
         self._encoding = encoding
-        self._types: list[PersonTypes] = []
+        self._threads = threads
+        self._lists = IterationLists(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32))
+        self._states: list[CountedState] = []
+        self._entities: dict[GeographyLevel, NDArray[np.int64]] = {}
 
-    def add_state(self, types: PersonTypes) -> None:
-        self._types.append(types)
+    def count(self, persons: StatePersons) -> Iterator[CountedState]:
+        """Counts state after state, and gives each when it is done."""
+        self._lists = self._encoding.iteration_lists()
+        with ThreadPoolExecutor(self._threads) as pool:
+            numbers = range(len(self._encoding.states))
+            for state in pool.map(lambda number: self._counted(number, persons), numbers):
+                self._states.append(state)
+                yield state
+
+    def _counted(self, number: int, all_persons: StatePersons) -> CountedState:
+        persons, state = all_persons.sorted_state(number), self._encoding.states[number]
+        iterations = len(self._encoding.iteration_number)
+        by_sex_age = np.zeros((iterations, SEX_AGES), dtype=np.int32)
+        at_once = max(1, _COUNTS_AT_ONCE // max(1, iterations))
+        loop = quick(count_atoms, persons.people)
+        rows, columns, counts = [], [], []
+        for first in range(0, len(persons.starts) - 1, at_once):
+            starts = persons.starts[first : first + at_once + 1]
+            dense = np.zeros((len(starts) - 1, iterations), dtype=np.int32)
+            lists = (self._lists.starts, self._lists.iterations)
+            loop(starts, persons.patterns, persons.sex_ages, *lists, dense, by_sex_age)
+            atoms, found = np.nonzero(dense)
+            rows.append(atoms + first)
+            columns.append(found.astype(np.int32))
+            counts.append(dense[atoms, found])
+        starts = np.searchsorted(np.concatenate(rows), np.arange(len(persons.starts)))
+        return CountedState(
+            state.tabulation_pass,
+            slice(state.first_atom, state.end_atom),
+            persons,
+            starts,
+            np.concatenate(columns),
+            np.concatenate(counts),
+            by_sex_age,
+        )
 
     def totals(self, level: LevelPlan) -> ExactCounts:
-        iterations, lists = len(level.universe.iterations), self._encoding.iteration_lists(level)
+        width, position_at = len(level.universe.iterations), self._encoding.position_at(level)
         places, counts = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for first, end, of_area in self._areas(level):
-            dense = np.zeros((end - first) * iterations, dtype=np.int64)
-            entity_of_atom = self._entity_of_atom(level, first)
-            for types in of_area:
-                add_totals(types, entity_of_atom, lists, iterations, dense)
+        for first, end, states in self._areas(level):
+            dense = np.zeros((end - first, width), dtype=np.int64)
+            for state in states:
+                entities = self._entity_of_atom(level)[state.atoms]
+                relative = np.where(entities < 0, -1, entities - first)
+                loop = quick(add_atoms_to_entities, len(state.counts))
+                loop(state.starts, state.iterations, state.counts, relative, position_at, dense)
             found = np.flatnonzero(dense)
-            places.append(found + first * iterations)
-            counts.append(dense[found])
+            places.append(found + first * width)
+            counts.append(dense.reshape(-1)[found])
         return ExactCounts(np.concatenate(places), np.concatenate(counts).reshape(-1, 1))
 
-    def cells(self, level: LevelPlan, table: Table, places: NDArray[np.int64]) -> ExactCounts:
-        selected = SelectedGroups(table, places, np.zeros((len(places), table.cells), dtype=np.int64))
-        iterations, lists = len(level.universe.iterations), self._encoding.iteration_lists(level)
-        for first, end, of_area in self._areas(level):
-            low, high = np.searchsorted(places, [first * iterations, end * iterations])
-            if low < high:
-                entity_of_atom = self._entity_of_atom(level, 0)
-                for types in of_area:
-                    add_cells(types, entity_of_atom, lists, iterations, selected)
-        return ExactCounts(places, selected.cells)
+    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
+        selected = SelectedCells(places_of, self._encoding.number_at(level), len(self._encoding.iteration_number))
+        kind = level.level.geography.entity_kind
+        for first, end, states in self._areas(level):
+            rows = selected.rows_of_entities(first, end)
+            if rows.start == rows.stop:
+                continue
+            for state in states:
+                if kind in {EntityKind.NATION, EntityKind.STATE}:
+                    selected.add_whole_state(rows, state.by_sex_age)
+                else:
+                    entities = self._entity_of_atom(level)[state.atoms]
+                    selected.add_persons(rows, entities, state.persons, self._lists, self._threads)
+        return selected.counts()
 
-    def _areas(self, level: LevelPlan) -> Iterator[tuple[int, int, list[PersonTypes]]]:
+    def _areas(self, level: LevelPlan) -> Iterator[tuple[int, int, Sequence[CountedState]]]:
         """Ranges of entities that share no person: a state's entities, or all of them if they can cross states."""
-        if crosses_states(level.level.geography.entity_kind):
-            yield 0, len(level.universe.entities), self._types_of_pass(level)
+        geography = level.level.geography
+        states = [state for state in self._states if state.tabulation_pass is geography.tabulation_pass]
+        if crosses_states(geography.entity_kind):
+            yield 0, len(level.universe.entities), states
             return
-        entity_of_atom = self._entity_of_atom(level, 0)
-        for types in self._types_of_pass(level):
-            entities = entity_of_atom[types.pair_atom]
+        for state in states:
+            entities = self._entity_of_atom(level)[state.atoms]
             entities = entities[entities >= 0]
             if len(entities):
-                yield int(entities.min()), int(entities.max()) + 1, [types]
+                yield int(entities.min()), int(entities.max()) + 1, [state]
 
-    def _types_of_pass(self, level: LevelPlan) -> list[PersonTypes]:
-        tabulation_pass = level.level.geography.tabulation_pass
-        states = zip(self._encoding.states, self._types, strict=True)
-        return [types for state, types in states if state.tabulation_pass is tabulation_pass]
-
-    def _entity_of_atom(self, level: LevelPlan, first: int) -> NDArray[np.int64]:
-        """Positions relative to `first`; what is in no entity stays negative."""
-        positions = self._encoding.entity_of_atom(level)
-        return np.where(positions < 0, -1, positions - first)
+    def _entity_of_atom(self, level: LevelPlan) -> NDArray[np.int64]:
+        geography = level.level.geography
+        if geography not in self._entities:
+            self._entities[geography] = self._encoding.entity_of_atom(geography, level.universe.entities)
+        return self._entities[geography]

@@ -41,8 +41,11 @@ class GroupCounts(Protocol):
     def totals(self, level: LevelPlan) -> ExactCounts:
         """The totals of the level's non-empty population groups."""
 
-    def cells(self, level: LevelPlan, table: Table, places: NDArray[np.int64]) -> ExactCounts:
-        """The sex-by-age cells of these groups, given by their rising places: males first, ages rising."""
+    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
+        """The cells of the groups that got each sex-by-age table, given by their rising places.
+
+        Males first, ages rising. A group has one table.
+        """
 
 
 class CountingEngine(GroupCounts, Protocol):

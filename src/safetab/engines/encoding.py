@@ -4,52 +4,90 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.engines.pattern_table import IterationLists, PatternTable, iteration_lists
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.population_groups.atoms import Atoms, atoms_of
 from safetab.population_groups.iteration_map import iteration_map_of
-from safetab.population_groups.patterns import IterationLists, Patterns
-from safetab.spec.geography_levels import EntityKind, TabulationPass
+from safetab.spec.geography_levels import EntityKind, GeographyLevel, TabulationPass
+from safetab.spec.iterations import TABULATED_ITERATION_LEVELS
 
-NO_ATOM = -1
+_STATE_CODES_END = 100
+_BLOCKS_OF_A_STATE = 10**13
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class StateAtoms:
     """The atoms of one state: neighbours in the numbering of all passes together."""
 
     tabulation_pass: TabulationPass
     first_atom: int
+    end_atom: int
+
+
+BlockLookup = tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]
+"""Which states are in a pass; where each state's blocks begin; the blocks of all passes, rising; their atoms."""
 
 
 class Encoding:
-    """Numbers for blocks and code combinations, over all passes of a run."""
+    """Numbers for blocks, code combinations and iterations, over all passes of a run."""
 
     def __init__(self, files: PublicFiles) -> None:
         self._files = files
         self._atoms: Mapping[TabulationPass, Atoms] = {
             tabulation_pass: atoms_of(geography) for tabulation_pass, geography in files.geography_of_pass.items()
         }
-        self.patterns = Patterns(files.config.max_race_codes)
-        self._iteration_lists: dict[tuple[object, bool], IterationLists] = {}
+        self.patterns = PatternTable(files.config.max_race_codes)
+        self.iteration_number = {
+            code: number
+            for number, code in enumerate(
+                dict.fromkeys(
+                    iteration.code
+                    for level in TABULATED_ITERATION_LEVELS
+                    for is_substate in (False, True)
+                    for iteration in files.lists.tabulated_iterations(level, is_substate=is_substate)
+                )
+            )
+        }
+
+    @property
+    def passes(self) -> tuple[TabulationPass, ...]:
+        return tuple(self._atoms)
 
     @property
     def atom_count(self) -> int:
         return sum(atoms.count for atoms in self._atoms.values())
 
-    @property
+    @cached_property
     def states(self) -> list[StateAtoms]:
         """The states of all passes, in the order of their atoms."""
         found, before = [], 0
         for tabulation_pass, atoms in self._atoms.items():
             _, firsts = np.unique(atoms.state_of_atom, return_index=True)
-            found += [StateAtoms(tabulation_pass, before + int(first)) for first in firsts]
+            bounds = [*(before + firsts).tolist(), before + atoms.count]
+            found += [StateAtoms(tabulation_pass, *bounds[n : n + 2]) for n in range(len(firsts))]
             before += atoms.count
         return found
+
+    @cached_property
+    def block_lookup(self) -> BlockLookup:
+        config = self._files.config
+        is_of_pass = np.zeros(_STATE_CODES_END, dtype=np.bool_)
+        for tabulation_pass in self._atoms:
+            is_of_pass[[int(state) for state in config.states_of(tabulation_pass)]] = True
+        blocks = np.concatenate([atoms.blocks for atoms in self._atoms.values()])
+        atom_of_block = np.concatenate(
+            [atoms.atom_of_block + np.int32(self._atoms_before(which)) for which, atoms in self._atoms.items()]
+        )
+        order = np.argsort(blocks, kind="stable")
+        blocks = blocks[order]
+        first_of_state = np.searchsorted(blocks, np.arange(_STATE_CODES_END + 1) * _BLOCKS_OF_A_STATE)
+        return is_of_pass, first_of_state, blocks, atom_of_block[order]
 
     def passes_of_states(self, states: NDArray[np.int64]) -> Mapping[TabulationPass, NDArray[np.bool_]]:
         """For each pass, which of these states belong to it."""
@@ -59,36 +97,37 @@ class Encoding:
             for tabulation_pass in self._atoms
         }
 
-    def atoms_of_blocks(self, tabulation_pass: TabulationPass, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The atom of each block of a pass, or NO_ATOM if the geography doesn't list it."""
-        atoms = self._atoms[tabulation_pass]
-        position = np.minimum(np.searchsorted(atoms.blocks, blocks), len(atoms.blocks) - 1)
-        found = atoms.atom_of_block[position].astype(np.int64) + self._atoms_before(tabulation_pass)
-        return np.where(atoms.blocks[position] == blocks, found, NO_ATOM)
-
-    def entity_of_atom(self, level: LevelPlan) -> NDArray[np.int64]:
-        """For every atom of every pass the position of its entity at a level, or a negative number."""
+    def entity_of_atom(self, geography: GeographyLevel, entities: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For every atom of every pass the position of its entity at a level, or -1."""
         positions = np.full(self.atom_count, -1, dtype=np.int64)
-        geography = level.level.geography
         first = self._atoms_before(geography.tabulation_pass)
-        of_pass = self._atoms[geography.tabulation_pass].entity_positions(
-            geography.entity_kind, level.universe.entities
-        )
-        positions[first : first + len(of_pass)] = of_pass
+        of_pass = self._atoms[geography.tabulation_pass].entity_positions(geography.entity_kind, entities)
+        positions[first : first + len(of_pass)] = np.maximum(of_pass, -1)
         return positions
 
-    def iteration_lists(self, level: LevelPlan) -> IterationLists:
-        """The iterations of each pattern at a level."""
-        key = (level.level.iterations, level.level.geography.is_substate)
-        if key not in self._iteration_lists:
-            iteration_map = iteration_map_of(
+    def iteration_lists(self) -> IterationLists:
+        """The iterations of each pattern, of all levels and grains together: whoever is in one is in it at each."""
+        maps = [
+            iteration_map_of(
                 self._files.lists,
-                level.level.iterations,
-                is_substate=level.level.geography.is_substate,
+                level,
+                is_substate=is_substate,
                 max_race_codes=self._files.config.max_race_codes,
             )
-            self._iteration_lists[key] = self.patterns.iterations(iteration_map, level.universe.iterations)
-        return self._iteration_lists[key]
+            for level in TABULATED_ITERATION_LEVELS
+            for is_substate in (False, True)
+        ]
+        return iteration_lists(self.patterns.codes, maps, self.iteration_number)
+
+    def number_at(self, level: LevelPlan) -> NDArray[np.int64]:
+        """The numbers of a level's iterations, in the level's order."""
+        return np.array([self.iteration_number[one.code] for one in level.universe.iterations], dtype=np.int64)
+
+    def position_at(self, level: LevelPlan) -> NDArray[np.int64]:
+        """For every iteration its position among those of a level, or -1 if the level doesn't have it."""
+        positions = np.full(len(self.iteration_number), -1, dtype=np.int64)
+        positions[self.number_at(level)] = np.arange(len(level.universe.iterations))
+        return positions
 
     def _atoms_before(self, tabulation_pass: TabulationPass) -> int:
         before = 0

@@ -7,12 +7,9 @@ from pathlib import Path
 
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
-from safetab.readers.person_rules import NO_CODE
+from safetab.readers.person_rules import DIGITS_OF_COLUMN, NO_CODE
 from safetab.readers.table_files import TableFiles, TableForm
 
-_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4, "CENRACE": 2, "QSPAN": 4} | dict.fromkeys(
-    RACE_COLUMNS, 4
-)
 _INTEGERS = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")}
 
 
@@ -40,8 +37,8 @@ def parquet_files(files: TableFiles) -> str:
 
 def _as_text(column: str, column_type: str) -> str:
     text = f"CAST({column} AS VARCHAR)"
-    if column_type in _INTEGERS and column in _DIGITS:
-        padded = f"lpad({text}, CAST(greatest(length({text}), {_DIGITS[column]}) AS INTEGER), '0')"
+    if column_type in _INTEGERS and column in DIGITS_OF_COLUMN:
+        padded = f"lpad({text}, CAST(greatest(length({text}), {DIGITS_OF_COLUMN[column]}) AS INTEGER), '0')"
         text = f"CASE WHEN {column} < 0 THEN {text} ELSE {padded} END"
     if column_type == "BOOLEAN":
         text = f"CASE {column} WHEN true THEN 'True' WHEN false THEN 'False' END"

@@ -22,6 +22,7 @@ from safetab.privacy.exact_counts import ExactCounts
 from safetab.readers.person_files import BLOCK_COLUMNS, PERSON_COLUMNS, RACE_COLUMNS, label_of
 from safetab.readers.person_rules import (
     BLOCK_RULE,
+    DIGITS_OF_COLUMN,
     NO_CODE,
     NOT_DIGITS_RULE,
     SMALL_COLUMNS,
@@ -29,6 +30,7 @@ from safetab.readers.person_rules import (
     broken_code_rules,
     broken_small_rule,
     race_codes_of,
+    text_of_value,
 )
 from safetab.readers.table_files import TableFiles, TableForm
 from safetab.spec.geography import NO_ENTITY
@@ -37,10 +39,6 @@ from safetab.spec.iterations import IterationLevel
 from safetab.spec.tables import Table
 
 Person = Mapping[str, str | None]
-
-_WIDTHS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4, "CENRACE": 2, "QSPAN": 4} | dict.fromkeys(
-    RACE_COLUMNS, 4
-)
 
 
 class PlainEngine:
@@ -79,7 +77,7 @@ class PlainEngine:
     def _check_block(self, person: Person, broken: BrokenRules) -> None:
         parts = [person[column] or "" for column in BLOCK_COLUMNS]
         if not all(
-            len(part) == _WIDTHS[column] and part.isascii() and part.isdigit()
+            len(part) == DIGITS_OF_COLUMN[column] and part.isascii() and part.isdigit()
             for column, part in zip(BLOCK_COLUMNS, parts, strict=True)
         ):
             broken.add(NOT_DIGITS_RULE, 1)
@@ -109,7 +107,10 @@ class PlainEngine:
             places, np.array([[counts[place]] for place in places.tolist()], dtype=np.int64).reshape(-1, 1)
         )
 
-    def cells(self, level: LevelPlan, table: Table, places: NDArray[np.int64]) -> ExactCounts:
+    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
+        return {table: self._cells_of(level, table, places) for table, places in places_of.items()}
+
+    def _cells_of(self, level: LevelPlan, table: Table, places: NDArray[np.int64]) -> ExactCounts:
         row_of = {place: row for row, place in enumerate(places.tolist())}
         cells = np.zeros((len(places), table.cells), dtype=np.int64)
         for person in self._of_pass[level.level.geography.tabulation_pass]:
@@ -148,7 +149,7 @@ class PlainEngine:
         for path in self._persons.parts:
             if self._persons.form is TableForm.PARQUET:
                 for row in pa.parquet.read_table(path, columns=list(PERSON_COLUMNS)).to_pylist():
-                    yield {column: _as_text(column, value) for column, value in row.items()}
+                    yield {column: text_of_value(column, value) for column, value in row.items()}
                 continue
             content = path.read_bytes()
             text = gzip.decompress(content) if self._persons.form is TableForm.GZIPPED_TEXT else content
@@ -168,13 +169,3 @@ def _person_of_line(line: bytes, broken: BrokenRules) -> Iterator[Person]:
         broken.add(("", "a row must have 17 fields"), 1)
         return
     yield dict(zip(PERSON_COLUMNS, fields, strict=True))
-
-
-def _as_text(column: str, value: object) -> str | None:
-    if value is None:
-        return NO_CODE if column in RACE_COLUMNS[1:] else None
-    if isinstance(value, bool):
-        return "True" if value else "False"
-    if isinstance(value, int) and value >= 0 and column in _WIDTHS:
-        return f"{value:0{_WIDTHS[column]}d}"
-    return str(value)

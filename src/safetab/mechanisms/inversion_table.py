@@ -9,7 +9,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.compiled import compiled
 from safetab.distributions.thresholds import lower_thresholds
+from safetab.mechanisms.inversion_loop import add_values
 from safetab.privacy.calibration import Noise
 
 WORD_BITS = 64
@@ -60,10 +62,8 @@ class InversionTable:
         return np.flatnonzero(~is_decided)
 
     def _add_values_compiled(self, words: NDArray[np.uint64], sums: NDArray[np.int64]) -> NDArray[np.intp]:
-        from safetab.mechanisms.compiled_inversion import add_values  # noqa: PLC0415 - small jobs load no compiler
-
         undecided = np.empty(len(words), dtype=np.int64)
-        found = add_values(words, self._thresholds, self._guide, self._shifts, self._least, sums, undecided)
+        found = compiled(add_values)(words, self._thresholds, self._guide, self._shifts, self._least, sums, undecided)
         return undecided[:found]
 
     def least_word_above(self, value: int) -> int:

@@ -45,3 +45,12 @@ class ExactCounts:
         """The counts of the places from `first` up to, but not, `end`."""
         low, high = np.searchsorted(self.places, [first, end])
         return ExactCounts(self.places[low:high], self.confidential_counts[low:high])
+
+
+def all_of(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The places of two rising lists, each once, rising."""
+    both = np.concatenate([one, other])
+    both.sort(kind="stable")  # merges what is sorted already
+    is_new = np.ones(len(both), dtype=np.bool_)
+    np.not_equal(both[1:], both[:-1], out=is_new[1:])
+    return both[is_new]

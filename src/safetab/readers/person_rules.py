@@ -12,6 +12,14 @@ from safetab.spec.public_lists import is_race_code
 
 NO_CODE = "Null"
 
+DIGITS_OF_COLUMN = {
+    "TABBLKST": 2,
+    "TABBLKCOU": 3,
+    "TABTRACTCE": 6,
+    "TABBLK": 4,
+    "CENRACE": 2,
+    "QSPAN": 4,
+} | dict.fromkeys(RACE_COLUMNS, 4)
 _AGE = re.compile("[0-9]+")
 _CENRACE = re.compile("[0-9]{2}")
 
@@ -76,3 +84,16 @@ def broken_small_rule(column: str, value: str | None) -> Rule | None:
 def race_codes_of(races: Sequence[str]) -> list[str]:
     """The codes without the Nulls, in their order."""
     return [code for code in races if code != NO_CODE]
+
+
+def text_of_value(column: str, value: object) -> str | None:
+    """How the delimited file would spell what a column of a typed file holds; nothing if it can't."""
+    if value is None:
+        return NO_CODE if column in RACE_COLUMNS[1:] else None
+    if isinstance(value, bool):
+        return "True" if value else "False"
+    if isinstance(value, int) and value >= 0 and column in DIGITS_OF_COLUMN:
+        return f"{value:0{DIGITS_OF_COLUMN[column]}d}"
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    return str(value)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from safetab.mechanisms.noisy_count import places_whose_noise_may_exceed
 from safetab.mechanisms.random_bits import AddressedBits
 from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.exact_counts import all_of
 from safetab.privacy.ledger import DrawingRight
 
 
@@ -33,4 +34,4 @@ class EmptyGroups:
             return np.arange(first, end)
         passing = places_whose_noise_may_exceed(self._suppression_threshold, first, end, self._stage_2, self._bits)
         with_table = places_whose_noise_may_exceed(self._first_threshold - 1, first, end, self._stage_1, self._bits)
-        return np.union1d(passing, with_table)
+        return all_of(passing, with_table)

@@ -14,7 +14,7 @@ from safetab.mechanisms.noisy_count import noisy_count
 from safetab.mechanisms.random_bits import AddressedBits
 from safetab.planning.run_plan import LevelPlan
 from safetab.population_groups.universe import GroupUniverse
-from safetab.privacy.exact_counts import ExactCounts
+from safetab.privacy.exact_counts import ExactCounts, all_of
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
 from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table, Thresholds
 from safetab.tabulation.empty_groups import EmptyGroups
@@ -69,7 +69,7 @@ def _adaptive(level: _PaidLevel, totals: ExactCounts, places_at_once: int) -> It
     empty = EmptyGroups(level.plan, level.rights[Stage.STAGE_1], level.rights[Stage.STAGE_2], level.bits)
     for first in range(0, universe.size, places_at_once):
         end = min(first + places_at_once, universe.size)
-        places = np.union1d(totals.between(first, end).places, empty.that_may_be_published(first, end))
+        places = all_of(totals.between(first, end).places, empty.that_may_be_published(first, end))
         counts = totals.of_places(places[is_adaptive[places % len(universe.iterations)]])
         stage_1 = level.noisy(counts, Table.TOTAL, Stage.STAGE_1)[:, 0]
         tables = chosen_tables(stage_1, level.plan.thresholds)
@@ -98,10 +98,11 @@ def _stage_2(
     noisy_totals = level.noisy(counts.of_places(counts.places[is_total]), Table.TOTAL, Stage.STAGE_2)
     is_kept = passes_suppression(noisy_totals[:, 0], level.plan.suppression_threshold)
     values = {Table.TOTAL: noisy_totals[is_kept]}
-    for table in SEX_BY_AGE_TABLES:
-        places = counts.places[tables == TABLES.index(table)]
-        if len(places):
-            values[table] = level.noisy(level.engine.cells(level.plan, table, places), table, Stage.STAGE_2)
+    chosen = {table: counts.places[tables == TABLES.index(table)] for table in SEX_BY_AGE_TABLES}
+    places_of = {table: places for table, places in chosen.items() if len(places)}
+    if places_of:
+        for table, cells in level.engine.cells(level.plan, places_of).items():
+            values[table] = level.noisy(cells, table, Stage.STAGE_2)
     is_published = np.ones(len(tables), dtype=np.bool_)
     is_published[is_total] = is_kept
     published = (counts.places[is_published], tables[is_published], stage_1[is_published])

@@ -1,14 +1,11 @@
-"""Table inversion as one compiled pass over the random words; imported only where there is much to draw."""
+"""Table inversion as one pass over the random words: a loop to be compiled."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.compiled import compiled
 
-
-@compiled
 def add_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
     words: NDArray[np.uint64],
     thresholds: NDArray[np.uint64],

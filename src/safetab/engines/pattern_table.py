@@ -1,0 +1,94 @@
+"""Patterns: what matters of a person's codes. People of one pattern are in the same iterations at every level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.compiled import quick
+from safetab.engines.person_loops import iterations_of_patterns, number_patterns, order_codes
+from safetab.population_groups.iteration_map import IterationMap
+
+CODE_END = 10_000
+"""Above every code."""
+
+_PATTERNS_AT_ONCE = 1 << 16
+_MOST_OF_A_MAP = 10  # eight in combination, one alone, one ethnicity
+
+
+class PatternTable:
+    """Numbers the patterns as they are met; code combinations that mean the same share a number."""
+
+    def __init__(self, max_race_codes: int) -> None:
+        self._max_race_codes = max_race_codes
+        self._codes = np.zeros((1 << 10, 9), dtype=np.int16)
+        self._slots = np.full(4 * len(self._codes), -1, dtype=np.int32)
+        self._recent = np.full(1 << 16, -1, dtype=np.int32)
+        self.count = 0
+
+    @property
+    def codes(self) -> NDArray[np.int16]:
+        """For each pattern its race codes, rising, then zeros, and the ethnicity code at the end."""
+        return self._codes[: self.count]
+
+    def numbers_of(self, codes: NDArray[np.int16]) -> NDArray[np.int32]:
+        """The pattern of each column of codes, or -1 if they break a rule; 0 stands for no code, -1 for a wrong one."""
+        ordered = np.empty((codes.shape[1], 9), dtype=np.int16)
+        quick(order_codes, len(ordered))(codes, self._max_race_codes, ordered)
+        return self._numbers_of_ordered(ordered)
+
+    def _numbers_of_ordered(self, ordered: NDArray[np.int16]) -> NDArray[np.int32]:
+        patterns, reached = np.empty(len(ordered), dtype=np.int32), 0
+        loop = quick(number_patterns, len(ordered))
+        while True:
+            tables = (self._slots, self._codes, self.count, self._recent)
+            reached, self.count = loop(ordered, reached, *tables, patterns)
+            if reached == len(patterns):
+                return patterns
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Twice as much; the patterns keep their numbers, and find new slots."""
+        old = self._codes
+        self._codes = np.zeros((2 * len(old), 9), dtype=np.int16)
+        self._slots = np.full(4 * len(self._codes), -1, dtype=np.int32)
+        self.count = 0
+        self._numbers_of_ordered(old)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IterationLists:
+    """Iterations of pattern p: iterations[starts[p] : starts[p + 1]]."""
+
+    starts: NDArray[np.int64]
+    iterations: NDArray[np.int32]
+
+
+def iteration_lists(
+    pattern_codes: NDArray[np.int16], maps: Sequence[IterationMap], number_of: Mapping[str, int]
+) -> IterationLists:
+    """For each pattern the iterations of all maps, each once, by their numbers."""
+    alone, in_combination, ethnicity = (
+        np.stack([_numbers(getattr(one, kind), number_of) for one in maps])
+        for kind in ("alone", "in_combination", "ethnicity")
+    )
+    starts, lists = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
+    loop = quick(iterations_of_patterns, len(pattern_codes))
+    for first in range(0, len(pattern_codes), _PATTERNS_AT_ONCE):
+        part = pattern_codes[first : first + _PATTERNS_AT_ONCE]
+        starts_of_part = np.empty(len(part) + 1, dtype=np.int64)
+        found = np.empty(len(part) * _MOST_OF_A_MAP * len(maps), dtype=np.int32)
+        loop(part, alone, in_combination, ethnicity, starts_of_part, found)
+        lists.append(found[: starts_of_part[-1]].copy())
+        starts.append(starts_of_part[1:] + starts[-1][-1])
+    return IterationLists(np.concatenate(starts), np.concatenate(lists))
+
+
+def _numbers(iteration_of_code: Mapping[str, str], number_of: Mapping[str, int]) -> NDArray[np.int32]:
+    numbers = np.full(CODE_END, -1, dtype=np.int32)
+    for code, iteration in iteration_of_code.items():
+        numbers[int(code)] = number_of[iteration]
+    return numbers

@@ -1,0 +1,79 @@
+"""Person records in batches of columns, each a list of its distinct values and a position in it for every row.
+
+A value is judged once in a batch, however many rows have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from safetab.readers.digit_columns import NOT_DIGITS, digits_of, is_text
+from safetab.readers.person_files import PERSON_COLUMNS
+from safetab.readers.table_files import TableFiles
+
+_ROWS_AT_ONCE = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ValueColumn:
+    """Distinct values, and for each row the position of its value; a row without one has the position after them."""
+
+    values: pa.Array
+    position_of_row: NDArray[np.int32]
+
+    def rows_of_values(self) -> NDArray[np.int64]:
+        """How many rows have each value, and at the end how many have none."""
+        return np.bincount(self.position_of_row, minlength=len(self.values) + 1)
+
+    def texts(self, text_of: Callable[[object], str | None]) -> list[str | None]:
+        """How a delimited file would spell each value, and at the end the absence of one."""
+        return [text_of(value) for value in (*self.values.to_pylist(), None)]
+
+    def digits(self, width: int) -> NDArray[np.int64]:
+        """The numbers that the values spell in so many digits, and at the end that of no value: NOT_DIGITS."""
+        return np.append(digits_of(self.values, width), NOT_DIGITS)
+
+
+PersonBatch = dict[str, ValueColumn]
+
+
+def parquet_batches(files: TableFiles) -> Iterator[PersonBatch]:
+    """The dictionaries that Parquet holds are taken as they are."""
+    for path in files.parts:
+        texts = [field.name for field in pq.read_schema(path) if field.name in PERSON_COLUMNS and is_text(field.type)]
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
+            for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(PERSON_COLUMNS)):
+                yield person_batch(batch)
+
+
+def person_batch(batch: pa.RecordBatch) -> PersonBatch:
+    return {column: _value_column(batch.column(column)) for column in PERSON_COLUMNS}
+
+
+def rows_of(batch: PersonBatch) -> int:
+    return len(batch[PERSON_COLUMNS[0]].position_of_row)
+
+
+def _value_column(column: pa.Array) -> ValueColumn:
+    if not (pa.types.is_dictionary(column.type) or pa.types.is_integer(column.type) or is_text(column.type)):
+        column = _as_text(column)
+    encoded = column if pa.types.is_dictionary(column.type) else pc.dictionary_encode(column)
+    positions = encoded.indices.cast(pa.int32()).fill_null(len(encoded.dictionary))
+    return ValueColumn(encoded.dictionary, positions.to_numpy(zero_copy_only=False))
+
+
+def _as_text(column: pa.Array) -> pa.Array:
+    """Text that no rule accepts, if the type is of a kind that no text could spell."""
+    if pa.types.is_boolean(column.type):
+        return column
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowNotImplementedError:
+        return pa.repeat("", len(column))
