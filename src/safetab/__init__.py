@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,12 @@ def run(  # noqa: PLR0913 - the options of the command
     overwrite: bool = False,
     confidential_log: str | Path | None = None,
     test_key: str | None = None,
+    confidence: str = "0.95",
+    coterminous: bool = False,
+    empty_blocks: str | Path | None = None,
+    order: str | None = None,
+    copy_all: bool = False,
+    rules: Sequence[str] = (),
 ) -> RunSummary:
     """Validates, tabulates and writes: what the command `safetab run` does, with the same options.
 
@@ -49,6 +56,7 @@ def run(  # noqa: PLR0913 - the options of the command
     """
     from safetab.engines.engine_kind import EngineKind
     from safetab.pipeline import run_files
+    from safetab.release.release_options import ReleaseRequest
     from safetab.run_options import RunOptions, key_of
 
     options = RunOptions(
@@ -59,5 +67,7 @@ def run(  # noqa: PLR0913 - the options of the command
         overwrite=overwrite,
         confidential_log=Path(confidential_log) if confidential_log is not None else None,
         test_key=key_of(test_key),
+        release=ReleaseRequest(confidence, tuple(rules), coterminous, order, copy_all).options(),
+        empty_blocks=Path(empty_blocks) if empty_blocks is not None else None,
     )
     return run_files(Path(parameters), Path(data), Path(out), options)

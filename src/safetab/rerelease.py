@@ -7,7 +7,7 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +44,8 @@ class CoterminousRequest:
     """What is compared with what: the geography of the run, and blocks that hold nobody."""
 
     geography: Path
-    empty_blocks: Path | None
-    options: CoterminousOptions
+    empty_blocks: Path | None = None
+    options: CoterminousOptions = field(default_factory=CoterminousOptions)
 
 
 def populated_geography(geography_of_pass: GeographyOfPass, empty_blocks: Path | None) -> Checked[GeographyOfPass]:

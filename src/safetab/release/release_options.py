@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.findings import FindingsOf
+from safetab.findings import FindingsOf, InvalidInput
 from safetab.planning.expectations import CONFIDENCE
 from safetab.postprocess.coterminous import COTERMINOUS_ORDER
 from safetab.postprocess.release_rules import ReleaseRule
@@ -34,6 +35,29 @@ class ReleaseOptions:
     coterminous: CoterminousOptions | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ReleaseRequest:
+    """The options of a release as the command line and Python are given them."""
+
+    confidence: str = "0.95"
+    rules: tuple[str, ...] = ()
+    coterminous: bool = False
+    order: str | None = None
+    copy_all: bool = False
+
+    def options(self) -> ReleaseOptions:
+        """Raises InvalidInput, with all that is wrong."""
+        findings = FindingsOf("the command")
+        confidence, rules = confidence_of(self.confidence, findings), rules_of(self.rules, findings)
+        order = COTERMINOUS_ORDER if self.order is None else order_of(self.order, findings)
+        for option, is_given in (("--order", self.order is not None), ("--copy-all", self.copy_all)):
+            if is_given and not self.coterminous:
+                findings.error(option, "is about the coterminous step. Give --coterminous too.")
+        if findings.has_errors:
+            raise InvalidInput(findings.findings)
+        return ReleaseOptions(confidence, rules, CoterminousOptions(order, self.copy_all) if self.coterminous else None)
+
+
 def confidence_of(text: str, findings: FindingsOf) -> Fraction:
     """An exact confidence level, e.g. of 0.9; 0.95 and a finding if the text is none."""
     try:
@@ -55,7 +79,7 @@ def order_of(text: str, findings: FindingsOf) -> tuple[EntityKind, ...]:
     return tuple(KIND_NAMES[name] for name in names)
 
 
-def rules_of(names: list[str], findings: FindingsOf) -> tuple[ReleaseRule, ...]:
+def rules_of(names: Collection[str], findings: FindingsOf) -> tuple[ReleaseRule, ...]:
     """The rules of these names, each once, in the order in which they are applied."""
     known = {rule.value: rule for rule in ReleaseRule}
     unknown = sorted(set(names) - set(known))
