@@ -49,7 +49,7 @@ def _parts(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator
     """Whole groups of one level at a time, as they come."""
     with pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
         rest: pa.Table | None = None
-        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(_COLUMNS)):
+        for batch in file.iter_batches(_ROWS_AT_ONCE, _row_groups(file, stages), columns=list(_COLUMNS)):
             table = pa.Table.from_batches([batch])
             is_wanted = np.isin(table["stage"].to_numpy(), [int(stage) for stage in stages])
             if not is_wanted.all():
@@ -63,6 +63,17 @@ def _parts(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator
             yield from _split_by_level(table.slice(0, int(begins[-1])), universe)
         if rest is not None:
             yield from _split_by_level(rest, universe)
+
+
+def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[int]:
+    """The row groups that may have rows of these stages: total-only groups are in few."""
+    column = file.schema_arrow.get_field_index("stage")
+    least = [file.metadata.row_group(number).column(column).statistics for number in range(file.num_row_groups)]
+    return [
+        number
+        for number, of_stage in enumerate(least)
+        if of_stage is None or any(of_stage.min <= int(stage) <= of_stage.max for stage in stages)
+    ]
 
 
 def _split_by_level(table: pa.Table, universe: Universe) -> Iterator[tuple[int, PublishedGroups]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
@@ -17,11 +17,12 @@ from safetab.release.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.table_checks import PublishedTotals
 from safetab.release.universe import LevelFacts, Universe
-from safetab.spec.published_lines import TOTAL_TABLE_ID, lines_of
+from safetab.spec.published_lines import TABLE_TITLES, TOTAL_TABLE_ID, lines_of
 from safetab.tabulation.measurements import TABLES
 
 _ROWS_AT_ONCE = 1 << 18
 _LINES = {table.label: lines_of(table) for table in TABLES}
+_TABLE_IDS: Mapping[str | None, int] = {table_id: number for number, table_id in enumerate(TABLE_TITLES)}
 _NEGATIVE_RULES = {ReleaseRule.CLAMP_NEGATIVES, ReleaseRule.WITHHOLD_NEGATIVES}
 
 
@@ -56,7 +57,7 @@ class NumberChecks:
             table = pa.Table.from_batches([batch])
             if rest is not None:
                 table = pa.concat_tables([rest, table]).unify_dictionaries()
-            first_lines = np.flatnonzero(pc.equal(table["table_id"], TOTAL_TABLE_ID).to_numpy())
+            first_lines = np.flatnonzero(_are(table["table_id"], TOTAL_TABLE_ID))
             if not len(first_lines):
                 self._breaches.add(level.name, "a group has no row of T01001")
                 return
@@ -77,7 +78,7 @@ class NumberChecks:
         table = table.combine_chunks()
         self._check_domains(table, level.name, before)
         self._check_values(table, level.name, before)
-        first = np.flatnonzero(pc.equal(table["table_id"], TOTAL_TABLE_ID).to_numpy())
+        first = np.flatnonzero(_are(table["table_id"], TOTAL_TABLE_ID))
         places = level.places(table.take(pa.array(first)))
         self._breaches.add_rows(level.name, "a group is not in the universe", _spread(places < 0, first, table), before)
         is_repeated = np.diff(places, prepend=last) <= 0
@@ -86,7 +87,7 @@ class NumberChecks:
         )
         self._check_lines(table, first, level.name, before)
         self._check_totals(table, first, places, level, before)
-        is_own = np.asarray(pc.is_null(table["donor_region_id"]))[first]
+        is_own = np.asarray(table["donor_region_id"].is_null())[first]
         return own_groups + int(is_own.sum()), int(places[-1])
 
     def _check_domains(self, table: pa.Table, name: str, before: int) -> None:
@@ -95,8 +96,8 @@ class NumberChecks:
             if column.is_required and values.null_count:
                 self._breaches.add_rows(name, f"{column.name} is null", np.asarray(values.is_null()), before)
             if column.values:
-                is_known = pc.is_in(values.cast(pa.string()), pa.array([*column.values, None], pa.string()))
-                self._breaches.add_rows(name, f"{column.name} is not one of its values", ~np.asarray(is_known), before)
+                is_known = _looked_up(values, dict.fromkeys((*column.values, None), 1)) == 1
+                self._breaches.add_rows(name, f"{column.name} is not one of its values", ~is_known, before)
 
     def _check_values(self, table: pa.Table, name: str, before: int) -> None:
         """Numbers and their status agree: what is withheld is null, margins are there where they can be."""
@@ -128,7 +129,7 @@ class NumberChecks:
         """Each group has all lines of its table, in order, and what is not withheld adds up."""
         rows = np.diff(np.append(first, len(table)))
         tables = np.asarray(table["table"].combine_chunks().take(pa.array(first)).cast(pa.string()))
-        line, table_id = table["line"].to_numpy(), _texts(table["table_id"])
+        line, table_id = table["line"].to_numpy(), _looked_up(table["table_id"], _TABLE_IDS)
         value = table["unclamped_count"].fill_null(0).to_numpy()
         is_shown = np.asarray(table["unclamped_count"].is_valid())
         for label, lines in _LINES.items():
@@ -138,7 +139,9 @@ class NumberChecks:
             own = first[alike[is_whole]][:, None] + np.arange(len(lines))
             if not own.size:
                 continue
-            is_wrong = (line[own] != [one.number for one in lines]) | (table_id[own] != [one.table_id for one in lines])
+            is_wrong = (line[own] != [one.number for one in lines]) | (
+                table_id[own] != [_TABLE_IDS[one.table_id] for one in lines]
+            )
             self._add(own[is_wrong], "lines are not in their order", name, table, before)
             cells = [position for position, one in enumerate(lines) if one.cells == 1]
             for position, one in enumerate(lines):
@@ -178,20 +181,20 @@ class _NumberRows:
         self.name = name
         self.published = published
         self._facts = facts
-        self._ids = universe.entities[facts.geography].ids
+        self._entities: Mapping[str | None, int] = {
+            one: position for position, one in enumerate(universe.entities[facts.geography].region_ids)
+        }
+        self._iterations: Mapping[str | None, int] = {
+            one.code: position for position, one in enumerate(facts.iterations)
+        }
 
     def places(self, groups: pa.Table) -> NDArray[np.int64]:
         """The place of each group, or -1: an unknown id or code, or a group that was neither tabulated nor copied."""
-        width = self._facts.geography.entity_kind.id_digits
-        regions, codes = _texts(groups["region_id"]), _texts(groups["iteration_code"])
-        entity = np.array([int(one) if len(one) == width and one.isdigit() else -1 for one in regions], dtype=np.int64)
-        code = np.array([int(one) if len(one) == 4 and one.isdigit() else 0 for one in codes], dtype=np.int64)
-        position = np.minimum(np.searchsorted(self._ids, entity), len(self._ids) - 1)
-        iteration = self._facts.position_of_code[code]
+        entity = _looked_up(groups["region_id"], self._entities)
+        iteration = _looked_up(groups["iteration_code"], self._iterations)
         is_copied = np.asarray(groups["donor_region_id"].is_valid())
-        is_right = (self._ids[position] == entity) & (iteration >= 0)
-        is_right &= is_copied | self._facts.is_tabulated[iteration]
-        return np.where(is_right, position * len(self._facts.iterations) + iteration, -1)
+        is_right = (entity >= 0) & (iteration >= 0) & (is_copied | self._facts.is_tabulated[iteration])
+        return np.where(is_right, entity * len(self._facts.iterations) + iteration, -1)
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:
@@ -204,14 +207,16 @@ def _plain(schema: pa.Schema) -> pa.Schema:
     )
 
 
-def _texts(column: pa.ChunkedArray) -> NDArray[np.object_]:
+def _looked_up(column: pa.ChunkedArray, positions: Mapping[str | None, int]) -> NDArray[np.int64]:
+    """The position of each text, or -1."""
     texts = column.combine_chunks()
-    values: NDArray[np.object_] = np.array(texts.dictionary.to_pylist(), dtype=object)[np.asarray(texts.indices)]
-    return values
+    found = np.array([positions.get(text, -1) for text in (*texts.dictionary.to_pylist(), None)], dtype=np.int64)
+    indices = texts.indices.fill_null(len(found) - 1) if texts.null_count else texts.indices
+    return np.asarray(found[np.asarray(indices)])
 
 
 def _are(column: pa.ChunkedArray, text: str) -> NDArray[np.bool_]:
-    return np.asarray(pc.equal(column.cast(pa.string()), text).fill_null(False))
+    return np.asarray(_looked_up(column, {text: 1}) == 1)
 
 
 def _spread(is_wrong: NDArray[np.bool_], first: NDArray[np.intp], table: pa.Table) -> NDArray[np.bool_]:

@@ -20,6 +20,8 @@ from safetab.spec.tables import Stage
 PUBLISHED, COPIED, WITHHELD = "published", "copied", "withheld"
 STATUSES = (PUBLISHED, COPIED, WITHHELD)
 
+_SHORT_LIST = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -94,10 +96,7 @@ class NumberColumns:
         self._universe = universe
         self._facts = facts
         self._kinds = kinds
-        kind = facts.geography.entity_kind
-        entities = universe.entities[facts.geography]
-        self._region_ids = [region_id(entity, kind) for entity in entities.ids.tolist()]
-        self._region_names = entities.names
+        self._entities = universe.entities[facts.geography]
         self._of_kind = _columns_of_kinds(kinds)
         self._is_sum_clamped = ~(kinds.draws == 1) & (not universe.allow_negative_counts)
         self._is_first_line = np.array([kind.line.is_total for kind in kinds.kinds])
@@ -131,8 +130,8 @@ class NumberColumns:
         kinds = tuple(dict.fromkeys(one.kind for one in iterations))
         kind_of = np.array([kinds.index(one.kind) for one in iterations], dtype=np.int64)
         return {
-            "region_id": texts(self._region_ids, entity),
-            "region_name": texts(self._region_names, entity),
+            "region_id": texts(self._entities.region_ids, entity),
+            "region_name": texts(self._entities.names, entity),
             "iteration_code": texts([one.code for one in iterations], iteration),
             "iteration_name": texts([one.name for one in iterations], iteration),
             "iteration_kind": texts([kind.value for kind in kinds], kind_of[iteration]),
@@ -158,14 +157,15 @@ class NumberColumns:
 
 
 def texts(values: Sequence[str], positions: NDArray[np.integer]) -> pa.DictionaryArray:
-    """The texts at these positions of a list; null where the position is -1. The dictionary has what is used alone."""
-    used = np.flatnonzero(np.bincount(positions + 1, minlength=1)[1:])
-    place = np.zeros(len(values) + 1, dtype=np.int32)
-    place[used] = np.arange(len(used))
-    indices = pa.array(place[positions], mask=positions < 0)
-    return pa.DictionaryArray.from_arrays(
-        indices, pa.array([values[position] for position in used.tolist()], pa.string())
-    )
+    """The texts at these positions of a list; null where the position is -1. A long list is cut to what is used."""
+    if len(values) > _SHORT_LIST:
+        used = np.flatnonzero(np.bincount(positions + 1, minlength=1)[1:])
+        place = np.full(len(values) + 1, -1, dtype=np.int32)  # position -1 stays -1
+        place[used] = np.arange(len(used))
+        values, positions = [values[position] for position in used.tolist()], place[positions]
+    is_null = positions < 0
+    indices = pa.array(positions.astype(np.int32, copy=False), mask=is_null if is_null.any() else None)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(values, pa.string()))
 
 
 class _TextOfKind:

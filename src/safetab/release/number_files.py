@@ -13,6 +13,7 @@ from safetab.spec.population_group_levels import PopulationGroupLevel
 RELEASE_FOLDER = "release"
 NUMBERS_FOLDER = "numbers"
 _ROWS_OF_A_GROUP = 1 << 17
+_SEARCHED = ["region_id", "iteration_code"]  # readers skip row groups by these
 
 
 def numbers_file(level: PopulationGroupLevel) -> str:
@@ -28,7 +29,9 @@ class NumberFile:
 
     def __init__(self, path: Path, columns: NumberColumns) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._writer = pyarrow.parquet.ParquetWriter(path, SCHEMA_IN_MEMORY, compression="zstd", store_schema=False)
+        self._writer = pyarrow.parquet.ParquetWriter(
+            path, SCHEMA_IN_MEMORY, compression="zstd", store_schema=False, write_statistics=_SEARCHED
+        )
         self._columns = columns
         self._waiting: list[Numbers] = []
         self.rows = 0

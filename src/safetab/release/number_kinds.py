@@ -53,7 +53,7 @@ class NumberKinds:
 
     @cached_property
     def variances(self) -> NDArray[np.float64]:
-        return np.array([_variance(kind.noise, kind.draws) for kind in self.kinds], dtype=np.float64)
+        return np.array([variance_of(kind.noise, kind.draws) for kind in self.kinds], dtype=np.float64)
 
     @cached_property
     def margins(self) -> NDArray[np.int64]:
@@ -71,7 +71,7 @@ def parameter_of(noise: Noise) -> Fraction:
 
 
 @lru_cache(maxsize=4096)
-def _variance(noise: Noise, draws: int) -> float:
+def variance_of(noise: Noise, draws: int) -> float:
     return float(noise.sum_of(draws).variance().mid())
 
 

@@ -15,7 +15,6 @@ from safetab.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.release.number_columns import COPIED, PUBLISHED, WITHHELD, texts
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.universe import Entities, LevelFacts, NotTabulated
-from safetab.spec.geography import region_id
 from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.iterations import CharacteristicIteration, IterationLevel
 from safetab.spec.published_lines import TOTAL_TABLE_ID
@@ -108,11 +107,7 @@ def _geographies(release: ReleaseFolder, wanted: Slice) -> tuple[GeographyLevel,
         if label not in known:
             findings.error("--level", f'"{label}" is not in this release. It has {", ".join(known)}.')
     geographies = tuple(level for label, level in known.items() if not wanted.levels or label in wanted.levels)
-    regions = {
-        region_id(entity, level.entity_kind)
-        for level in geographies
-        for entity in (universe.entities[level].ids.tolist() if wanted.regions else ())
-    }
+    regions = {region for level in geographies if wanted.regions for region in universe.entities[level].region_ids}
     for region in wanted.regions:
         if region not in regions:
             findings.error(
@@ -130,7 +125,7 @@ def _geographies(release: ReleaseFolder, wanted: Slice) -> tuple[GeographyLevel,
 def _of_geography(release: ReleaseFolder, geography: GeographyLevel, wanted: Slice) -> Iterator[pa.RecordBatch]:
     """Batches of whole entities of one geography level."""
     entities = release.universe.entities[geography]
-    ids = [region_id(entity, geography.entity_kind) for entity in entities.ids.tolist()]
+    ids = entities.region_ids
     chosen = np.flatnonzero(np.isin(ids, wanted.regions)) if wanted.regions else np.arange(len(ids))
     iterations = [
         iteration

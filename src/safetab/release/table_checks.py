@@ -17,9 +17,9 @@ from safetab.outputs.measurement_file import SCHEMA as MEASUREMENT_SCHEMA
 from safetab.outputs.tables import T1_COLUMNS, T2_COLUMNS
 from safetab.release.breaches import Breaches
 from safetab.release.measured_groups import groups_as_written
+from safetab.release.measurement_checks import check_noise_and_shape
 from safetab.release.published_groups import PublishedGroups
 from safetab.release.universe import LevelFacts, Universe
-from safetab.spec.geography import region_id
 from safetab.spec.geography_levels import TabulationPass
 from safetab.spec.tables import OLDEST_AGE, Table
 from safetab.tabulation.measurements import TABLES
@@ -113,6 +113,8 @@ class TableChecks:
                 self._breaches.add(name, "the header is not what it must be")
         if not pa.parquet.read_schema(self._path).equals(MEASUREMENT_SCHEMA):
             self._breaches.add(self._measurements_name, "the columns or their types are not what they must be")
+            return
+        check_noise_and_shape(self._path, self._measurements_name, self._universe, self._breaches)
 
     def _check_part(self, facts: LevelFacts, groups: PublishedGroups, last: tuple[bool, int]) -> PublishedTotals:
         self._check_groups(facts, groups, last)
@@ -160,10 +162,9 @@ class TableChecks:
         self, name: str, table: pa.Table, facts: LevelFacts, places: NDArray[np.int64], before: int
     ) -> None:
         """The rows are those of the groups at these places."""
-        width, kind = len(facts.iterations), facts.geography.entity_kind
+        width, entities = len(facts.iterations), self._universe.entities[facts.geography]
         positions, entity = np.unique(places // width, return_inverse=True)
-        ids = self._universe.entities[facts.geography].ids[positions]
-        regions = pa.array([region_id(one, kind) for one in ids.tolist()]).take(pa.array(entity))
+        regions = pa.array([entities.region_ids[one] for one in positions.tolist()]).take(pa.array(entity))
         codes = pa.array([one.code for one in facts.iterations]).take(pa.array(places % width))
         wanted = {"REGION_ID": regions, "REGION_TYPE": pa.scalar(facts.geography.label), "ITERATION_CODE": codes}
         for column, expected in wanted.items():

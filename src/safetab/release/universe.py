@@ -37,6 +37,7 @@ class Entities:
     """The entities of a geography level by rising id, and what they are called: the id, where no name was given."""
 
     ids: NDArray[np.int64]
+    region_ids: tuple[str, ...]  # the ids as files write them
     names: tuple[str, ...]
 
 
@@ -149,5 +150,5 @@ def iterations_of_level(lists: PublicLists, level: IterationLevel) -> tuple[Char
 
 def _entities(blocks: Geography, level: GeographyLevel, names: Mapping[tuple[GeographyLevel, str], str]) -> Entities:
     ids = blocks.entities(level.entity_kind)
-    shown = [region_id(entity, level.entity_kind) for entity in ids.tolist()]
-    return Entities(ids, tuple(names.get((level, one), one) for one in shown))
+    shown = tuple(region_id(entity, level.entity_kind) for entity in ids.tolist())
+    return Entities(ids, shown, tuple(names.get((level, one), one) for one in shown))

@@ -7,8 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 
 from safetab.outputs.measurement_file import mechanism_name
@@ -141,9 +141,9 @@ def _write(path: Path, columns: tuple[Column, ...], rows: list[tuple[object, ...
 
 def _entity_rows(universe: Universe) -> list[tuple[object, ...]]:
     return [
-        (geography.label, region_id(entity, geography.entity_kind), name)
+        (geography.label, region, name)
         for geography, entities in universe.entities.items()
-        for entity, name in zip(entities.ids.tolist(), entities.names, strict=True)
+        for region, name in zip(entities.region_ids, entities.names, strict=True)
     ]
 
 
@@ -188,18 +188,19 @@ def read_universe(
     allow_negative_counts: bool,
 ) -> Universe:
     """The universe of a release whose facts are known; KeyError, ValueError or an Arrow error if a file is damaged."""
-    rows = {name: pa.parquet.read_table(release / name).to_pylist() for name in UNIVERSE_FILES}
+    small = [name for name in UNIVERSE_FILES if name != "universe/entities.parquet"]
+    rows = {name: pa.parquet.read_table(release / name).to_pylist() for name in small}
     lists = _lists(rows)
     levels = tuple(_level_facts(row, lists, definition) for row in rows["universe/levels.parquet"])
-    named: dict[GeographyLevel, list[tuple[int, str]]] = {facts.geography: [] for facts in levels}
-    by_label = {level.label: level for level in named}
-    for row in rows["universe/entities.parquet"]:
-        named[by_label[row["geography_level"]]].append((int(row["region_id"]), row["region_name"]))
-    entities = {
-        level: Entities(np.array([entity for entity, _ in pairs], dtype=np.int64), tuple(name for _, name in pairs))
-        for level, pairs in named.items()
-    }
+    listed = pa.parquet.read_table(release / "universe/entities.parquet")
+    entities = {level: _entities(listed, level) for level in dict.fromkeys(facts.geography for facts in levels)}
     return Universe(definition, allow_negative_counts, tuple(states), states, lists, entities, levels)
+
+
+def _entities(listed: pa.Table, level: GeographyLevel) -> Entities:
+    own = listed.filter(pc.equal(listed["geography_level"], level.label))
+    ids = own["region_id"].cast(pa.int64()).to_numpy()
+    return Entities(ids, tuple(own["region_id"].to_pylist()), tuple(own["region_name"].to_pylist()))
 
 
 def _lists(rows: dict[str, list[dict[str, str]]]) -> PublicLists:
