@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -34,28 +35,37 @@ class SelectionAwareIntervals:
 
     def _first_inside(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
         """P[n + X >= x | n + X > T] rises with n, and is at least one half at n = x."""
-        outside, inside = np.full(len(totals), -1, dtype=np.int64), np.maximum(totals, 0)
-        while bool((inside - outside > 1).any()):
-            middle = (outside + inside) // 2
-            is_inside = self._share_from(totals, middle) > self._each_side * self._share_from(
-                self._threshold + 1, middle
-            )
-            inside, outside = np.where(is_inside, middle, inside), np.where(is_inside, outside, middle)
-        return inside
+
+        def is_inside(sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+            published = self._share_from(self._threshold + 1, sizes)
+            return self._share_from(totals, sizes) > self._each_side * published
+
+        return _boundary(is_inside, outside=np.full(len(totals), -1), inside=np.maximum(totals, 0))
 
     def _last_inside(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
         """P[n + X <= x | n + X > T] falls with n; past x by the margin of error it is too small whatever T is.
 
         If even n = 0 is too large for the total, nothing is inside, and 0 is told: a wider interval is still true.
         """
-        inside, outside = np.zeros(len(totals), dtype=np.int64), np.maximum(totals, 0) + self._reach
-        while bool((outside - inside > 1).any()):
-            middle = (outside + inside) // 2
-            published = self._share_from(self._threshold + 1, middle)
-            is_inside = published - self._share_from(totals + 1, middle) > self._each_side * published
-            inside, outside = np.where(is_inside, middle, inside), np.where(is_inside, outside, middle)
-        return inside
+
+        def is_inside(sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+            published = self._share_from(self._threshold + 1, sizes)
+            return published - self._share_from(totals + 1, sizes) > self._each_side * published
+
+        return _boundary(is_inside, outside=np.maximum(totals, 0) + self._reach, inside=np.zeros_like(totals))
 
     def _share_from(self, at_least: NDArray[np.int64] | int, size: NDArray[np.int64]) -> NDArray[np.float64]:
         """P[size + X >= at_least]."""
         return self._tails.at_least(np.asarray(at_least - size))
+
+
+def _boundary(
+    is_inside: Callable[[NDArray[np.int64]], NDArray[np.bool_]], outside: NDArray[np.int64], inside: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The size inside that is next to one outside, for each total, by halving what lies between."""
+    while bool((is_open := np.abs(inside - outside) > 1).any()):
+        middle = (outside + inside) // 2
+        goes_inside = is_inside(middle)
+        inside = np.where(is_open & goes_inside, middle, inside)
+        outside = np.where(is_open & ~goes_inside, middle, outside)
+    return inside
