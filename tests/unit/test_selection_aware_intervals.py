@@ -41,7 +41,7 @@ def test_a_tail_far_out_is_right_too() -> None:
     assert tails.at_least(np.array([250_000]))[0] == pytest.approx(exact, rel=1e-9)
 
 
-def coverage_given_publication(noise, threshold, confidence, size: int, is_inside) -> float:
+def coverage_given_publication(noise, threshold, size: int, is_inside) -> float:
     """The exact chance that the interval holds the size, among publications; sums certified probabilities."""
     farthest = noise.least_with_tail_below(Fraction(1, 10**14))
     totals = np.arange(threshold + 1, max(size + farthest, threshold + 2))
@@ -63,15 +63,13 @@ def test_given_publication_every_true_size_is_covered_as_often_as_promised(name:
     reach = noise.margin_of_error(confidence)
     for size in range(0, max(threshold, 0) + 3 * reach + 2, max(reach // 7, 1)):
         if float(noise.tail(threshold + 1 - size).mid()) > 1e-13:
-            assert coverage_given_publication(noise, threshold, confidence, size, is_inside) >= confidence - 1e-9, size
+            assert coverage_given_publication(noise, threshold, size, is_inside) >= confidence - 1e-9, size
 
 
 def test_the_plain_margin_fails_small_published_groups_and_that_is_why() -> None:
     threshold, confidence = 21, Fraction(95, 100)
     margin = COUNTY_2020.margin_of_error(confidence)
-    covered = coverage_given_publication(
-        COUNTY_2020, threshold, confidence, 5, lambda totals, size: abs(totals - size) <= margin
-    )
+    covered = coverage_given_publication(COUNTY_2020, threshold, 5, lambda totals, size: abs(totals - size) <= margin)
     assert covered == 0.0
 
 

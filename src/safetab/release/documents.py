@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +26,8 @@ README_FILE = "README.txt"
 PRIVACY_FILE = "privacy.json"
 
 JsonObject = dict[str, object]
+
+_README_WIDTH = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +82,27 @@ def steps_as_json(options: ReleaseOptions) -> JsonObject:
 
 def write_readme(release: Path, facts: ReleaseFacts) -> None:
     text = resources.files("safetab.release").joinpath("readme_template.txt").read_text(encoding="utf-8")
-    rules = [f"{rule.value}: {rule.explanation}." for rule in facts.options.rules]
+    rules = [_paragraph(f"- {rule.value}: {rule.explanation}.") for rule in facts.options.rules]
     values = {
         "CONFIDENCE": f"{float(100 * facts.options.confidence):.10g}",
         "DATE": facts.date.isoformat(),
         "VERSION": facts.version,
         "WARNING": "" if facts.for_release else "THIS IS NOT FOR RELEASE: its noise was made with a chosen key.\n\n",
-        "COTERMINOUS": "applied; donors are named in the columns donor_geography_level and donor_region_id."
-        if facts.options.coterminous
-        else "not applied: each area has numbers of its own, also where two areas have the same boundary.",
-        "RULES": "\n".join(f"  - {rule}" for rule in rules) if rules else "  none.",
+        "COTERMINOUS": _paragraph(
+            "applied: such areas have the same numbers, those of the donor that donor_geography_level and"
+            " donor_region_id name."
+            if facts.options.coterminous
+            else "not applied: each area has numbers of its own, also where two areas have the same boundary."
+        ),
+        "RULES": "\n".join(rules) if rules else _paragraph("none."),
     }
     for key, value in values.items():
         text = text.replace(f"[{key}]", value)
     (release / README_FILE).write_text(text, encoding="utf-8")
+
+
+def _paragraph(text: str) -> str:
+    return textwrap.fill(text, width=_README_WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
 def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: ReleaseFacts) -> None:

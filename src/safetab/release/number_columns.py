@@ -157,15 +157,22 @@ class NumberColumns:
 
 
 def texts(values: Sequence[str], positions: NDArray[np.integer]) -> pa.DictionaryArray:
-    """The texts at these positions of a list; null where the position is -1. A long list is cut to what is used."""
+    """The texts at these positions of a list; null where the position is -1. A long list is cut to what is used.
+
+    Each text is in the dictionary once: a Parquet file of a dictionary with repetitions would be padded with whatever
+    the memory held before, and nothing of that may leave.
+    """
+    used: Sequence[int] = range(len(values))
     if len(values) > _SHORT_LIST:
-        used = np.flatnonzero(np.bincount(positions + 1, minlength=1)[1:])
-        place = np.full(len(values) + 1, -1, dtype=np.int32)  # position -1 stays -1
-        place[used] = np.arange(len(used))
-        values, positions = [values[position] for position in used.tolist()], place[positions]
-    is_null = positions < 0
-    indices = pa.array(positions.astype(np.int32, copy=False), mask=is_null if is_null.any() else None)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(values, pa.string()))
+        used = np.flatnonzero(np.bincount(positions + 1, minlength=1)[1:]).tolist()
+    dictionary: dict[str, int] = {}
+    place = np.full(len(values) + 1, -1, dtype=np.int32)  # position -1 stays -1
+    place[used] = [dictionary.setdefault(values[position], len(dictionary)) for position in used]
+    indices = place[positions]
+    is_null = indices < 0
+    return pa.DictionaryArray.from_arrays(
+        pa.array(indices, mask=is_null if is_null.any() else None), pa.array(dictionary, pa.string())
+    )
 
 
 class _TextOfKind:

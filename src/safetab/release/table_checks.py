@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,15 +35,18 @@ _T2_ROWS = np.array([table.t2_rows for table in TABLES], dtype=np.int64)
 class _TableRows:
     """A pipe-delimited file, a given number of rows at a time."""
 
-    def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
+    def __init__(self, path: Path, columns: tuple[str, ...], name: str, breaches: Breaches) -> None:
+        self._name, self._breaches = name, breaches
         types = {name: pa.int64() if name == "COUNT" else pa.string() for name in columns}
-        self.header_is_right = path.open(encoding="utf-8").readline() == "|".join(columns) + "\n"
-        self._reader = pa.csv.open_csv(
-            path,
-            read_options=pa.csv.ReadOptions(block_size=8 << 20, use_threads=False),
-            parse_options=pa.csv.ParseOptions(delimiter="|", quote_char=False),
-            convert_options=pa.csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
-        )
+        with path.open(encoding="utf-8") as file:
+            self.header_is_right = file.readline() == "|".join(columns) + "\n"
+        with self._rows_told():
+            self._reader = pa.csv.open_csv(
+                path,
+                read_options=pa.csv.ReadOptions(block_size=8 << 20, use_threads=False),
+                parse_options=pa.csv.ParseOptions(delimiter="|", quote_char=False),
+                convert_options=pa.csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
+            )
         self._waiting = self._reader.schema.empty_table()
         self.rows_before = 0
 
@@ -50,7 +54,8 @@ class _TableRows:
         """The next rows; fewer if the file ends."""
         while len(self._waiting) < rows:
             try:
-                batch = self._reader.read_next_batch()
+                with self._rows_told():
+                    batch = self._reader.read_next_batch()
             except StopIteration:
                 break
             self._waiting = pa.concat_tables([self._waiting, pa.Table.from_batches([batch])])
@@ -58,6 +63,14 @@ class _TableRows:
         self._waiting = self._waiting.slice(rows)
         self.rows_before += len(taken)
         return taken
+
+    @contextmanager
+    def _rows_told(self) -> Iterator[None]:
+        try:
+            yield
+        except pa.ArrowInvalid:
+            self._breaches.add(self._name, "a row has the wrong number of fields, or a COUNT that is no integer")
+            raise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,8 +95,8 @@ class TableChecks:
         self._measurements_name = f"measurements/{name}.parquet"
         self._path = output / self._measurements_name
         self._t1, self._t2 = (
-            _TableRows(output / self._t1_name, T1_COLUMNS),
-            _TableRows(output / self._t2_name, T2_COLUMNS),
+            _TableRows(output / self._t1_name, T1_COLUMNS, self._t1_name, breaches),
+            _TableRows(output / self._t2_name, T2_COLUMNS, self._t2_name, breaches),
         )
 
     def check_levels(self) -> Iterator[tuple[LevelFacts, PublishedTotals]]:
