@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test check bench-noise lock clean
+.PHONY: demo test test-slow check bench-noise bench-release lock clean
 
 demo: $(VENV)/.runtime ## the whole tour on synthetic people
 	$(BIN)/safetab demo build/demo --overwrite
 
 test: $(VENV)/.dev ## the default test suite
 	$(BIN)/python -m pytest -n 2 -q
+
+test-slow: $(VENV)/.dev ## statistical tests that take minutes
+	$(BIN)/python -m pytest -q -m slow
 
 check: $(VENV)/.dev ## format, lint, types, layers
 	$(BIN)/ruff format --check .
@@ -33,6 +36,9 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 COMPILE := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 bench-noise: $(VENV)/.dev ## draws a second beside OpenDP, in one run
 	$(BIN)/python -m benchmarks.noise
+
+bench-release: $(VENV)/.dev ## rows a second and memory of a release of national size
+	$(BIN)/python -m benchmarks.release
 
 lock: ## renew the lock files; needs uv, which the project itself doesn't
 	$(COMPILE) pyproject.toml -o requirements.lock
