@@ -24,14 +24,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
 
 def is_whole(out: Path) -> bool:
     manifest = json.loads((out / "manifest.json").read_text())
+    files = manifest["outputs"] | manifest["documents"]
     return all(
-        hashlib.sha256((out / name).read_bytes()).hexdigest() == facts["sha256"]
-        for name, facts in manifest["outputs"].items()
-    ) and {str(path.relative_to(out)) for path in out.rglob("*.*") if path.is_file()} == {
-        *manifest["outputs"],
-        "manifest.json",
-        "log.txt",
-    }
+        hashlib.sha256((out / name).read_bytes()).hexdigest() == facts["sha256"] for name, facts in files.items()
+    ) and {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {*files, "manifest.json"}
 
 
 def command(world: RandomWorld, out: Path, temporary: Path) -> list[str]:
@@ -44,6 +40,8 @@ STEPS = (
     "Checking the person records",
     "Encoding the person records",
     "Tabulating the levels",
+    "Writing the release",
+    "Checking the output",
 )
 
 
@@ -64,7 +62,8 @@ def test_a_killed_run_leaves_a_whole_output_or_none(series: int, world: RandomWo
     temporary.mkdir()
     subprocess.run(command(world, out, temporary), check=True, capture_output=True)
     rng = random.Random(series)
-    moments = [(step, rng.uniform(0, 0.02)) for step in STEPS] + [(STEPS[-1], rng.uniform(0, 0.4)) for _ in range(6)]
+    moments = [(step, rng.uniform(0, 0.02)) for step in STEPS]
+    moments += [(step, rng.uniform(0, 0.4)) for step in STEPS[-3:] for _ in range(2)]
     killed = 0
     for step, delay in moments:
         killed += killed_after(step, delay, command(world, out, temporary))
