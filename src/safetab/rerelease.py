@@ -21,6 +21,7 @@ from safetab.outputs.manifest import (
     NOT_FOR_RELEASE_FILE,
     hashes_of,
     outputs_as_json,
+    sha256_of,
     write_manifest_json,
 )
 from safetab.outputs.output_folder import output_findings, whole_output
@@ -114,14 +115,19 @@ def _failures_told() -> Iterator[None]:
 def _manifest_of(out: Path) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads((out / MANIFEST_FILE).read_text(encoding="utf-8"))
-        missing = [name for name in (*manifest["outputs"], *manifest["documents"]) if not (out / name).is_file()]
-    except (OSError, ValueError, KeyError, TypeError):
+        files = manifest["outputs"] | manifest["documents"]
+        missing = [name for name in files if not (out / name).is_file()]
+        changed = [] if missing else [name for name, told in files.items() if sha256_of(out / name) != told["sha256"]]
+    except (ValueError, KeyError, TypeError, FileNotFoundError, NotADirectoryError):
         message = (
             f"has no {MANIFEST_FILE} that can be read. Give the whole output of a run: the measurements are needed."
         )
         raise InvalidInput([Finding(Severity.ERROR, str(out), "", message)]) from None
     if missing:
         message = f"its manifest names files that are not there: {shortened(missing)}. Give the whole output of a run."
+        raise InvalidInput([Finding(Severity.ERROR, str(out), "", message)])
+    if changed:
+        message = f"files are not what its manifest says: {shortened(changed)}. Get the output again."
         raise InvalidInput([Finding(Severity.ERROR, str(out), "", message)])
     return manifest
 

@@ -276,6 +276,11 @@ def test_csv_files_say_the_same(made, tmp_path: Path) -> None:
     rows = [dict(zip(read.columns, row, strict=True)) for row in read.fetchall()]
     expected = numbers_of(out)
 
+    package = json.loads((tmp_path / "csv" / "datapackage.json").read_text())
+    for resource in package["resources"]:
+        header = (tmp_path / "csv" / resource["path"]).read_text().splitlines()[0].replace('"', "").split(",")
+        assert header == [field["name"] for field in resource["schema"]["fields"]]
+
     def key(row: dict) -> tuple:
         return (*group(row), row["table_id"], int(row["line"]))
 

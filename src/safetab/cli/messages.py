@@ -17,7 +17,7 @@ def show_findings(findings: Iterable[Finding]) -> None:
     """On standard error, as plain text: names and values come from files and are not markup."""
     text = described(findings)
     if text:
-        sys.stderr.write(_printable(text) + "\n")
+        sys.stderr.write(printable(text) + "\n")
 
 
 @contextmanager
@@ -29,11 +29,11 @@ def told_by_exit_code() -> Iterator[None]:
         show_findings(invalid.findings)
         raise typer.Exit(ExitCode.INVALID_INPUT) from None
     except RunFailed as failed:
-        sys.stderr.write(f"The run failed: {_printable(str(failed))}\n")
+        sys.stderr.write(f"The run failed: {printable(str(failed))}\n")
         raise typer.Exit(ExitCode.RUN_FAILED) from None
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Control characters from a file must not steer the terminal."""
     return "".join(
         character if character.isprintable() or character == "\n" else "\N{REPLACEMENT CHARACTER}" for character in text

@@ -10,13 +10,14 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.csv
 
+from safetab.cli.messages import printable
 from safetab.findings import Finding, InvalidInput, Severity
 
 
 def write_statuses(batches: Iterable[pa.RecordBatch], path: Path | None) -> int:
     """Writes CSV rows as they come; tells how many."""
     if path is None:
-        return _write(batches, sys.stdout.buffer)
+        return sum(_show(batch, is_first=number == 0) for number, batch in enumerate(batches))
     try:
         with path.open("xb") as file:
             try:
@@ -31,17 +32,23 @@ def write_statuses(batches: Iterable[pa.RecordBatch], path: Path | None) -> int:
     raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)])
 
 
+def _show(batch: pa.RecordBatch, *, is_first: bool) -> int:
+    """Names come from files: their control characters must not steer the terminal."""
+    text = _csv(batch, is_first=is_first).decode()
+    sys.stdout.write(printable(text))
+    return len(batch)
+
+
 def _write(batches: Iterable[pa.RecordBatch], file: BinaryIO) -> int:
     rows = 0
     for batch in batches:
-        options = pa.csv.WriteOptions(include_header=rows == 0, quoting_style="needed")
-        file.write(_csv(batch, options))
+        file.write(_csv(batch, is_first=rows == 0))
         rows += len(batch)
-    file.flush()
     return rows
 
 
-def _csv(batch: pa.RecordBatch, options: pa.csv.WriteOptions) -> bytes:
+def _csv(batch: pa.RecordBatch, *, is_first: bool) -> bytes:
+    options = pa.csv.WriteOptions(include_header=is_first, quoting_style="needed")
     sink = pa.BufferOutputStream()
     pa.csv.write_csv(batch, sink, options)
     return bytes(sink.getvalue())
