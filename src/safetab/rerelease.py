@@ -68,6 +68,9 @@ def populated_geography(geography_of_pass: GeographyOfPass, empty_blocks: Path |
             blocks = shortened(f"{block:015d}" for block in unknown.tolist())
             findings.error("TABBLK", f"not in the geography: block {blocks}. List blocks of the geography alone.")
         populated[tabulation_pass] = without_blocks(geography, of_pass)
+        if not len(populated[tabulation_pass].block):
+            name = tabulation_pass.value.upper()
+            findings.error("TABBLK", f"it lists every block of the {name} pass. List those that hold nobody.")
     return Checked(None if findings.has_errors else populated, listed.findings + findings.findings)
 
 

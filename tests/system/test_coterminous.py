@@ -264,6 +264,7 @@ def test_the_command_makes_what_run_makes_and_leaves_the_old_output_alone(tmp_pa
         (["--order", "state"], "--order: must be two or more of"),
         (["--empty-blocks", "{}/missing.txt"], "there is no file"),
         (["--empty-blocks", "{}/unknown.txt"], "not in the geography: block 440010001001000"),
+        (["--empty-blocks", "{}/data/GRF-C.txt"], "it lists every block of the US pass"),
         (["--empty-blocks", "{}/short.txt"], 'TABBLK: must be 4 digits: line 2 ("1")'),
         (["--empty-blocks", "{}/header.txt"], "columns missing, or there more than once: TABBLK."),
         (["--geography", "{}/other/GRF-C.txt"], "COUNTY: not the entities of the run: 44005"),
