@@ -8,7 +8,6 @@ import pytest
 from tests.brute_force import rows_of
 from tests.random_worlds import RandomWorld, write_random_world
 from tests.releases import Row, group, numbers_of, totals_of
-from tests.system.test_coterminous import write_world
 
 import safetab
 from safetab.release.release_folder import open_release_folder
@@ -24,10 +23,7 @@ def world(tmp_path_factory) -> RandomWorld:
     world = write_random_world(
         folder, 3, people=300, budget=1, allow_negative_counts=True, zero_suppression_chance=0.3, privacy_defn="zcdp"
     )
-    text = (world.parameters / "config.json").read_text()
-    (world.parameters / "config.json").write_text(
-        text.replace(": 1,", ": 0.05,").replace('": 0.05, "thr', '": 1, "thr')
-    )
+    world.configure(**{key: 0.05 for key, value in world.config().items() if "budget_p_level" in key and value})
     make_pairs(world)
     return world
 
@@ -149,10 +145,12 @@ def test_a_withheld_total_has_its_status_and_measurements_stay(world: RandomWorl
     assert len(plain) == len(rows)
 
 
-def test_rules_are_applied_after_the_coterminous_step(tmp_path: Path) -> None:
-    parameters, data = write_world(tmp_path)
-    world = RandomWorld(parameters, data)
-    rows = run(world, tmp_path / "out", "withhold-alone-above-partner", coterminous=True)
-    assert {row["status"] for row in rows} == {"published", "copied"}  # without noise alone is never above
-    text = (data / "GRF-C.txt").read_text()
-    assert "11|001" in text
+def test_rules_judge_copies_too_after_the_coterminous_step(world: RandomWorld, tmp_path: Path) -> None:
+    copied = run(world, tmp_path / "copied", coterminous=True)
+    judged = run(world, tmp_path / "judged", "withhold-negatives", coterminous=True)
+    withheld_copies = 0
+    for before, after in zip(copied, judged, strict=True):
+        assert (after["status"] == "withheld") == (before["count"] < 0)
+        assert after["donor_region_id"] == before["donor_region_id"]
+        withheld_copies += before["status"] == "copied" and after["status"] == "withheld"
+    assert withheld_copies > 10
