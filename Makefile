@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow audit check bench-noise lock clean
+.PHONY: demo test test-slow audit check bench-noise bench-release lock clean
 
 demo: $(VENV)/.runtime ## the whole tour on synthetic people
 	$(BIN)/safetab demo build/demo --overwrite
@@ -12,7 +12,7 @@ demo: $(VENV)/.runtime ## the whole tour on synthetic people
 test: $(VENV)/.dev ## the default test suite
 	$(BIN)/python -m pytest -n 2 -q
 
-test-slow: $(VENV)/.dev ## planted bugs, a thousand million draws
+test-slow: $(VENV)/.dev ## planted bugs, a thousand million draws, ten thousand runs
 	$(BIN)/python -m pytest -n 2 -q -m slow
 
 audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes
@@ -39,6 +39,9 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 COMPILE := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 bench-noise: $(VENV)/.dev ## draws a second beside OpenDP, in one run
 	$(BIN)/python -m benchmarks.noise
+
+bench-release: $(VENV)/.dev ## rows a second and memory of a release of national size
+	$(BIN)/python -m benchmarks.release
 
 lock: ## renew the lock files; needs uv, which the project itself doesn't
 	$(COMPILE) pyproject.toml -o requirements.lock

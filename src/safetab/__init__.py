@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,12 @@ def run(  # noqa: PLR0913 - the options of the command
     dataset: str | None = None,
     spend_log: str | Path | None = None,
     spend_limit: str | int | None = None,
+    confidence: str = "0.95",
+    coterminous: bool = False,
+    empty_blocks: str | Path | None = None,
+    order: str | None = None,
+    copy_all: bool = False,
+    rules: Sequence[str] = (),
 ) -> RunSummary:
     """Validates, tabulates and writes: what the command `safetab run` does, with the same options.
 
@@ -52,6 +59,7 @@ def run(  # noqa: PLR0913 - the options of the command
     """
     from safetab.engines.engine_kind import EngineKind
     from safetab.pipeline import run_files
+    from safetab.release.release_options import ReleaseRequest
     from safetab.run_options import RunOptions, key_of
 
     options = RunOptions(
@@ -65,5 +73,7 @@ def run(  # noqa: PLR0913 - the options of the command
         dataset=dataset,
         spend_log=Path(spend_log) if spend_log is not None else None,
         spend_limit=str(spend_limit) if spend_limit is not None else None,
+        release=ReleaseRequest(confidence, tuple(rules), coterminous, order, copy_all).options(),
+        empty_blocks=Path(empty_blocks) if empty_blocks is not None else None,
     )
     return run_files(Path(parameters), Path(data), Path(out), options)

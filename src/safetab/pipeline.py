@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import resource
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,9 +27,18 @@ from safetab.privacy.ledger import Ledger
 from safetab.progress import NoProgress, Progress
 from safetab.readers.person_files import find_person_files
 from safetab.readers.table_files import TableFiles
+from safetab.release.documents import ReleaseFacts, steps_as_json, write_privacy
+from safetab.release.number_files import RELEASE_FOLDER
+from safetab.release.output_checks import check_output
+from safetab.release.universe import universe_of_run
+from safetab.release.write_release import write_release
+from safetab.rerelease import populated_geography
 from safetab.run_options import RunOptions, refused_log, refused_options, refused_spending, whole_path
+from safetab.spec.geography import Geography
+from safetab.spec.geography_levels import TabulationPass
 from safetab.spend_log.run_spending import RunSpending
 from safetab.tabulation.tabulate_level import tabulate_level
+from safetab.version import VERSION
 
 _TEMPORARY_PREFIX = "safetab-persons-"
 _NO_CEF_READER = Finding(
@@ -56,6 +65,7 @@ class Inputs:
     files: PublicFiles
     plan: RunPlan
     persons: TableFiles
+    populated: Mapping[TabulationPass, Geography]  # the blocks that may hold people
 
 
 def run_files(
@@ -75,7 +85,7 @@ def run_files(
     if refused:
         raise InvalidInput(refused)
     with _failures_told(), _log_of(out, options) as log, _own_errors_logged(log):
-        checked = _public_inputs(parameters, data, progress)
+        checked = _public_inputs(parameters, data, options, progress)
         inputs = checked.require()
         spending = _spending(inputs.plan, options, progress, log)
         if spending:
@@ -101,12 +111,12 @@ def validate_files(
     if refused:
         raise InvalidInput(refused)
     with _failures_told(), _own_errors_logged(None):
-        checked = _public_inputs(parameters, data, progress)
+        checked = _public_inputs(parameters, data, options, progress)
         with checked_engine(checked, options, progress) as (warnings, _):
             return warnings
 
 
-def read_inputs(parameters: Path, data: Path) -> Checked[Inputs]:
+def read_inputs(parameters: Path, data: Path, empty_blocks: Path | None = None) -> Checked[Inputs]:
     config = read_config(parameters)
     if config.value is not None and config.value.reader is ReaderKind.CEF:  # then DATA is something else
         return Checked(None, (*config.findings, _NO_CEF_READER))
@@ -115,16 +125,22 @@ def read_inputs(parameters: Path, data: Path) -> Checked[Inputs]:
     if public.value is None:
         return Checked(None, findings)
     planned = plan_of(public.value)
-    findings += planned.findings
-    if planned.value is None or persons.value is None or any(finding.is_error for finding in findings):
+    populated = populated_geography(public.value.geography_of_pass, empty_blocks)
+    findings += planned.findings + populated.findings
+    if (
+        planned.value is None
+        or persons.value is None
+        or populated.value is None
+        or any(one.is_error for one in findings)
+    ):
         return Checked(None, findings)
-    return Checked(Inputs(public.value, planned.value, persons.value), findings)
+    return Checked(Inputs(public.value, planned.value, persons.value, populated.value), findings)
 
 
-def _public_inputs(parameters: Path, data: Path, progress: Progress) -> Checked[Inputs]:
+def _public_inputs(parameters: Path, data: Path, options: RunOptions, progress: Progress) -> Checked[Inputs]:
     """Has a value; raises InvalidInput, warnings included, if there is none."""
     progress.step("Reading the public files", 1)
-    checked = read_inputs(parameters, data)
+    checked = read_inputs(parameters, data, options.empty_blocks)
     if checked.value is None:
         raise InvalidInput(checked.findings)
     progress.advance()
@@ -193,11 +209,22 @@ def _tabulated(
                         files.write(measurements)
                     progress.advance()
             rows |= files.rows
+        progress.step("Writing the release", 1)
         if options.test_key:
             write_not_for_release(output)
-        ran = RunFacts(plan, ledger.events, today, for_release=options.test_key is None)
+        universe = universe_of_run(plan, inputs.files.geography_of_pass, inputs.files.names)
+        facts = ReleaseFacts(VERSION, today, options.test_key is None, options.release)
+        rows |= write_release(output, universe, facts, inputs.populated)
+        write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
+        steps = steps_as_json(options.release)
+        ran = RunFacts(plan, ledger.events, today, options.test_key is None, steps)
         write_release_log(output, ran, rows)
-        write_manifest(output, ran, hashes_of(inputs.files.paths), rows)
+        read = inputs.files.paths + (() if options.empty_blocks is None else (options.empty_blocks,))
+        write_manifest(output, ran, hashes_of(read), rows)
+        progress.advance()
+        progress.step("Checking the output", 1)
+        check_output(output, universe, options.release)
+        progress.advance()
     return rows
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from safetab.engines.engine_kind import EngineKind
 from safetab.findings import Finding, FindingsOf
 from safetab.mechanisms.random_bits import KEY_BYTES
 from safetab.readers.person_files import SYNTHETIC_MARKER, is_synthetic
+from safetab.release.release_options import ReleaseOptions
 from safetab.spend_log.log_file import refused_file
 from safetab.spend_log.log_lines import DATASET_NAME
 from safetab.spend_log.run_spending import SpendRequest
@@ -38,6 +39,8 @@ class RunOptions:
     dataset: str | None = None
     spend_log: Path | None = None
     spend_limit: str | None = None
+    release: ReleaseOptions = field(default_factory=ReleaseOptions)
+    empty_blocks: Path | None = None
 
     @property
     def temporary_folder(self) -> Path:
@@ -81,6 +84,8 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
                 f"refused: {data} has no file {SYNTHETIC_MARKER}. Two runs with one key on the data of real people"
                 " would give them away, so a key can be chosen only for people who do not exist.",
             )
+    if options.empty_blocks is not None and options.release.coterminous is None:
+        findings.error("--empty-blocks", "says which blocks the coterminous step ignores. Give --coterminous too.")
     if not _is_directory(options.temporary_folder):
         findings.error("--temp", f"{options.temporary_folder} is not a directory.")
     if options.engine is EngineKind.SPARK:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 from tests.random_worlds import RandomWorld, write_random_world
+
+from safetab.outputs.locked_folder import locked_folder
 
 SAFETAB = [sys.executable, "-c", "from safetab.cli.main import main; main()"]
 
@@ -24,14 +27,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
 
 def is_whole(out: Path) -> bool:
     manifest = json.loads((out / "manifest.json").read_text())
+    files = manifest["outputs"] | manifest["documents"]
     return all(
-        hashlib.sha256((out / name).read_bytes()).hexdigest() == facts["sha256"]
-        for name, facts in manifest["outputs"].items()
-    ) and {str(path.relative_to(out)) for path in out.rglob("*.*") if path.is_file()} == {
-        *manifest["outputs"],
-        "manifest.json",
-        "log.txt",
-    }
+        hashlib.sha256((out / name).read_bytes()).hexdigest() == facts["sha256"] for name, facts in files.items()
+    ) and {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {*files, "manifest.json"}
 
 
 def command(world: RandomWorld, out: Path, temporary: Path) -> list[str]:
@@ -44,6 +43,8 @@ STEPS = (
     "Checking the person records",
     "Encoding the person records",
     "Tabulating the levels",
+    "Writing the release",
+    "Checking the output",
 )
 
 
@@ -64,7 +65,8 @@ def test_a_killed_run_leaves_a_whole_output_or_none(series: int, world: RandomWo
     temporary.mkdir()
     subprocess.run(command(world, out, temporary), check=True, capture_output=True)
     rng = random.Random(series)
-    moments = [(step, rng.uniform(0, 0.02)) for step in STEPS] + [(STEPS[-1], rng.uniform(0, 0.4)) for _ in range(6)]
+    moments = [(step, rng.uniform(0, 0.02)) for step in STEPS]
+    moments += [(step, rng.uniform(0, 0.4)) for step in STEPS[-3:] for _ in range(2)]
     killed = 0
     for step, delay in moments:
         killed += killed_after(step, delay, command(world, out, temporary))
@@ -94,3 +96,32 @@ def test_ctrl_c_stops_a_run_and_leaves_nothing(step: str, world: RandomWorld, tm
     assert list(temporary.iterdir()) == []
     assert list(tmp_path.glob(".out.partial-*")) == []
     assert is_whole(out) if out.exists() else process.returncode == 130
+
+
+def test_a_folder_is_removed_with_its_lock_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed while it clears away, a run leaves a folder that still has its lock, and the next run removes it."""
+    removed: list[str] = []
+    rmtree = shutil.rmtree
+
+    def killed_at_the_second(path: Path, **options: object) -> None:
+        removed.append(Path(path).name)
+        if len(removed) == 2:
+            raise KeyboardInterrupt
+        rmtree(path, **options)
+
+    folder = tmp_path / "part-abandoned"
+    folder.mkdir()
+    (folder / ".safetab-lock").touch()
+    for name in ("a", "z"):
+        (folder / name).mkdir()
+        (folder / name / "file").write_text("x")
+    monkeypatch.setattr("safetab.outputs.locked_folder.shutil.rmtree", killed_at_the_second)
+    next_run = locked_folder(tmp_path, "part-")
+    with pytest.raises(KeyboardInterrupt):
+        next_run.__enter__()
+    assert sorted(path.name for path in folder.iterdir())[0] == ".safetab-lock"
+    assert len(list(folder.iterdir())) == 2
+    monkeypatch.undo()
+    with locked_folder(tmp_path, "part-"):
+        pass
+    assert list(tmp_path.iterdir()) == []

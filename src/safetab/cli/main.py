@@ -10,6 +10,15 @@ from typing import Annotated, Literal
 import typer
 
 from safetab.cli.exit_codes import ExitCode
+from safetab.cli.release_commands import (
+    Confidence,
+    CopyAll,
+    Coterminous,
+    EmptyBlocks,
+    Order,
+    Rules,
+    add_release_commands,
+)
 from safetab.engines.engine_kind import EngineKind
 
 app = typer.Typer(
@@ -166,8 +175,14 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     dataset: Dataset = None,
     spend_log: SpendLog = None,
     spend_limit: SpendLimit = None,
+    confidence: Confidence = "0.95",
+    coterminous: Coterminous = False,
+    empty_blocks: EmptyBlocks = None,
+    order: Order = None,
+    copy_all: CopyAll = False,
+    rule: Rules = None,
 ) -> None:
-    """Validate, tabulate and write the tables: t1, t2, the measurements and a manifest.
+    """Validate, tabulate and write t1, t2, the measurements, the release and a manifest.
 
     OUT appears whole or not at all. The terminal and the confidential log
     are for the curator; everything in OUT may be released.
@@ -176,24 +191,31 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.cli.run_report import show_summary
     from safetab.cli.terminal_progress import TerminalProgress
     from safetab.pipeline import run_files
+    from safetab.release.release_options import ReleaseRequest
     from safetab.run_options import RunOptions, key_of
 
-    options = RunOptions(
-        engine=engine,
-        memory=memory,
-        threads=threads,
-        temporary_parent=temp,
-        overwrite=overwrite,
-        confidential_log=confidential_log,
-        test_key=key_of(test_key),
-        dataset=dataset,
-        spend_log=spend_log,
-        spend_limit=spend_limit,
-    )
     with told_by_exit_code(), TerminalProgress() as progress:
+        asked = ReleaseRequest(confidence, tuple(rule or ()), coterminous, order, copy_all)
+        options = RunOptions(
+            engine=engine,
+            memory=memory,
+            threads=threads,
+            temporary_parent=temp,
+            overwrite=overwrite,
+            confidential_log=confidential_log,
+            test_key=key_of(test_key),
+            dataset=dataset,
+            spend_log=spend_log,
+            spend_limit=spend_limit,
+            release=asked.options(),
+            empty_blocks=empty_blocks,
+        )
         summary = run_files(parameters, data, out, options, progress)
     show_findings(summary.warnings)
     show_summary(summary, out)
+
+
+add_release_commands(app)
 
 
 @app.command()

@@ -16,7 +16,10 @@ def show_summary(summary: RunSummary, out: Path) -> None:
     loss = reported_loss(definition, summary.plan.loss)
     typer.echo(f"Wrote {out}:")
     for name, rows in summary.rows.items():
-        typer.echo(f"  {name}: {rows:,} rows")
+        if not name.startswith("release/"):
+            typer.echo(f"  {name}: {rows:,} rows")
+    numbers = [rows for name, rows in summary.rows.items() if name.startswith("release/numbers/")]
+    typer.echo(f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from")
     typer.echo(
         f"Privacy loss of a person: {definition.budget_symbol} {exact(loss.unbounded)}"
         f" (bounded {exact(loss.bounded)}). Everything in {out} may be released; the confidential log may not."

@@ -31,8 +31,18 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         os.close(lock)
+
+
+def _remove(folder: Path) -> None:
+    """The lock goes last: whoever is killed in between leaves a folder that the next run knows for abandoned."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != _LOCK_FILE:
+            path.unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _remove_if_abandoned(folder: Path) -> None:
@@ -43,7 +53,7 @@ def _remove_if_abandoned(folder: Path) -> None:
         lock = os.open(folder / _LOCK_FILE, os.O_RDWR)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
         finally:
             os.close(lock)
 

@@ -6,7 +6,7 @@ import datetime
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from safetab.config.config_file import budget_key, threshold_key
@@ -30,6 +30,7 @@ class RunFacts:
     events: tuple[MeasurementEvent, ...]
     date: datetime.date
     for_release: bool
+    release_steps: Mapping[str, object] = field(default_factory=dict)  # what was done to the numbers of the release
 
 
 def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows: Mapping[str, int]) -> None:
@@ -42,8 +43,23 @@ def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows:
         "public_files": dict(sorted(hashes.items())),
         "charged": [_event(event) for event in ran.events],
         "loss": loss_as_json(ran.plan),
-        "outputs": {name: {"rows": count, "sha256": sha256_of(output / name)} for name, count in sorted(rows.items())},
+        "release": dict(ran.release_steps),
+        **outputs_as_json(output, rows),
     }
+    write_manifest_json(output, manifest)
+
+
+def outputs_as_json(output: Path, rows: Mapping[str, int]) -> dict[str, object]:
+    """Every file but the manifest: tables with their rows, and the documents beside them."""
+    files = sorted(path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_file())
+    documents = [name for name in files if name not in rows and name != MANIFEST_FILE]
+    return {
+        "outputs": {name: {"rows": count, "sha256": sha256_of(output / name)} for name, count in sorted(rows.items())},
+        "documents": {name: {"sha256": sha256_of(output / name)} for name in documents},
+    }
+
+
+def write_manifest_json(output: Path, manifest: Mapping[str, object]) -> None:
     (output / MANIFEST_FILE).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -18,6 +18,7 @@ from safetab.population_groups.universe import GroupUniverse, universe_of
 from safetab.privacy.calibration import calibrated_noise, stage_fraction
 from safetab.readers.code_assignments import ASSIGNMENTS_FILE
 from safetab.readers.geography import GEOGRAPHY_TABLE, geography_paths, read_geography
+from safetab.readers.geography_names import GeographyNames, geography_names_path, read_geography_names
 from safetab.readers.public_lists import (
     CODES_FILE,
     ETHNICITY_ITERATIONS_FILE,
@@ -40,6 +41,7 @@ class PublicFiles:
     lists: PublicLists
     geography_of_pass: Mapping[TabulationPass, Geography]
     paths: tuple[Path, ...] = ()
+    names: GeographyNames = field(default_factory=dict)
 
 
 def plan_of_files(parameters: str | Path, data: str | Path) -> Checked[RunPlan]:
@@ -56,7 +58,8 @@ def read_public_files(parameters: Path, data: Path) -> Checked[PublicFiles]:
         finding = Finding(Severity.ERROR, str(parameters), "", "no such directory. Give the directory of config.json.")
         return Checked(None, (finding, *read_geography(data).errors))
     config, lists, geography = read_config(parameters), read_public_lists(parameters), read_geography(data)
-    findings = config.findings + lists.findings + geography.findings
+    names = read_geography_names(data)
+    findings = config.findings + lists.findings + geography.findings + names.findings
     if config.value is None or lists.value is None:
         return Checked(None, findings)
     if geography.value is None:  # what is wrong with the budgets doesn't need it
@@ -67,8 +70,10 @@ def read_public_files(parameters: Path, data: Path) -> Checked[PublicFiles]:
         for tabulation_pass in config.value.passes
     }
     findings += _states_without_blocks(config.value, of_pass)
+    names_path = geography_names_path(data)
     paths = (*(parameters / name for name in PARAMETER_FILES), *geography_paths(data))
-    files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass), paths)
+    paths += () if names_path is None else (names_path,)
+    files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass), paths, names.value or {})
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)
 
 

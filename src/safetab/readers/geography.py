@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from safetab.findings import Checked, Finding, FindingsOf, shortened
 from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
 from safetab.readers.geography_batches import batches_of
-from safetab.readers.table_files import TableForm, find_table
+from safetab.readers.table_files import TableFiles, TableForm, find_table, find_table_at
 from safetab.readers.text_tables import blank_lines_at_the_end
 from safetab.spec.geography import NO_ENTITY, Geography
 
 GEOGRAPHY_TABLE = "GRF-C"
 
-_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4, "PLACEFP": 5, "AIANNHCE": 4}
+_BLOCK_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4}
+_DIGITS = _BLOCK_DIGITS | {"PLACEFP": 5, "AIANNHCE": 4}
 _NO_PLACE = 99999  # "in no place": such blocks join no place
 _NO_AIANNH = 9999
 
@@ -24,13 +26,33 @@ _NO_AIANNH = 9999
 def read_geography(data: Path) -> Checked[Geography]:
     findings = FindingsOf(GEOGRAPHY_TABLE)
     files = find_table(data, GEOGRAPHY_TABLE, findings)
-    if files is None:
-        return Checked(None, findings.findings)
+    return Checked(None, findings.findings) if files is None else _geography_of_files(files, findings)
+
+
+def read_geography_at(path: Path) -> Checked[Geography]:
+    """The geography of one file, or folder of parts, whatever its name."""
+    findings = FindingsOf(path.name)
+    files = find_table_at(path, findings)
+    return Checked(None, findings.findings) if files is None else _geography_of_files(files, findings)
+
+
+def read_blocks_at(path: Path) -> Checked[NDArray[np.int64]]:
+    """The ids of the blocks that a file lists by the columns TABBLKST, TABBLKCOU, TABTRACTCE and TABBLK."""
+    findings = FindingsOf(path.name)
+    files = find_table_at(path, findings)
+    blocks = [np.empty(0, dtype=np.int64)]
+    if files is not None:
+        for part in files.parts:
+            blocks += map(_block_of, _digits_of_file(part, files.form, _BLOCK_DIGITS, findings))
+    return Checked(None if findings.has_errors else np.unique(np.concatenate(blocks)), findings.findings)
+
+
+def _geography_of_files(files: TableFiles, findings: FindingsOf) -> Checked[Geography]:
     parts: list[Geography] = []
     of_parts: list[Finding] = []
     for path in files.parts:
         part_findings = FindingsOf(path.name)
-        parts += _parts_of_file(path, files.form, part_findings)
+        parts += map(_geography_of, _digits_of_file(path, files.form, _DIGITS, part_findings))
         of_parts += part_findings.findings
     geography = _joined(parts)
     _check_blocks(geography, findings, may_be_empty=bool(of_parts))
@@ -44,22 +66,26 @@ def geography_paths(data: Path) -> tuple[Path, ...]:
     return files.parts if files else ()
 
 
-def _parts_of_file(path: Path, form: TableForm, findings: FindingsOf) -> Iterator[Geography]:
+def _digits_of_file(path: Path, form: TableForm, widths: Mapping[str, int], findings: FindingsOf) -> Iterator[Digits]:
     misshapen_lines: list[int] = []
-    rows = WrongRows(findings, _DIGITS, misshapen_lines, noun="row" if form is TableForm.PARQUET else "line")
-    for batch in batches_of(path, form, tuple(_DIGITS), findings, misshapen_lines):
-        digits = {column: digits_of(batch.column(column), width) for column, width in _DIGITS.items()}
+    rows = WrongRows(findings, widths, misshapen_lines, noun="row" if form is TableForm.PARQUET else "line")
+    for batch in batches_of(path, form, tuple(widths), findings, misshapen_lines):
+        digits = {column: digits_of(batch.column(column), width) for column, width in widths.items()}
         rows.look_at(digits, batch)
         is_right = np.logical_and.reduce([numbers != NOT_DIGITS for numbers in digits.values()])
-        yield _geography_of({column: numbers[is_right] for column, numbers in digits.items()})
+        yield {column: numbers[is_right] for column, numbers in digits.items()}
     rows.report(lambda: blank_lines_at_the_end(path))
 
 
-def _geography_of(digits: Digits) -> Geography:
+def _block_of(digits: Digits) -> NDArray[np.int64]:
     tract = (digits["TABBLKST"] * 10**3 + digits["TABBLKCOU"]) * 10**6 + digits["TABTRACTCE"]
+    return tract * 10**4 + digits["TABBLK"]
+
+
+def _geography_of(digits: Digits) -> Geography:
     place = np.where(digits["PLACEFP"] == _NO_PLACE, NO_ENTITY, digits["TABBLKST"] * 10**5 + digits["PLACEFP"])
     aiannh = np.where(digits["AIANNHCE"] == _NO_AIANNH, NO_ENTITY, digits["AIANNHCE"])
-    return Geography(tract * 10**4 + digits["TABBLK"], place, aiannh)
+    return Geography(_block_of(digits), place, aiannh)
 
 
 def _joined(parts: list[Geography]) -> Geography:

@@ -39,6 +39,24 @@ def find_table(folder: Path, table: str, findings: FindingsOf) -> TableFiles | N
     return files
 
 
+def find_table_at(path: Path, findings: FindingsOf) -> TableFiles | None:
+    """The files of a table that is given by its own path: a file with a known ending, or a folder of such files."""
+    try:
+        if path.is_dir():
+            return _parts_of(path, findings)
+        if not path.exists():
+            findings.error("", f"there is no file {path}.")
+        elif not path.is_file() or not _has_known_ending(path):
+            findings.error("", f"{path} must be a file that ends in {', '.join(form.value for form in TableForm)}.")
+        elif not _is_utf8(path):
+            findings.error("", "a name in its path is not UTF-8. Rename it.")
+        else:
+            return TableFiles(_form_of(path), (path,))
+    except OSError as error:
+        findings.error("", why_unreadable(path, error))
+    return None
+
+
 def _is_utf8(path: Path) -> bool:
     try:
         str(path).encode("utf-8")

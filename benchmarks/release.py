@@ -1,0 +1,120 @@
+"""How fast a release of national size is written and checked, and how much memory that takes: `make bench-release`.
+
+Three million made-up groups (one in ten with sex by age) of a made-up geography with 84,000 tracts; no person is read.
+"""
+
+from __future__ import annotations
+
+import datetime
+import resource
+import sys
+import tempfile
+import time
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from safetab.outputs.manifest import RunFacts, write_manifest, write_release_log
+from safetab.outputs.pass_files import PassFiles
+from safetab.planning.planner import PublicFiles, plan_of, read_public_files
+from safetab.planning.run_plan import LevelPlan, RunPlan
+from safetab.postprocess.coterminous import coterminous_sets
+from safetab.release.documents import ReleaseFacts
+from safetab.release.output_checks import check_output
+from safetab.release.release_options import CoterminousOptions, ReleaseOptions
+from safetab.release.universe import universe_of_run
+from safetab.release.write_release import write_release
+from safetab.spec.geography import Geography
+from safetab.spec.geography_levels import TabulationPass
+from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.synthetic.demo_census import write_demo_census
+from safetab.tabulation.measurements import TABLES, Measurements
+
+GROUPS_AT_ONCE = 1 << 18
+STATES, COUNTIES, TRACTS, BLOCKS = 51, 60, 27, 97  # about the nation's: 3,060 counties, 82,620 tracts, 8 million blocks
+
+
+def geography() -> Geography:
+    state = np.repeat(sorted(n for n in range(1, 57) if n not in {3, 7, 14, 43, 52}), COUNTIES * TRACTS * BLOCKS)
+    county = np.tile(np.repeat(np.arange(1, COUNTIES + 1), TRACTS * BLOCKS), STATES)
+    tract = np.tile(np.repeat(np.arange(1, TRACTS + 1) * 100, BLOCKS), STATES * COUNTIES)
+    block = np.tile(np.arange(1000, 1000 + BLOCKS), STATES * COUNTIES * TRACTS)
+    place = state * 10**5 + county * 100 + tract // 300
+    return Geography(((state * 1000 + county) * 10**6 + tract) * 10**4 + block, place, np.full(len(block), -1))
+
+
+def measurements_of(level: LevelPlan, groups: int, rng: np.random.Generator) -> list[Measurements]:
+    """Groups at random places, in the order in which a run would give them."""
+    adaptive = np.array([not one.is_total_only for one in level.universe.iterations])
+    places = np.unique(rng.integers(0, level.universe.size, groups))
+    places = places[adaptive[places % len(adaptive)]]
+    threshold = level.suppression_threshold if level.suppression_threshold is not None else 0
+    parts = []
+    for first in range(0, len(places), GROUPS_AT_ONCE):
+        some = places[first : first + GROUPS_AT_ONCE]
+        tables = np.where(rng.random(len(some)) < 0.1, rng.integers(1, 4, len(some)), 0).astype(np.int8)
+        thresholds = [-1, *level.thresholds.as_tuple]
+        values = {Table.TOTAL: threshold + rng.geometric(0.02, (int((tables == 0).sum()), 1))}
+        for table in SEX_BY_AGE_TABLES:
+            mine = int((tables == TABLES.index(table)).sum())
+            values[table] = rng.integers(-5, 200, (mine, table.cells))
+        parts.append(Measurements(level, Stage.STAGE_2, some, tables, np.array(thresholds)[tables], values))
+    return parts
+
+
+def big_plan(folder: Path) -> tuple[PublicFiles, RunPlan]:
+    write_demo_census(folder)
+    files = read_public_files(folder / "parameters", folder / "data").require()
+    states = tuple(f"{n:02d}" for n in range(1, 57) if n not in {3, 7, 14, 43, 52})
+    config = replace(files.config, passes=(TabulationPass.US,), us_states=states)
+    files = replace(files, config=config, geography_of_pass={TabulationPass.US: geography()})
+    return files, plan_of(files).require()
+
+
+def main() -> None:
+    groups = int(sys.argv[1]) if len(sys.argv) > 1 else 3_000_000
+    rng = np.random.default_rng(1)
+    with tempfile.TemporaryDirectory() as temporary:
+        files, plan = big_plan(Path(temporary) / "census")
+        output = Path(temporary) / "out"
+        output.mkdir()
+        size = sum(level.universe.size for level in plan.levels)
+        with closing(PassFiles(output, TabulationPass.US, plan.config)) as written:
+            for level in plan.levels:
+                for part in measurements_of(level, groups * level.universe.size // size, rng):
+                    written.write(part)
+        rows = written.rows
+        universe = universe_of_run(plan, files.geography_of_pass, {})
+        print(f"{rows['t1/us.csv']:,} groups, {rows['measurements/us.parquet']:,} measurements")
+        print(f"memory before: {_megabytes():,} MB")
+        started = time.process_time()
+        sets = coterminous_sets(files.geography_of_pass[TabulationPass.US], CoterminousOptions().order)
+        blocks = len(files.geography_of_pass[TabulationPass.US].block)
+        print(f"coterminous sets of {blocks:,} blocks: {len(sets)} in {time.process_time() - started:.1f} s")
+        day = datetime.date(2020, 4, 1)
+        for options in (ReleaseOptions(), ReleaseOptions(coterminous=CoterminousOptions())):
+            started = time.process_time()
+            released = write_release(output, universe, ReleaseFacts("0", day, False, options), files.geography_of_pass)
+            seconds = time.process_time() - started
+            numbers = sum(count for name, count in released.items() if "/numbers/" in name)
+            size = sum(path.stat().st_size for path in (output / "release").rglob("*.parquet"))
+            speed = f"{numbers / seconds / 1e6:.2f} million rows a CPU second"
+            step = ", coterminous" if options.coterminous else ""
+            print(f"release{step}: {numbers:,} rows in {seconds:.1f} s, {speed},")
+            print(f"  {size / 1e6:.0f} MB; memory {_megabytes():,} MB")
+            ran = RunFacts(plan, (), day, for_release=False)
+            write_release_log(output, ran, rows | released)
+            write_manifest(output, ran, {}, rows | released)
+            started = time.process_time()
+            check_output(output, universe, options)
+            print(f"checks: {time.process_time() - started:.1f} s; memory {_megabytes():,} MB")
+
+
+def _megabytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""The commands about releases: coterminous, status, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Release = Annotated[
+    Path, typer.Argument(metavar="RELEASE", help="A release: OUT of a run, or OUT/release.", readable=False)
+]
+Coterminous = Annotated[
+    bool,
+    typer.Option(
+        "--coterminous", help="Give entities that are made of the same blocks the same numbers, in the release."
+    ),
+]
+EmptyBlocks = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Blocks that hold nobody, e.g. water: ignored when blocks are compared."),
+]
+Order = Annotated[str | None, typer.Option(metavar="KINDS", help="Who gives first: state,county,place,aiannh,tract.")]
+CopyAll = Annotated[
+    bool, typer.Option("--copy-all", help="Copy groups too that the receiving level does not tabulate.")
+]
+Rules = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rule",
+        metavar="RULE",
+        help="A rule of the release, repeatable: clamp-negatives, withhold-negatives, withhold-alone-above-partner.",
+    ),
+]
+Confidence = Annotated[str, typer.Option(metavar="LEVEL", help="Of the margins of error in the release.")]
+
+
+def add_release_commands(app: typer.Typer) -> None:
+    app.command()(coterminous)
+    app.command()(status)
+    app.command()(export)
+
+
+def coterminous(  # noqa: PLR0913, PLR0917 - the options of the command
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The whole output of a run.", readable=False)],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="Directory to make.", readable=False)],
+    geography: Annotated[Path, typer.Option(metavar="FILE", help="The geography of the run: its GRF-C file.")],
+    empty_blocks: EmptyBlocks = None,
+    order: Order = None,
+    copy_all: CopyAll = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace NEW if it is there.")] = False,
+) -> None:
+    """Give entities that are made of the same blocks the same numbers.
+
+    Writes NEW: OUT with another release. OUT stays as it is, and so do
+    t1, t2 and the measurements. The first level that has data for a group
+    gives it to the others, and every copied row names its donor.
+    """
+    from safetab.cli.messages import told_by_exit_code
+    from safetab.release.release_options import ReleaseRequest
+    from safetab.rerelease import CoterminousRequest, coterminous_files
+    from safetab.run_options import whole_path
+
+    with told_by_exit_code():
+        step = ReleaseRequest(coterminous=True, order=order, copy_all=copy_all).options().coterminous
+        assert step is not None
+        request = CoterminousRequest(geography, empty_blocks, step)
+        rows = coterminous_files(whole_path(out), whole_path(new), request, overwrite=overwrite)
+    total = sum(count for name, count in rows.items() if name.startswith("release/numbers/"))
+    typer.echo(f"Wrote {new}: its release has {total:,} rows of numbers. {out} is unchanged.")
+
+
+def status(
+    release: Release,
+    level: Annotated[list[str] | None, typer.Option(help="Geography level, e.g. COUNTY; all if left out.")] = None,
+    region: Annotated[list[str] | None, typer.Option(help="Id of an entity, e.g. 44007; all if left out.")] = None,
+    iteration: Annotated[list[str] | None, typer.Option(help="Iteration code, e.g. 3010; all if left out.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a CSV file instead of the terminal.")
+    ] = None,
+) -> None:
+    """Tell for any population groups why their number is there, or absent.
+
+    Published, copied from which donor, withheld by which rule, suppressed,
+    or not tabulated at this level and why. Absent is not zero. Each option
+    may be given several times.
+    """
+    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.status_output import write_statuses
+    from safetab.release.release_folder import open_release_folder
+    from safetab.release.status import Slice, statuses
+
+    with told_by_exit_code():
+        wanted = Slice(tuple(level or ()), tuple(region or ()), tuple(iteration or ()))
+        rows = write_statuses(statuses(open_release_folder(release), wanted), output)
+    if output is not None:
+        typer.echo(f"Wrote {output}: {rows:,} groups.")
+
+
+def export(
+    release: Release,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Directory to make.", readable=False)],
+) -> None:
+    """Write a release as CSV files, one for each geography level."""
+    from safetab.cli.messages import told_by_exit_code
+    from safetab.release.export import export_csv
+    from safetab.run_options import whole_path
+
+    with told_by_exit_code():
+        rows = export_csv(release, whole_path(folder))
+    typer.echo(f"Wrote {folder}:")
+    for name, count in rows.items():
+        typer.echo(f"  {name}: {count:,} rows")

@@ -1,0 +1,54 @@
+"""Statuses of groups, to the terminal or to a CSV file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.csv
+
+from safetab.cli.messages import printable
+from safetab.findings import Finding, InvalidInput, Severity
+
+
+def write_statuses(batches: Iterable[pa.RecordBatch], path: Path | None) -> int:
+    """Writes CSV rows as they come; tells how many."""
+    if path is None:
+        return sum(_show(batch, is_first=number == 0) for number, batch in enumerate(batches))
+    try:
+        with path.open("xb") as file:
+            try:
+                return _write(batches, file)
+            except BaseException:
+                path.unlink()
+                raise
+    except FileExistsError:
+        message = "is there already. Give another file."
+    except OSError as error:
+        message = f"can't be written: {error.strerror or 'unknown error'}."
+    raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)])
+
+
+def _show(batch: pa.RecordBatch, *, is_first: bool) -> int:
+    """Names come from files: their control characters must not steer the terminal."""
+    text = _csv(batch, is_first=is_first).decode()
+    sys.stdout.write(printable(text))
+    return len(batch)
+
+
+def _write(batches: Iterable[pa.RecordBatch], file: BinaryIO) -> int:
+    rows = 0
+    for batch in batches:
+        file.write(_csv(batch, is_first=rows == 0))
+        rows += len(batch)
+    return rows
+
+
+def _csv(batch: pa.RecordBatch, *, is_first: bool) -> bytes:
+    options = pa.csv.WriteOptions(include_header=is_first, quoting_style="needed")
+    sink = pa.BufferOutputStream()
+    pa.csv.write_csv(batch, sink, options)
+    return bytes(sink.getvalue())

@@ -1,0 +1,52 @@
+"""geography-names.txt: what geographic entities are called. Optional, public; text that anybody may have written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from safetab.findings import Checked, FindingsOf
+from safetab.readers.delimited import RowProblems, read_rows
+from safetab.spec.geography_levels import GeographyLevel
+
+NAMES_FILE = "geography-names.txt"
+
+GeographyNames = Mapping[tuple[GeographyLevel, str], str]
+
+_HEADER = ("REGION_TYPE", "REGION_ID", "NAME")
+_LEVELS = {level.label: level for level in GeographyLevel}
+
+
+def geography_names_path(data: Path) -> Path | None:
+    """Where the names are, if they are given."""
+    path = data / NAMES_FILE
+    try:
+        return path if path.exists() else None
+    except OSError:
+        return None
+
+
+def read_geography_names(data: Path) -> Checked[GeographyNames]:
+    """Names by level and id; none if the file isn't there. Entities that no geography lists may have names too."""
+    path, findings = geography_names_path(data), FindingsOf(NAMES_FILE)
+    names: dict[tuple[GeographyLevel, str], str] = {}
+    if path is None:
+        return Checked(MappingProxyType(names), ())
+    problems = RowProblems(findings)
+    for row in read_rows(path, _HEADER, findings, may_be_empty=True):
+        label, region, name = row.fields
+        level = _LEVELS.get(label)
+        if level is None:
+            problems.add(row.line, "REGION_TYPE", f"must be one of {', '.join(_LEVELS)}", label)
+        elif not (region.isascii() and region.isdigit() and len(region) == level.entity_kind.id_digits):
+            rule = f"must be {level.entity_kind.id_digits} digits for {label}"
+            problems.add(row.line, "REGION_ID", rule, region)
+        elif (level, region) in names:
+            problems.add(row.line, "REGION_ID", "named more than once; keep one row an entity", f"{label} {region}")
+        else:
+            names[level, region] = name
+        if not name.strip() or not name.isprintable():
+            problems.add(row.line, "NAME", "must be a text without control characters", name)
+    problems.report()
+    return Checked(None if findings.has_errors else MappingProxyType(names), findings.findings)

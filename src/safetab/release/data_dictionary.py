@@ -1,0 +1,74 @@
+"""The data dictionary: for each table of a release a Frictionless resource with every field described."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from safetab.release.number_columns import COLUMNS, TEXT, Column
+from safetab.release.number_files import NUMBERS_FOLDER
+from safetab.release.universe_files import COTERMINOUS_COLUMNS, COTERMINOUS_FILE, UNIVERSE_FILES
+from safetab.spec.geography_levels import GeographyLevel
+
+JsonObject = dict[str, object]
+
+GEOGRAPHY_LEVEL = Column(
+    "geography_level",
+    TEXT,
+    "Geography level. It is in the name of the folder, geography_level=..., from which readers take it.",
+    values=tuple(level.label for level in GeographyLevel),
+)
+_KEYS = {
+    "universe/entities.parquet": ["geography_level", "region_id"],
+    "universe/iterations.parquet": ["iteration_code"],
+    "universe/codes.parquet": ["code"],
+    "universe/iteration-codes.parquet": ["iteration_code", "code"],
+    "universe/levels.parquet": ["geography_level", "iteration_level"],
+    COTERMINOUS_FILE: ["geography_level", "region_id"],
+}
+_NUMBERS_KEY = ["geography_level", "region_id", "iteration_code", "table_id", "line"]
+_ENTITY_OF_NUMBERS: JsonObject = {
+    "fields": ["geography_level", "region_id"],
+    "reference": {"resource": "entities", "fields": ["geography_level", "region_id"]},
+}
+_ITERATION_OF_NUMBERS: JsonObject = {
+    "fields": ["iteration_code"],
+    "reference": {"resource": "iterations", "fields": ["iteration_code"]},
+}
+
+
+def resources_of(rows: Mapping[str, int]) -> list[JsonObject]:
+    """The resources of the files that a release has, given how many rows each has."""
+    numbers = sorted(name for name in rows if name.startswith(f"{NUMBERS_FOLDER}/"))
+    keys: JsonObject = {"primaryKey": _NUMBERS_KEY, "foreignKeys": [_ENTITY_OF_NUMBERS, _ITERATION_OF_NUMBERS]}
+    described = "The numbers: one row for each line of each published table of each population group."
+    found = [_resource("numbers", numbers, described, (GEOGRAPHY_LEVEL, *COLUMNS), keys)] if numbers else []
+    tables = UNIVERSE_FILES | {COTERMINOUS_FILE: ("Entities that are made of the same blocks.", COTERMINOUS_COLUMNS)}
+    for name, (description, columns) in tables.items():
+        if name in rows:
+            short = name.removeprefix("universe/").removesuffix(".parquet")
+            found.append(_resource(short, [name], description, columns, {"primaryKey": _KEYS[name]}))
+    return found
+
+
+def _resource(
+    name: str, paths: list[str], description: str, columns: tuple[Column, ...], keys: JsonObject
+) -> JsonObject:
+    return {
+        "name": name,
+        "type": "table",
+        "path": paths if len(paths) > 1 else paths[0],
+        "format": "parquet",
+        "mediatype": "application/vnd.apache.parquet",
+        "description": description,
+        "schema": {"fields": [_field(column) for column in columns], **keys},
+    }
+
+
+def _field(column: Column) -> JsonObject:
+    constraints: JsonObject = {"required": column.is_required}
+    if column.values:
+        constraints["enum"] = list(column.values)
+    kind = "number" if pa.types.is_floating(column.type) else "string" if column.type == TEXT else "integer"
+    return {"name": column.name, "type": kind, "description": column.description, "constraints": constraints}

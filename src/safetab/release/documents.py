@@ -1,0 +1,177 @@
+"""What explains a release to people and programs: README.txt, datapackage.json, privacy.json."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import resources
+from pathlib import Path
+
+from safetab.outputs.measurement_file import mechanism_name
+from safetab.planning.plan_json import exact, loss_as_json
+from safetab.planning.run_plan import RunPlan
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.release.data_dictionary import resources_of
+from safetab.release.number_kinds import parameter_of
+from safetab.release.release_options import ReleaseOptions
+from safetab.release.universe import LevelFacts, Universe
+from safetab.version import VERSION
+
+DATAPACKAGE_FILE = "datapackage.json"
+README_FILE = "README.txt"
+PRIVACY_FILE = "privacy.json"
+
+JsonObject = dict[str, object]
+
+_README_WIDTH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFacts:
+    """What is the same for all of a release."""
+
+    version: str
+    date: datetime.date
+    for_release: bool
+    options: ReleaseOptions
+
+
+def write_datapackage(release: Path, universe: Universe, facts: ReleaseFacts, rows: Mapping[str, int]) -> None:
+    """A Frictionless Data Package: the data dictionary, and what a program must know to read the release."""
+    package: JsonObject = {
+        "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
+        "name": "safetab-release",
+        "title": "Differentially private counts of detailed race and ethnicity groups",
+        "description": "Every number carries noise and its margin of error. A group that is absent is not zero."
+        " README.txt explains it.",
+        "version": facts.version,
+        "created": f"{facts.date.isoformat()}T00:00:00Z",
+        "safetab": facts_as_json(universe, facts),
+        "resources": resources_of(rows),
+    }
+    _write_json(release / DATAPACKAGE_FILE, package)
+
+
+def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
+    return {
+        "version": facts.version,
+        "date": facts.date.isoformat(),
+        "for_release": facts.for_release,
+        "privacy_definition": universe.definition.spelling,
+        "states": {tabulation_pass.value: list(states) for tabulation_pass, states in universe.states.items()},
+        "allow_negative_counts": universe.allow_negative_counts,
+        **steps_as_json(facts.options),
+    }
+
+
+def steps_as_json(options: ReleaseOptions) -> JsonObject:
+    """What was asked of the release beyond the measurements."""
+    coterminous = options.coterminous
+    return {
+        "confidence": exact(options.confidence),
+        "rules": [rule.value for rule in options.rules],
+        "coterminous": None
+        if coterminous is None
+        else {"order": [kind.name.lower() for kind in coterminous.order], "copy_all": coterminous.copy_all},
+    }
+
+
+def write_readme(release: Path, facts: ReleaseFacts) -> None:
+    text = resources.files("safetab.release").joinpath("readme_template.txt").read_text(encoding="utf-8")
+    rules = [_paragraph(f"- {rule.value}: {rule.explanation}.") for rule in facts.options.rules]
+    values = {
+        "CONFIDENCE": f"{float(100 * facts.options.confidence):.10g}",
+        "DATE": facts.date.isoformat(),
+        "VERSION": facts.version,
+        "WARNING": "" if facts.for_release else "THIS IS NOT FOR RELEASE: its noise was made with a chosen key.\n\n",
+        "COTERMINOUS": _paragraph(
+            "applied: such areas have the same numbers, those of the donor that donor_geography_level and"
+            " donor_region_id name."
+            if facts.options.coterminous
+            else "not applied: each area has numbers of its own, also where two areas have the same boundary."
+        ),
+        "RULES": "\n".join(rules) if rules else _paragraph("none."),
+    }
+    for key, value in values.items():
+        text = text.replace(f"[{key}]", value)
+    (release / README_FILE).write_text(text, encoding="utf-8")
+
+
+def _paragraph(text: str) -> str:
+    return textwrap.fill(text, width=_README_WIDTH, initial_indent="    ", subsequent_indent="    ")
+
+
+def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: ReleaseFacts) -> None:
+    """For a registry of deployments: who is protected, how, and at what loss. A function of public numbers."""
+    definition = universe.definition
+    document: JsonObject = {
+        "name": "SafeTab-P tabulation by safetab",
+        "software": {"program": "safetab", "version": VERSION, "algorithm": "SafeTab-P (Haney et al. 2024)"},
+        "date": facts.date.isoformat(),
+        "for_release": facts.for_release,
+        "model": "central: a trusted curator holds the records and releases noisy counts once",
+        "unit_of_privacy": "one person: a record of the person file",
+        "neighbours": {
+            "unbounded": "data sets that differ by one person's record, added or removed; the guarantee is for these",
+            "bounded": "data sets of one size that differ in one person's record; the loss is twice as large",
+        },
+        "privacy_definition": {
+            "name": definition.full_name,
+            "short_name": definition.spelling,
+            "loss_parameter": definition.budget_symbol,
+        },
+        "mechanism": _mechanism(definition),
+        "delta": "0 for the loss as stated"
+        if definition is PrivacyDefinition.PURE_DP
+        else "conversions of rho to (epsilon, delta) are listed by delta and rounded up",
+        "loss": loss_as_json(plan),
+        "composition": "budgets of the levels of a pass add up; the passes are over disjoint people, so a person's loss"
+        " is that of the pass they are in, at most the larger",
+        "levels": [_level(facts_of_level, definition) for facts_of_level in universe.levels],
+        "post_processing": "sums, suppression, margins of error, coterminous copies and withholding rules use published"
+        " noisy numbers and public lists alone, and cost nothing",
+        "not_covered": "further releases about the same people add to the loss",
+    }
+    _write_json(release / PRIVACY_FILE, document)
+
+
+def _mechanism(definition: PrivacyDefinition) -> JsonObject:
+    if definition is PrivacyDefinition.ZCDP:
+        return {"name": "discrete Gaussian", "parameter": "sigma_squared = stability / (2 budget)", "sampling": "exact"}
+    return {
+        "name": "two-sided geometric (discrete Laplace)",
+        "parameter": "scale = stability / budget",
+        "sampling": "exact",
+    }
+
+
+def _level(facts: LevelFacts, definition: PrivacyDefinition) -> JsonObject:
+    return {
+        "pass": facts.geography.tabulation_pass.value,
+        "geography_level": facts.geography.label,
+        "iteration_level": facts.level.iterations.label,
+        f"budget_{definition.budget_symbol}": _number(facts.budget),
+        "stability": facts.stability if facts.noise else None,
+        "stages": {
+            stage.name.lower(): {
+                f"cost_{definition.budget_symbol}": _number(facts.stage_budgets[stage]),
+                "mechanism": mechanism_name(noise),
+                "sigma_squared" if definition is PrivacyDefinition.ZCDP else "scale": _number(parameter_of(noise)),
+            }
+            for stage, noise in facts.noise.items()
+        },
+        "suppression_threshold": facts.suppression_threshold,
+    }
+
+
+def _number(number: Fraction) -> JsonObject:
+    """Exact as a fraction, and as the decimal nearest to it."""
+    return {"fraction": str(number), "decimal": float(number)}
+
+
+def _write_json(path: Path, document: JsonObject) -> None:
+    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

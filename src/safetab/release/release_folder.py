@@ -1,0 +1,71 @@
+"""A release folder, opened: its facts and its universe."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from safetab.findings import Finding, FindingsOf, InvalidInput, Severity
+from safetab.postprocess.release_rules import ReleaseRule
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.release.documents import DATAPACKAGE_FILE, ReleaseFacts
+from safetab.release.number_files import RELEASE_FOLDER, numbers_file
+from safetab.release.release_options import KIND_NAMES, CoterminousOptions, ReleaseOptions, confidence_of
+from safetab.release.universe import LevelFacts, Universe
+from safetab.release.universe_files import read_universe
+from safetab.spec.geography_levels import TabulationPass
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFolder:
+    """Needs nothing but the folder itself."""
+
+    path: Path
+    facts: ReleaseFacts
+    universe: Universe
+
+    def numbers_of(self, level: LevelFacts) -> Path | None:
+        """The file of a level's numbers, if it has any."""
+        path = self.path / numbers_file(level.level)
+        return path if path.is_file() else None
+
+
+def open_release_folder(path: Path) -> ReleaseFolder:
+    """Opens OUT/release, or OUT. Raises InvalidInput if there is no release, or a damaged one."""
+    folder = path / RELEASE_FOLDER if (path / RELEASE_FOLDER / DATAPACKAGE_FILE).is_file() else path
+    if not (folder / DATAPACKAGE_FILE).is_file():
+        raise InvalidInput([_finding(path, f"is no release: it has no {DATAPACKAGE_FILE}. Give OUT or OUT/release.")])
+    try:
+        facts = json.loads((folder / DATAPACKAGE_FILE).read_text(encoding="utf-8"))["safetab"]
+        definition = next(one for one in PrivacyDefinition if one.spelling == facts["privacy_definition"])
+        states = {TabulationPass(name): tuple(listed) for name, listed in facts["states"].items()}
+        universe = read_universe(folder, definition, states, allow_negative_counts=bool(facts["allow_negative_counts"]))
+        return ReleaseFolder(folder, _facts(facts), universe)
+    except (OSError, ValueError, KeyError, TypeError, StopIteration, pa.ArrowException):
+        raise InvalidInput([_finding(folder, "is a release that is damaged, or of another version.")]) from None
+
+
+def _facts(facts: dict[str, Any]) -> ReleaseFacts:
+    findings = FindingsOf(DATAPACKAGE_FILE)
+    options = ReleaseOptions(
+        confidence=confidence_of(str(facts["confidence"]), findings),
+        rules=tuple(ReleaseRule(name) for name in facts["rules"]),
+        coterminous=None if facts["coterminous"] is None else _coterminous(facts["coterminous"]),
+    )
+    if findings.has_errors:
+        raise ValueError("confidence")
+    date = datetime.date.fromisoformat(str(facts["date"]))
+    return ReleaseFacts(str(facts["version"]), date, bool(facts["for_release"]), options)
+
+
+def _coterminous(given: dict[str, Any]) -> CoterminousOptions:
+    return CoterminousOptions(tuple(KIND_NAMES[name] for name in given["order"]), bool(given["copy_all"]))
+
+
+def _finding(path: Path, message: str) -> Finding:
+    return Finding(Severity.ERROR, str(path), "", message)

@@ -1,0 +1,247 @@
+"""The public universe as files of the release, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+
+from safetab.outputs.measurement_file import mechanism_name
+from safetab.planning.plan_json import exact
+from safetab.privacy.calibration import calibrated_noise
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.release.copies import PassSets, geography_level_of
+from safetab.release.number_columns import Column
+from safetab.release.number_kinds import parameter_of
+from safetab.release.universe import Entities, LevelFacts, NotTabulated, Universe, iterations_of_level
+from safetab.spec.geography import region_id
+from safetab.spec.geography_levels import GeographyLevel, TabulationPass
+from safetab.spec.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
+from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.spec.public_lists import PublicLists
+from safetab.spec.tables import Stage, Thresholds
+
+_LEVEL = Column("geography_level", pa.string(), "Geography level.", values=tuple(one.label for one in GeographyLevel))
+_REGION = Column("region_id", pa.string(), "Id of the geographic entity, leading zeros included.")
+_CODE = Column("iteration_code", pa.string(), "Code of the race or ethnicity group (characteristic iteration).")
+_ITERATION_LEVEL = Column(
+    "iteration_level", pa.string(), "How fine the group is.", values=tuple(one.label for one in IterationLevel)
+)
+_STAGES = (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)
+_STAGE_COLUMNS = tuple(
+    Column(f"{stage.name.lower()}_{what}", pa.string(), f"{words} {where}; null if there was none.", is_required=False)
+    for stage, where in zip(
+        _STAGES,
+        (
+            "of stage 1, the total that chooses the table",
+            "of stage 2, the published numbers of groups measured in two stages",
+            "of groups that get a total whatever their size",
+        ),
+        strict=True,
+    )
+    for what, words in (("budget", "Share of the budget (exact)"), ("parameter", "Exact parameter of the noise"))
+)
+UNIVERSE_FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
+    "universe/entities.parquet": (
+        "Every geographic entity of the levels that could be tabulated.",
+        (
+            _LEVEL,
+            _REGION,
+            Column("region_name", pa.string(), "Name of the entity; its id where no name is known."),
+        ),
+    ),
+    "universe/iterations.parquet": (
+        "Every race or ethnicity group, whether it has numbers or not.",
+        (
+            _CODE,
+            Column("iteration_name", pa.string(), "Name of the group."),
+            _ITERATION_LEVEL,
+            Column("iteration_kind", pa.string(), "By which answers people are in the group.",
+                   values=tuple(kind.value for kind in IterationKind)),
+            Column("list", pa.string(), "Where the group is tabulated: everywhere (common), as a total for nation and"
+                   " state alone (total only), or below state alone (substate only); null for major groups, which"
+                   " never are.", is_required=False, values=tuple(one.value for one in TabulationList)),
+        ),
+    ),
+    "universe/codes.parquet": (
+        "The race and ethnicity codes.",
+        (Column("code", pa.string(), "Four digits."), Column("code_name", pa.string(), "What the code stands for.")),
+    ),
+    "universe/iteration-codes.parquet": (
+        "Which codes make up which group: one row a pair.",
+        (_CODE, Column("code", pa.string(), "A code inside the group.")),
+    ),
+    "universe/levels.parquet": (
+        "How each level, a geography level crossed with an iteration level, was measured.",
+        (
+            Column("pass", pa.string(), "United States (us) or Puerto Rico (pr).", values=("us", "pr")),
+            _LEVEL,
+            _ITERATION_LEVEL,
+            Column("budget", pa.string(), "Privacy-loss budget of the level, exact; 0 = not tabulated."),
+            Column("not_tabulated", pa.string(), "Why the level has no numbers; null if it has.", is_required=False),
+            Column("stability", pa.int16(), "Most groups of the level that one person can be in."),
+            Column("threshold_sex_age_4", pa.int64(), "Stage-1 total from which on a group gets sex by 4 ages."),
+            Column("threshold_sex_age_9", pa.int64(), "The same for 9 ages."),
+            Column("threshold_sex_age_23", pa.int64(), "The same for 23 ages."),
+            Column("suppression_threshold", pa.int64(), "A lone total of a two-stage group is published only above"
+                   " this; null if all are published.", is_required=False),
+            Column("noise_mechanism", pa.string(), "Distribution of one draw of noise.", is_required=False,
+                   values=("discrete_gaussian", "discrete_laplace")),
+            *_STAGE_COLUMNS,
+        ),
+    ),
+}  # fmt: skip
+COTERMINOUS_FILE = "universe/coterminous.parquet"
+COTERMINOUS_COLUMNS = (
+    Column("set", pa.int32(), "Number of the set: entities with the same number are made of the same blocks."),
+    _LEVEL,
+    _REGION,
+)
+
+
+def write_universe(release: Path, universe: Universe, sets: Iterable[PassSets] | None) -> dict[str, int]:
+    """Writes the files; tells how many rows each has."""
+    (release / "universe").mkdir(parents=True, exist_ok=True)
+    rows_of: dict[str, list[tuple[object, ...]]] = {
+        "universe/entities.parquet": _entity_rows(universe),
+        "universe/iterations.parquet": [
+            (one.code, one.name, one.level.label, one.kind.value, one.listed.value if one.listed else None)
+            for one in universe.lists.iterations
+        ],
+        "universe/codes.parquet": [*sorted(universe.lists.code_names.items())],
+        "universe/iteration-codes.parquet": [
+            (one.code, code)
+            for one in universe.lists.iterations
+            for code in sorted(universe.lists.codes_of_iteration.get(one.code, ()))
+        ],
+        "universe/levels.parquet": [_level_row(facts) for facts in universe.levels],
+    }
+    for name, rows in rows_of.items():
+        _write(release / name, UNIVERSE_FILES[name][1], rows)
+    counts = {name: len(rows) for name, rows in rows_of.items()}
+    if sets is not None:
+        rows = _set_rows(sets)
+        _write(release / COTERMINOUS_FILE, COTERMINOUS_COLUMNS, rows)
+        counts[COTERMINOUS_FILE] = len(rows)
+    return counts
+
+
+def _write(path: Path, columns: tuple[Column, ...], rows: list[tuple[object, ...]]) -> None:
+    schema = pa.schema([pa.field(column.name, column.type, nullable=not column.is_required) for column in columns])
+    by_column = zip(*rows, strict=True) if rows else ([] for _ in columns)
+    arrays = [pa.array(list(values), column.type) for values, column in zip(by_column, columns, strict=True)]
+    table = pa.table(arrays, schema=schema)
+    pa.parquet.write_table(table, path, compression="zstd", store_schema=False, row_group_size=1 << 17)
+
+
+def _entity_rows(universe: Universe) -> list[tuple[object, ...]]:
+    return [
+        (geography.label, region, name)
+        for geography, entities in universe.entities.items()
+        for region, name in zip(entities.region_ids, entities.names, strict=True)
+    ]
+
+
+def _level_row(facts: LevelFacts) -> tuple[object, ...]:
+    why = None if facts.noise else (NotTabulated.NO_CODES if facts.budget else NotTabulated.NO_BUDGET).value
+    stages: list[str | None] = []
+    for stage in _STAGES:
+        budget, noise = facts.stage_budgets.get(stage), facts.noise.get(stage)
+        stages += [exact(budget) if budget else None, str(parameter_of(noise)) if noise else None]
+    mechanism = mechanism_name(next(iter(facts.noise.values()))) if facts.noise else None
+    return (
+        facts.geography.tabulation_pass.value,
+        facts.geography.label,
+        facts.level.iterations.label,
+        exact(facts.budget),
+        why,
+        facts.stability,
+        *facts.thresholds.as_tuple,
+        facts.suppression_threshold,
+        mechanism,
+        *stages,
+    )
+
+
+def _set_rows(sets: Iterable[PassSets]) -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = []
+    number = 0
+    for of_pass in sets:
+        for one in of_pass.sets:
+            number += 1
+            for kind, entity in one.members:
+                level = geography_level_of(of_pass.tabulation_pass, kind)
+                rows.append((number, level.label, region_id(entity, kind)))
+    return rows
+
+
+def read_universe(
+    release: Path,
+    definition: PrivacyDefinition,
+    states: dict[TabulationPass, tuple[str, ...]],
+    *,
+    allow_negative_counts: bool,
+) -> Universe:
+    """The universe of a release whose facts are known; KeyError, ValueError or an Arrow error if a file is damaged."""
+    small = [name for name in UNIVERSE_FILES if name != "universe/entities.parquet"]
+    rows = {name: pa.parquet.read_table(release / name).to_pylist() for name in small}
+    lists = _lists(rows)
+    levels = tuple(_level_facts(row, lists, definition) for row in rows["universe/levels.parquet"])
+    listed = pa.parquet.read_table(release / "universe/entities.parquet")
+    entities = {level: _entities(listed, level) for level in dict.fromkeys(facts.geography for facts in levels)}
+    return Universe(definition, allow_negative_counts, tuple(states), states, lists, entities, levels)
+
+
+def _entities(listed: pa.Table, level: GeographyLevel) -> Entities:
+    own = listed.filter(pc.equal(listed["geography_level"], level.label))
+    ids = own["region_id"].cast(pa.int64()).to_numpy()
+    return Entities(ids, tuple(own["region_id"].to_pylist()), tuple(own["region_name"].to_pylist()))
+
+
+def _lists(rows: dict[str, list[dict[str, str]]]) -> PublicLists:
+    codes: dict[str, set[str]] = {}
+    for row in rows["universe/iteration-codes.parquet"]:
+        codes.setdefault(row["iteration_code"], set()).add(row["code"])
+    levels = {level.label: level for level in IterationLevel}
+    iterations = tuple(
+        CharacteristicIteration(
+            row["iteration_code"],
+            row["iteration_name"],
+            levels[row["iteration_level"]],
+            IterationKind(row["iteration_kind"]),
+            TabulationList(row["list"]) if row["list"] else None,
+        )
+        for row in rows["universe/iterations.parquet"]
+    )
+    names = {row["code"]: row["code_name"] for row in rows["universe/codes.parquet"]}
+    codes_of_iteration = {code: frozenset(inside) for code, inside in codes.items()}
+    return PublicLists(MappingProxyType(names), iterations, MappingProxyType(codes_of_iteration))
+
+
+def _level_facts(row: dict[str, str], lists: PublicLists, definition: PrivacyDefinition) -> LevelFacts:
+    geography = next(level for level in GeographyLevel if level.label == row["geography_level"])
+    iterations = next(level for level in IterationLevel if level.label == row["iteration_level"])
+    stability = int(row["stability"])
+    budgets = {
+        stage: Fraction(row[f"{stage.name.lower()}_budget"]) for stage in _STAGES if row[f"{stage.name.lower()}_budget"]
+    }
+    noise = {stage: calibrated_noise(definition, stability, budget) for stage, budget in budgets.items()}
+    for stage, one in noise.items():
+        if str(parameter_of(one)) != row[f"{stage.name.lower()}_parameter"]:
+            raise ValueError(f"{geography.label}: the parameter of {stage.name.lower()} is not what its budget buys")
+    threshold = row["suppression_threshold"]
+    return LevelFacts(
+        level=PopulationGroupLevel(geography, iterations),
+        iterations=iterations_of_level(lists, iterations),
+        budget=Fraction(row["budget"]),
+        stability=stability,
+        thresholds=Thresholds(*(int(row[f"threshold_sex_age_{ages}"]) for ages in (4, 9, 23))),
+        suppression_threshold=None if threshold is None else int(threshold),
+        stage_budgets=budgets,
+        noise=noise,
+    )

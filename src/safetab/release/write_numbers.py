@@ -1,0 +1,83 @@
+"""Measurements and the public universe -> the numbers of the tidy release, level by level, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+import numpy as np
+
+from safetab.release.copies import ADAPTIVE_STAGES, TOTAL_ONLY_STAGES, Copies, PassSets
+from safetab.release.measured_groups import groups_by_level
+from safetab.release.number_columns import NumberColumns
+from safetab.release.number_files import NumberFile, numbers_file
+from safetab.release.number_kinds import NumberKinds
+from safetab.release.numbers import NumbersOfLevel
+from safetab.release.published_groups import NO_GROUPS, PublishedGroups, joined, merged
+from safetab.release.release_options import ReleaseOptions
+from safetab.release.universe import Universe
+from safetab.spec.geography_levels import TabulationPass
+
+
+class NumbersWriter:
+    """Writes the numbers of passes into a release, and remembers how many rows each file got."""
+
+    def __init__(self, release: Path, universe: Universe, options: ReleaseOptions) -> None:
+        self._release = release
+        self._universe = universe
+        self._options = options
+        self._kinds = NumberKinds(universe, options.confidence)
+        self.rows: dict[str, int] = {}
+
+    def write_pass(self, measurements: Path, tabulation_pass: TabulationPass, sets: PassSets | None) -> None:
+        """The numbers of every level that has groups: its own, and those that coterminous sets copy to it."""
+        copies = None
+        if sets is not None and self._options.coterminous is not None:
+            copies = Copies(self._universe, sets, self._options.coterminous, measurements)
+        total_only = _by_level(measurements, self._universe)
+        adaptive = groupby(groups_by_level(measurements, self._universe, ADAPTIVE_STAGES), itemgetter(0))
+        waiting = next(adaptive, None)
+        for number, facts in enumerate(self._universe.levels):
+            if facts.geography.tabulation_pass is not tabulation_pass:
+                continue
+            own: Iterator[PublishedGroups] = iter(())
+            if waiting is not None and waiting[0] == number:
+                own = (groups for _, groups in waiting[1])
+            copied = NO_GROUPS if copies is None else copies.to_level(number)
+            if facts.is_tabulated.any() or len(copied):
+                more = merged(total_only.get(number, NO_GROUPS), copied)
+                self._write_level(number, own, more)
+            if waiting is not None and waiting[0] == number:
+                waiting = next(adaptive, None)
+
+    def _write_level(self, number: int, own: Iterator[PublishedGroups], more: PublishedGroups) -> None:
+        facts = self._universe.levels[number]
+        numbers = NumbersOfLevel(self._universe, facts, self._kinds, self._options)
+        name = numbers_file(facts.level)
+        file = NumberFile(self._release / name, NumberColumns(self._universe, facts, self._kinds))
+        with closing(file):
+            for groups in _with_more(own, more, len(facts.iterations)):
+                file.write(numbers.of(groups))
+        self.rows[name] = file.rows
+
+
+def _by_level(measurements: Path, universe: Universe) -> dict[int, PublishedGroups]:
+    """The total-only groups, of which there are few: nation and states alone have them."""
+    parts: dict[int, list[PublishedGroups]] = {}
+    for number, groups in groups_by_level(measurements, universe, TOTAL_ONLY_STAGES):
+        parts.setdefault(number, []).append(groups)
+    return {number: joined(of_level) for number, of_level in parts.items()}
+
+
+def _with_more(own: Iterator[PublishedGroups], more: PublishedGroups, width: int) -> Iterator[PublishedGroups]:
+    """Parts with whole entities; what is added or replaced stands where its place is."""
+    done = 0
+    for part in own:
+        end = int(np.searchsorted(more.places, (int(part.places[-1]) // width + 1) * width))
+        yield merged(part, more.chosen(slice(done, end)))
+        done = end
+    if done < len(more):
+        yield more.chosen(slice(done, len(more)))

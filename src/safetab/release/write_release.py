@@ -1,0 +1,41 @@
+"""Writes a whole release: numbers, universe, and the documents that explain them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from safetab.release.copies import PassSets, sets_of_passes
+from safetab.release.documents import ReleaseFacts, write_datapackage, write_readme
+from safetab.release.number_files import RELEASE_FOLDER
+from safetab.release.universe import Universe
+from safetab.release.universe_files import write_universe
+from safetab.release.write_numbers import NumbersWriter
+from safetab.spec.geography import Geography
+from safetab.spec.geography_levels import TabulationPass
+
+
+def write_release(
+    output: Path,
+    universe: Universe,
+    facts: ReleaseFacts,
+    populated: Mapping[TabulationPass, Geography],
+) -> dict[str, int]:
+    """The release of the measurements in `output`; tells how many rows each file has.
+
+    `populated` is the geography of the blocks that may hold people; the coterminous step, if asked for, compares these.
+    """
+    release = output / RELEASE_FOLDER
+    coterminous = facts.options.coterminous
+    sets: Mapping[TabulationPass, PassSets] | None = None
+    if coterminous is not None:
+        sets = {of_pass.tabulation_pass: of_pass for of_pass in sets_of_passes(populated, coterminous)}
+    rows = write_universe(release, universe, None if sets is None else sets.values())
+    numbers = NumbersWriter(release, universe, facts.options)
+    for tabulation_pass in universe.passes:
+        measurements = output / "measurements" / f"{tabulation_pass.value}.parquet"
+        numbers.write_pass(measurements, tabulation_pass, None if sets is None else sets[tabulation_pass])
+    rows |= numbers.rows
+    write_datapackage(release, universe, facts, rows)
+    write_readme(release, facts)
+    return {f"{RELEASE_FOLDER}/{name}": count for name, count in rows.items()}

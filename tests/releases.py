@@ -1,0 +1,31 @@
+"""Reads releases back, slowly and plainly, for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+Row = dict[str, Any]
+
+
+def numbers_of(out: Path) -> list[Row]:
+    """All rows of a release's numbers, with the geography level of their folder."""
+    rows = []
+    for path in sorted((out / "release" / "numbers").rglob("*.parquet")):
+        level = path.parent.name.removeprefix("geography_level=")
+        rows += [{"geography_level": level, **row} for row in pq.read_table(path, partitioning=None).to_pylist()]
+    return rows
+
+
+def universe_of(out: Path, name: str) -> list[Row]:
+    return pq.read_table(out / "release" / "universe" / f"{name}.parquet").to_pylist()
+
+
+def group(row: Row) -> tuple[str, str, str]:
+    return row["geography_level"], row["region_id"], row["iteration_code"]
+
+
+def totals_of(rows: list[Row]) -> dict[tuple[str, str, str], Row]:
+    return {group(row): row for row in rows if row["table_id"] == "T01001"}

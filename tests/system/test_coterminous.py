@@ -1,0 +1,323 @@
+"""The coterminous step on hand-made worlds, where noise vanishes and every table can be counted by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.random_worlds import GEOGRAPHIES, PERSON_HEADER
+from tests.releases import Row, numbers_of, totals_of, universe_of
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.release.release_folder import open_release_folder
+from safetab.release.status import status_of
+
+GEOGRAPHY = """TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE
+11|001|000100|1000|50000|9999
+11|001|000201|1000|50000|9999
+44|005|000100|1000|99999|9999
+44|005|990000|0001|99999|9999
+44|007|000100|1000|10100|9999
+44|007|000200|1000|99999|9999
+72|031|000100|1000|20200|9999
+"""
+WATER = "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK\n44|005|990000|0001\n06|001|000100|1000\n"
+# 3001 and 3002 are everywhere, 3003 is a total for nation and state, 3004 is tabulated below state alone
+RACE = """ITERATION_CODE|ITERATION_NAME|LEVEL|ALONE|DETAILED_ONLY|COARSE_ONLY
+3001|Maori alone|2|True|False|False
+3002|Maori alone or in any combination|2|False|False|False
+3003|Manx alone|2|True|True|False
+3004|Hmong alone|2|True|False|True
+3000|Everybody alone|0|True|Null|Null
+"""
+CODES = {"3001": "1000", "3002": "1000", "3003": "2000", "3004": "2000", "3000": "1000"}
+
+
+def write_world(folder: Path, thresholds: list[int] | None = None, **config: object) -> tuple[Path, Path]:
+    parameters, data = folder / "parameters", folder / "data"
+    parameters.mkdir(parents=True)
+    data.mkdir()
+    (data / "GRF-C.txt").write_text(GEOGRAPHY)
+    (data / "SYNTHETIC").write_text("made up\n")
+    people = [
+        *(["11|001|000100|1000", "1000"] for _ in range(7)),
+        *(["11|001|000201|1000", "2000"] for _ in range(5)),
+        *(["44|005|000100|1000", "1000"] for _ in range(3)),
+        *(["44|007|000100|1000", "2000"] for _ in range(2)),
+        *(["72|031|000100|1000", "1000"] for _ in range(4)),
+    ]
+    lines = [f"30|{1 + n % 2}|True|{block}|01|{code}{'|Null' * 7}|9950" for n, (block, code) in enumerate(people)]
+    (data / "person-records.txt").write_text("\n".join([PERSON_HEADER, *lines]) + "\n")
+    (parameters / "race-characteristic-iterations.txt").write_text(RACE)
+    (parameters / "ethnicity-characteristic-iterations.txt").write_text(
+        "ITERATION_CODE|ITERATION_NAME|LEVEL|DETAILED_ONLY|COARSE_ONLY\n"
+    )
+    (parameters / "race-and-ethnicity-codes.txt").write_text(
+        "RACE_ETH_CODE|RACE_ETH_NAME\n1000|Maori\n2000|Manx and Hmong\n9950|not Hispanic\n"
+    )
+    pairs = "".join(f"{iteration}|{code}\n" for iteration, code in CODES.items())
+    (parameters / "race-and-ethnicity-code-to-iteration.txt").write_text("ITERATION_CODE|RACE_ETH_CODE\n" + pairs)
+    values = {f"privacy_budget_p_level_{n}_{g}": 10**9 if n == 2 else 0 for g in GEOGRAPHIES for n in (1, 2)}
+    values |= {
+        "thresholds_p": {
+            f"({g.upper().replace('_', '-')}, {n})": thresholds or [5, 10**6, 10**6]
+            for g in GEOGRAPHIES
+            for n in (1, 2)
+        },
+        "max_race_codes": 8,
+        "privacy_budget_p_stage_1_fraction": 0.1,
+        "zero_suppression_chance": 0.9,
+        "allow_negative_counts": True,
+        "run_us": True,
+        "run_pr": True,
+        "reader": "csv",
+        "state_filter_us": ["11", "44"],
+        "privacy_defn": "zcdp",
+    }
+    (parameters / "config.json").write_text(json.dumps(values | config))
+    return parameters, data
+
+
+def shown(rows: list[Row], code: str) -> dict[tuple[str, str], tuple[int, str, str, str | None]]:
+    """Of one iteration: count, table, status and donor by level and region."""
+    return {
+        (level, region): (
+            row["count"],
+            row["table"],
+            row["status"],
+            row["donor_geography_level"] and f"{row['donor_geography_level']} {row['donor_region_id']}",
+        )
+        for (level, region, iteration), row in totals_of(rows).items()
+        if iteration == code
+    }
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    parameters, data = write_world(tmp_path)
+    (tmp_path / "water.txt").write_text(WATER)
+    out = tmp_path / "out"
+    safetab.run(parameters, data, out, coterminous=True, empty_blocks=tmp_path / "water.txt")
+    return out
+
+
+def test_the_district_has_one_table_as_state_county_and_place(out: Path) -> None:
+    maori = shown(numbers_of(out), "3001")
+    assert maori["STATE", "11"] == (7, "sex_age_4", "published", None)
+    assert maori["COUNTY", "11001"] == (7, "sex_age_4", "copied", "STATE 11")
+    assert maori["PLACE", "1150000"] == (7, "sex_age_4", "copied", "STATE 11")
+    assert maori["TRACT", "11001000100"] == (7, "sex_age_4", "published", None)  # half of the district
+    rows = [row for row in numbers_of(out) if row["iteration_code"] == "3001" and row["region_id"] in {"11", "1150000"}]
+    of_state = [row for row in rows if row["geography_level"] == "STATE"]
+    of_place = [row for row in rows if row["geography_level"] == "PLACE"]
+    assert len(of_state) == len(of_place) == 12
+    same = ("table_id", "line", "count", "unclamped_count", "variance", "noise_parameter", "stage_1_total")
+    assert [[row[name] for name in same] for row in of_state] == [[row[name] for name in same] for row in of_place]
+
+
+def test_a_group_of_the_state_that_is_not_tabulated_below_is_not_copied_there(out: Path) -> None:
+    assert shown(numbers_of(out), "3003") == {
+        ("USA", "1"): (7, "total", "published", None),
+        ("STATE", "11"): (5, "total", "published", None),
+        ("STATE", "44"): (2, "total", "published", None),
+        ("PR-STATE", "72"): (0, "total", "published", None),
+    }
+
+
+def test_where_the_state_has_no_data_the_county_is_the_donor(out: Path) -> None:
+    hmong = shown(numbers_of(out), "3004")
+    assert hmong["COUNTY", "11001"] == (5, "sex_age_4", "published", None)
+    assert hmong["PLACE", "1150000"] == (5, "sex_age_4", "copied", "COUNTY 11001")
+    assert ("STATE", "11") not in hmong
+
+
+def test_a_county_of_land_and_water_gives_to_its_land_tract(out: Path) -> None:
+    maori = shown(numbers_of(out), "3001")
+    assert maori["COUNTY", "44005"] == (3, "total", "published", None)
+    assert maori["TRACT", "44005000100"] == (3, "total", "copied", "COUNTY 44005")
+    assert ("TRACT", "44005990000") not in maori
+
+
+def test_puerto_rico_goes_the_same_way(out: Path) -> None:
+    maori = shown(numbers_of(out), "3001")
+    assert {key: row for key, row in maori.items() if key[0].startswith("PR-")} == {
+        ("PR-STATE", "72"): (4, "total", "published", None),
+        ("PR-COUNTY", "72031"): (4, "total", "copied", "PR-STATE 72"),
+        ("PR-PLACE", "7220200"): (4, "total", "copied", "PR-STATE 72"),
+        ("PR-TRACT", "72031000100"): (4, "total", "copied", "PR-STATE 72"),
+    }
+
+
+def test_the_sets_travel_with_the_release(out: Path) -> None:
+    sets: dict[int, list[str]] = {}
+    for row in universe_of(out, "coterminous"):
+        sets.setdefault(row["set"], []).append(f"{row['geography_level']} {row['region_id']}")
+    assert list(sets.values()) == [
+        ["STATE 11", "COUNTY 11001", "PLACE 1150000"],
+        ["COUNTY 44005", "TRACT 44005000100"],
+        ["PLACE 4410100", "TRACT 44007000100"],
+        ["PR-STATE 72", "PR-COUNTY 72031", "PR-PLACE 7220200", "PR-TRACT 72031000100"],
+    ]
+
+
+def test_the_status_of_a_copied_group_names_the_donor(out: Path) -> None:
+    release = open_release_folder(out)
+    assert str(status_of(release, "PLACE", "1150000", "3001")) == "copied from STATE 11 (sex_age_4)"
+    assert str(status_of(release, "COUNTY", "11001", "3003")).startswith(
+        "not tabulated at this level: tabulated for nation"
+    )
+    assert str(status_of(release, "STATE", "11", "3004")) == "not tabulated at this level: tabulated below state only"
+    assert "major group" in str(status_of(release, "STATE", "11", "3000"))
+    assert str(status_of(release, "TRACT", "44005990000", "3001")).startswith("suppressed")
+
+
+def test_without_the_list_of_empty_blocks_water_keeps_them_apart(tmp_path: Path) -> None:
+    parameters, data = write_world(tmp_path)
+    safetab.run(parameters, data, tmp_path / "out", coterminous=True)
+    assert shown(numbers_of(tmp_path / "out"), "3001")["TRACT", "44005000100"] == (3, "total", "published", None)
+
+
+def test_copy_all_gives_groups_too_that_the_level_does_not_tabulate(tmp_path: Path) -> None:
+    parameters, data = write_world(tmp_path)
+    safetab.run(parameters, data, tmp_path / "out", coterminous=True, copy_all=True)
+    rows = numbers_of(tmp_path / "out")
+    assert shown(rows, "3003")["COUNTY", "11001"] == (5, "total", "copied", "STATE 11")
+    assert shown(rows, "3004")["STATE", "11"] == (5, "sex_age_4", "copied", "COUNTY 11001")
+    release = open_release_folder(tmp_path / "out")
+    assert str(status_of(release, "STATE", "11", "3004")) == "copied from COUNTY 11001 (sex_age_4)"
+
+
+def test_the_order_can_be_chosen(tmp_path: Path) -> None:
+    parameters, data = write_world(tmp_path)
+    safetab.run(parameters, data, tmp_path / "out", coterminous=True, order="place,state")
+    maori = shown(numbers_of(tmp_path / "out"), "3001")
+    assert maori["PLACE", "1150000"] == (7, "sex_age_4", "published", None)
+    assert maori["STATE", "11"] == (7, "sex_age_4", "copied", "PLACE 1150000")
+    assert maori["COUNTY", "11001"] == (7, "sex_age_4", "published", None)  # takes no part
+
+
+def test_a_suppressed_donor_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The county's total is made to fall to the suppression threshold; its tract then gives to it."""
+    from safetab.tabulation import tabulate_level  # noqa: PLC0415
+
+    parameters, data = write_world(tmp_path)
+    (tmp_path / "water.txt").write_text(WATER)
+    keeps = tabulate_level._stage_2
+
+    def lost_county(level, counts, *rest):
+        measured = keeps(level, counts, *rest)
+        if level.plan.level.geography.label != "COUNTY":
+            return measured
+        own = measured.places // len(level.plan.universe.iterations) != list(level.plan.universe.entities).index(44005)
+        values = {table: rows[own[measured.groups_of(table)]] for table, rows in measured.values.items()}
+        return type(measured)(
+            measured.plan, measured.stage, measured.places[own], measured.table_numbers[own], measured.stage_1_totals[own], values
+        )  # fmt: skip
+
+    monkeypatch.setattr(tabulate_level, "_stage_2", lost_county)
+    safetab.run(parameters, data, tmp_path / "out", coterminous=True, empty_blocks=tmp_path / "water.txt")
+    maori = shown(numbers_of(tmp_path / "out"), "3001")
+    assert maori["TRACT", "44005000100"] == (3, "total", "published", None)
+    assert maori["COUNTY", "44005"] == (3, "total", "copied", "TRACT 44005000100")
+    assert "44005" not in (tmp_path / "out" / "t1" / "us.csv").read_text().replace("44005000100", "")
+
+
+def released(out: Path) -> dict[str, bytes]:
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+
+
+def test_the_command_makes_what_run_makes_and_leaves_the_old_output_alone(tmp_path: Path) -> None:
+    parameters, data = write_world(tmp_path)
+    (tmp_path / "water.txt").write_text(WATER)
+    safetab.run(parameters, data, tmp_path / "plain", test_key="00" * 32)
+    safetab.run(
+        parameters,
+        data,
+        tmp_path / "at-once",
+        test_key="00" * 32,
+        coterminous=True,
+        empty_blocks=tmp_path / "water.txt",
+    )
+    before = released(tmp_path / "plain")
+    arguments = ["--geography", str(data / "GRF-C.txt"), "--empty-blocks", str(tmp_path / "water.txt")]
+    result = CliRunner().invoke(app, ["coterminous", str(tmp_path / "plain"), str(tmp_path / "new"), *arguments])
+    assert result.exit_code == 0, result.output
+    assert released(tmp_path / "plain") == before
+    new, at_once = released(tmp_path / "new"), released(tmp_path / "at-once")
+    manifests = [json.loads(files.pop("manifest.json")) for files in (new, at_once)]
+    logs = [files.pop("log.txt").decode() for files in (new, at_once)]
+    assert new == at_once
+    assert manifests[0]["outputs"] == manifests[1]["outputs"]
+    assert manifests[0]["release"] == manifests[1]["release"]
+    assert manifests[0]["public_files"] == manifests[1]["public_files"]
+    assert logs[0].endswith("the coterminous step was applied to the release\n")
+    assert (tmp_path / "new" / "NOT-FOR-RELEASE").exists()
+
+
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [
+        (["--order", "state,moon"], "--order: must be two or more of state,county,place,aiannh,tract"),
+        (["--order", "state"], "--order: must be two or more of"),
+        (["--empty-blocks", "{}/missing.txt"], "there is no file"),
+        (["--empty-blocks", "{}/unknown.txt"], "not in the geography: block 440010001001000"),
+        (["--empty-blocks", "{}/data/GRF-C.txt"], "it lists every block of the US pass"),
+        (["--empty-blocks", "{}/short.txt"], 'TABBLK: must be 4 digits: line 2 ("1")'),
+        (["--empty-blocks", "{}/header.txt"], "columns missing, or there more than once: TABBLK."),
+        (["--geography", "{}/other/GRF-C.txt"], "COUNTY: not the entities of the run: 44005"),
+        (["--geography", "{}/nothing"], "there is no file"),
+        (["--geography", "{}/GRF-C.docx"], "must be a file that ends in .txt, .txt.gz, .parquet"),
+    ],
+)
+def test_mistakes_are_told_and_nothing_is_written(mistake: list[str], message: str, out: Path, tmp_path: Path) -> None:
+    head = "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK\n"
+    (tmp_path / "unknown.txt").write_text(head + "44|001|000100|1000\n")
+    (tmp_path / "short.txt").write_text(head + "44|005|000100|1\n")
+    (tmp_path / "header.txt").write_text("TABBLKST|TABBLKCOU|TABTRACTCE\n44|005|000100\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "GRF-C.txt").write_text(
+        "\n".join(line for line in GEOGRAPHY.splitlines() if "|005|" not in line) + "\n"
+    )
+    (tmp_path / "GRF-C.docx").write_text("")
+    given = [part.format(tmp_path) for part in mistake]
+    geography = [] if "--geography" in given else ["--geography", str(tmp_path / "data" / "GRF-C.txt")]
+    result = CliRunner().invoke(app, ["coterminous", str(out), str(tmp_path / "new"), *geography, *given])
+    assert result.exit_code == 1, result.output
+    assert message in result.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_is_no_output_is_told(tmp_path: Path, out: Path) -> None:
+    geography = ["--geography", str(tmp_path / "data" / "GRF-C.txt")]
+    (tmp_path / "nothing").mkdir()
+    for wrong, message in ((tmp_path / "nothing", "is no release"), (out / "release", "has no manifest.json")):
+        result = CliRunner().invoke(app, ["coterminous", str(wrong), str(tmp_path / "new"), *geography])
+        assert result.exit_code == 1
+        assert message in result.stderr
+    (out / "t1" / "us.csv").unlink()
+    result = CliRunner().invoke(app, ["coterminous", str(out), str(tmp_path / "new"), *geography])
+    assert "names files that are not there: t1/us.csv" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--empty-blocks", "water.txt"], "--empty-blocks: says which blocks the coterminous step ignores"),
+        (["--order", "state,county"], "--order: is about the coterminous step"),
+        (["--copy-all"], "--copy-all: is about the coterminous step"),
+        (["--confidence", "95"], "--confidence: must be a number from 0.5 to 0.999999"),
+        (["--confidence", "1/0"], "--confidence: must be a number"),
+        (["--confidence", "0.9e0"], "--confidence: must be a number"),
+        (["--rule", "no-zeros"], '"no-zeros" is no rule. The rules are clamp-negatives, withhold-negatives'),
+        (["--rule", "clamp-negatives", "--rule", "withhold-negatives"], "can be clamped or withheld, not both"),
+    ],
+)
+def test_options_of_a_release_that_make_no_sense_are_told(options: list[str], message: str, tmp_path: Path) -> None:
+    parameters, data = write_world(tmp_path)
+    result = CliRunner().invoke(app, ["run", str(parameters), str(data), str(tmp_path / "out"), *options])
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert not (tmp_path / "out").exists()

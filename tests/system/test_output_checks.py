@@ -1,0 +1,216 @@
+"""Output checks: every rule, broken once on purpose, is told with its file; a run whose output breaks one leaves nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from tests.random_worlds import RandomWorld, write_random_world
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.failures import RunFailed
+from safetab.outputs.manifest import outputs_as_json
+from safetab.planning.planner import plan_of, read_public_files
+from safetab.release.output_checks import check_output
+from safetab.release.release_options import ReleaseOptions
+from safetab.release.universe import Universe, universe_of_run
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory) -> RandomWorld:
+    folder = tmp_path_factory.mktemp("checks")
+    return write_random_world(
+        folder, 6, people=200, budget=1, allow_negative_counts=False, zero_suppression_chance=0.9, privacy_defn="zcdp"
+    )
+
+
+@pytest.fixture(scope="module")
+def whole(world: RandomWorld, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("whole") / "out"
+    safetab.run(world.parameters, world.data, out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def universe(world: RandomWorld) -> Universe:
+    files = read_public_files(world.parameters, world.data).require()
+    return universe_of_run(plan_of(files).require(), files.geography_of_pass, files.names)
+
+
+def renewed_manifest(out: Path) -> None:
+    """Hashes and rows of the files as they are now, so that only the rule in question is broken."""
+    manifest = json.loads((out / "manifest.json").read_text())
+    rows = {}
+    for name in manifest["outputs"]:
+        path = out / name
+        rows[name] = pq.read_metadata(path).num_rows if name.endswith("parquet") else path.read_text().count("\n") - 1
+    (out / "manifest.json").write_text(json.dumps(manifest | outputs_as_json(out, rows)))
+
+
+def line_changed(name: str, number: int, change: Callable[[list[str]], list[str]]) -> Callable[[Path], None]:
+    def damage(out: Path) -> None:
+        lines = (out / name).read_text().split("\n")
+        lines[number] = "|".join(change(lines[number].split("|")))
+        (out / name).write_text("\n".join(lines))
+
+    return damage
+
+
+def table_changed(name: str, change: Callable[[pa.Table], pa.Table]) -> Callable[[Path], None]:
+    def damage(out: Path) -> None:
+        path = sorted(out.glob(name))[0]
+        table = pq.read_table(path, partitioning=None)
+        pq.write_table(change(table).cast(table.schema), path, store_schema=name.startswith("measurements"))
+
+    return damage
+
+
+def column_changed(table: pa.Table, name: str, change: Callable[[list], list]) -> pa.Table:
+    position = table.column_names.index(name)
+    field = table.schema.field(name)
+    return table.set_column(position, field, pa.array(change(table[name].to_pylist()), field.type))
+
+
+def first_changed(name: str, value: object) -> Callable[[pa.Table], pa.Table]:
+    return lambda table: column_changed(table, name, lambda values: [value, *values[1:]])
+
+
+def first_of_table_changed(table: pa.Table, label: str, name: str, value: object) -> pa.Table:
+    position = table["table"].to_pylist().index(label)
+    return column_changed(table, name, lambda old: [*old[:position], value, *old[position + 1 :]])
+
+
+T1, T2 = "t1/us.csv", "t2/us.csv"
+MEASURED = "measurements/us.parquet"
+STATE = "release/numbers/geography_level=STATE/detailed.parquet"
+TRACT = "release/numbers/geography_level=TRACT/*.parquet"
+
+DAMAGES = {
+    "a t1 count": (line_changed(T1, 1, lambda f: [*f[:3], "4711"]), "t1/us.csv: COUNT is not the sum of t2: row 1"),
+    "a t1 negative": (line_changed(T1, 3, lambda f: [*f[:3], "-1"]), "t1/us.csv: COUNT is negative, which is not allowed"),
+    "a t1 decimal": (line_changed(T1, 2, lambda f: [*f[:3], "1.5"]), "t1/us.csv: a row has the wrong number of fields, or a COUNT that is no"),
+    "a t1 region": (line_changed(T1, 2, lambda f: ["99", *f[1:]]), "t1/us.csv: REGION_ID is not that of the next"),
+    "a t1 level": (line_changed(T1, 2, lambda f: [f[0], "TOWN", *f[2:]]), "t1/us.csv: REGION_TYPE is not that of the next"),
+    "a t1 code": (line_changed(T1, 2, lambda f: [*f[:2], "0000", f[3]]), "t1/us.csv: ITERATION_CODE is not that"),
+    "a t1 header": (line_changed(T1, 0, lambda f: [*f[:3], "count"]), "t1/us.csv: the header is not what it must be"),
+    "a t1 row twice": (
+        lambda out: (out / T1).write_text((out / T1).read_text() + (out / T1).read_text().splitlines()[-1] + "\n"),
+        "t1/us.csv: has rows of groups that the measurements don't have",
+    ),
+    "a t2 cell": (line_changed(T2, 1, lambda f: [*f[:6], "999"]), "t2/us.csv: a sex marginal is not the sum of its ages"),
+    "a t2 cell measured": (line_changed(T2, 1, lambda f: [*f[:6], "999"]), "COUNT is not the noisy number"),
+    "a t2 age": (line_changed(T2, 2, lambda f: [*f[:3], "7", *f[4:]]), "t2/us.csv: sex and ages are not those"),
+    "a measured value": (
+        table_changed(MEASURED, lambda t: first_of_table_changed(t, "sex_age_4", "value", 10**6)),
+        "is not the noisy number that was measured",
+    ),
+    "a stage-1 total": (table_changed(MEASURED, first_changed("value", -(10**7))), "another table than its stage-1 total"),
+    "a measured parameter": (
+        table_changed(MEASURED, first_changed("parameter_numerator", "1")),
+        "the noise is not that of its level and stage",
+    ),
+    "a measured sex": (
+        table_changed(MEASURED, lambda t: first_of_table_changed(t, "sex_age_4", "sex", 3)),
+        "stage, table, sex and ages don't belong together",
+    ),
+    "a release count": (table_changed(STATE, first_changed("count", 12345)), "a total is not the one in t1: row 1"),
+    "a release negative": (table_changed(STATE, first_changed("count", -5)), "count is negative, which is not allowed"),
+    "a release null": (table_changed(STATE, first_changed("count", None)), "count must be null exactly if it is withheld"),
+    "a release status": (table_changed(STATE, first_changed("status", "lost")), "status is not one of its values: row 1"),
+    "a copy without donor": (table_changed(STATE, first_changed("status", "copied")), "must name its donor: row 1"),
+    "a release region": (table_changed(STATE, first_changed("region_id", "99")), "a group is not in the universe"),
+    "a release row lost": (table_changed(STATE, lambda t: t.slice(1)), "STATE/detailed.parquet: "),
+    "a release group lost": (
+        table_changed(
+            STATE,
+            lambda t: t.filter(
+                pc.invert(pc.and_(pc.equal(t["region_id"], t["region_id"][0]), pc.equal(t["iteration_code"], t["iteration_code"][0])))
+            ),
+        ),
+        "lacks groups that t1 has",
+    ),
+    "a release group twice": (
+        table_changed(STATE, lambda t: pa.concat_tables([t, t.filter(pc.equal(t["iteration_code"], t["iteration_code"][-1]))])),
+        "a group is there twice, or not in its place",
+    ),
+    "a release sum": (
+        table_changed(STATE, lambda t: first_of_table_changed(t, "sex_age_4", "unclamped_count", 10**6)),
+        "a sum is not that of its cells",
+    ),
+    "a release line": (table_changed(STATE, lambda t: column_changed(t, "line", lambda v: [9, *v[1:]])), "lines are not in"),
+    "a release interval": (
+        table_changed(TRACT, lambda t: column_changed(t, "interval_low", lambda v: [10**9 if x is not None else x for x in v])),
+        "interval_low is above interval_high",
+    ),
+    "a release column": (
+        lambda out: pq.write_table(pq.read_table(out / STATE, partitioning=None).drop_columns(["stub"]), out / STATE),
+        "the columns or their types are not what they must be",
+    ),
+    "a release file": (lambda out: pq.write_table(pa.table({"x": [1]}), out / STATE), "the columns or their types are not"),
+    "a universe file": (
+        table_changed("release/universe/entities.parquet", first_changed("region_name", "Atlantis")),
+        "release/universe: USA: entities are not those of the run",
+    ),
+    "a universe level": (
+        table_changed("release/universe/levels.parquet", lambda t: t.slice(0, 3)), "release/universe"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_broken_rule_is_told(name: str, whole: Path, universe: Universe, tmp_path: Path) -> None:
+    damage, message = DAMAGES[name]
+    out = tmp_path / "out"
+    shutil.copytree(whole, out)
+    damage(out)
+    renewed_manifest(out)
+    with pytest.raises(RunFailed) as failed:
+        check_output(out, universe, ReleaseOptions())
+    assert message in str(failed.value), failed.value
+    assert "Nothing was written." in str(failed.value)
+
+
+def test_a_whole_output_passes(whole: Path, universe: Universe) -> None:
+    check_output(whole, universe, ReleaseOptions())
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda out: (out / "README.extra").write_text("x"), "manifest.json: documents: names or hashes"),
+        (lambda out: (out / "log.txt").write_text("x"), "manifest.json: documents: names or hashes"),
+        (lambda out: (out / T2).write_text((out / T2).read_text() + "\n"), "manifest.json: outputs: names or hashes"),
+        (
+            lambda out: (out / STATE).unlink(),
+            "manifest.json: release/numbers/geography_level=STATE/detailed.parquet is not",
+        ),
+    ],
+)
+def test_the_manifest_must_be_that_of_the_files(
+    damage, message, whole: Path, universe: Universe, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(whole, out)
+    damage(out)
+    with pytest.raises(RunFailed, match="breaks its rules") as failed:
+        check_output(out, universe, ReleaseOptions())
+    assert message in str(failed.value)
+
+
+def test_a_run_whose_output_breaks_a_rule_is_exit_3_and_leaves_nothing(
+    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A writer that clamps nothing, though negative counts are not allowed."""
+    monkeypatch.setattr("safetab.postprocess.marginals._clamped", lambda values, **_: values)
+    result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
+    assert result.exit_code == 3
+    assert "COUNT is negative, which is not allowed: row " in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]

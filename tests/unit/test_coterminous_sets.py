@@ -1,0 +1,68 @@
+"""Coterminous sets against sets of blocks compared one by one."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+
+from safetab.postprocess.coterminous import COTERMINOUS_ORDER, coterminous_sets, without_blocks
+from safetab.spec.geography import NO_ENTITY, Geography
+from safetab.spec.geography_levels import EntityKind
+
+STATE, COUNTY, PLACE, AIANNH, TRACT = COTERMINOUS_ORDER
+
+
+def geography(*blocks: tuple[int, int, int]) -> Geography:
+    block, place, aiannh = (np.array(column, dtype=np.int64) for column in zip(*sorted(blocks), strict=True))
+    return Geography(block, place, aiannh)
+
+
+def test_the_district_is_a_state_a_county_and_a_place() -> None:
+    blocks = [(11_001_000000_0000 + tract * 10_000 + 1000, 11_50000, NO_ENTITY) for tract in (100, 201, 202)]
+    (one,) = coterminous_sets(geography(*blocks), COTERMINOUS_ORDER)
+    assert one.members == ((STATE, 11), (COUNTY, 11001), (PLACE, 1150000))
+
+
+def test_a_water_tract_is_ignored_if_it_is_listed_as_empty() -> None:
+    land, water = 44_005_000100_1000, 44_005_990000_0001
+    both = geography((land, NO_ENTITY, NO_ENTITY), (water, NO_ENTITY, NO_ENTITY), (44_007_000100_1000, -1, -1))
+    assert [one.members for one in coterminous_sets(both, COTERMINOUS_ORDER)] == [
+        ((COUNTY, 44007), (TRACT, 44007000100))
+    ]
+    populated = without_blocks(both, np.array([water]))
+    assert [one.members for one in coterminous_sets(populated, COTERMINOUS_ORDER)] == [
+        ((COUNTY, 44005), (TRACT, 44005000100)),
+        ((COUNTY, 44007), (TRACT, 44007000100)),
+    ]
+
+
+def test_the_order_decides_who_is_asked_first_and_who_takes_part() -> None:
+    blocks = geography((11_001_000100_1000, 11_50000, 10))
+    (one,) = coterminous_sets(blocks, (TRACT, AIANNH, STATE))
+    assert one.members == ((TRACT, 11001000100), (AIANNH, 10), (STATE, 11))
+
+
+def test_an_area_across_state_lines_is_compared_as_a_whole() -> None:
+    blocks = geography((1_001_000100_1000, -1, 10), (2_001_000100_1000, -1, 10))
+    assert [one.members for one in coterminous_sets(blocks, (STATE, AIANNH))] == []
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_sets_are_what_comparing_all_blocks_gives(seed: int) -> None:
+    rng = random.Random(seed)
+    blocks = []
+    for state, county, tract in product((1, 2), (1, 3)[: rng.randint(1, 2)], (100, 200)[: rng.randint(1, 2)]):
+        for block in range(1000, 1000 + rng.randint(1, 2)):
+            place = rng.choice([NO_ENTITY, state * 100_000 + rng.choice([1, 2])])
+            blocks.append((((state * 1000 + county) * 10**6 + tract) * 10**4 + block, place, rng.choice([-1, 10, 20])))
+    world = geography(*blocks)
+    held: dict[frozenset[int], list[tuple[EntityKind, int]]] = {}
+    for kind in COTERMINOUS_ORDER:
+        of_block = world.entity_of_block(kind)
+        for entity in world.entities(kind).tolist():
+            held.setdefault(frozenset(world.block[of_block == entity].tolist()), []).append((kind, entity))
+    expected = {tuple(members) for members in held.values() if len(members) > 1}
+    assert {one.members for one in coterminous_sets(world, COTERMINOUS_ORDER)} == expected

@@ -1,0 +1,53 @@
+"""geography-names.txt: optional, public, and written by anybody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import World
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.readers.geography_names import read_geography_names
+from safetab.spec.geography_levels import GeographyLevel
+
+HEADER = "REGION_TYPE|REGION_ID|NAME\n"
+
+
+def test_without_the_file_there_are_no_names(tmp_path: Path) -> None:
+    assert read_geography_names(tmp_path).require() == {}
+
+
+def test_names_are_read_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "geography-names.txt").write_text(
+        HEADER + 'STATE|44|Rhode Island\r\nPR-COUNTY|72031|Añasco, "Puerto Rico" <b>\nCOUNTY|44007|=1+1\n\n'
+    )
+    assert read_geography_names(tmp_path).require() == {
+        (GeographyLevel.STATE, "44"): "Rhode Island",
+        (GeographyLevel.PR_COUNTY, "72031"): 'Añasco, "Puerto Rico" <b>',
+        (GeographyLevel.COUNTY, "44007"): "=1+1",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "it is empty. Its first line must be REGION_TYPE|REGION_ID|NAME"),
+        ("NAME\n", "the header is"),
+        (HEADER + "TOWN|44|x\n", 'REGION_TYPE: must be one of USA, STATE, COUNTY, TRACT, PLACE, AIANNH, PR-STATE'),
+        (HEADER + "STATE|4|x\n", 'REGION_ID: must be 2 digits for STATE: line 2 ("4")'),
+        (HEADER + "STATE|४४|x\n", "REGION_ID: must be 2 digits for STATE"),
+        (HEADER + "STATE|44|x\nSTATE|44|y\n", 'named more than once; keep one row an entity: line 3 ("STATE 44")'),
+        (HEADER + "STATE|44| \n", "NAME: must be a text without control characters: line 2"),
+        (HEADER + "STATE|44|bell\a\n", "NAME: must be a text without control characters: line 2"),
+        (HEADER + "STATE|44\n", "a row must have 3 fields"),
+    ],
+)  # fmt: skip
+def test_malformed_names_are_findings(text: str, message: str, world: World) -> None:
+    (world.data / "geography-names.txt").write_text(text)
+    result = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
+    assert result.exit_code == 1
+    assert "geography-names.txt has" in result.stderr
+    assert message in result.stderr
+    assert "\a" not in result.stderr

@@ -1,0 +1,51 @@
+"""The published tables line by line, compared with literals."""
+
+from __future__ import annotations
+
+import pytest
+
+from safetab.spec.published_lines import Sex, lines_of
+from safetab.spec.tables import Table
+
+AGES_4 = ["Under 18 years", "18 to 44 years", "45 to 64 years", "65 years and over"]
+AGES_9 = [
+    "Under 5 years", "5 to 17 years", "18 to 24 years", "25 to 34 years", "35 to 44 years", "45 to 54 years",
+    "55 to 64 years", "65 to 74 years", "75 years and over",
+]  # fmt: skip
+AGES_23 = [
+    "Under 5 years", "5 to 9 years", "10 to 14 years", "15 to 17 years", "18 and 19 years", "20 years", "21 years",
+    "22 to 24 years", "25 to 29 years", "30 to 34 years", "35 to 39 years", "40 to 44 years", "45 to 49 years",
+    "50 to 54 years", "55 to 59 years", "60 to 61 years", "62 to 64 years", "65 and 66 years", "67 to 69 years",
+    "70 to 74 years", "75 to 79 years", "80 to 84 years", "85 years and over",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("table", "table_id", "ages"),
+    [
+        (Table.SEX_BY_AGE_4, "T02001", AGES_4),
+        (Table.SEX_BY_AGE_9, "T02002", AGES_9),
+        (Table.SEX_BY_AGE_23, "T02003", AGES_23),
+    ],
+)
+def test_a_sex_by_age_table_has_the_lines_of_the_paper(table: Table, table_id: str, ages: list[str]) -> None:
+    total, *lines = lines_of(table)
+    assert (total.table_id, total.number, total.stub) == ("T01001", 1, "Total")
+    assert {line.table_id for line in lines} == {table_id}
+    assert [line.stub for line in lines] == ["Total", "Male", *ages, "Female", *ages]
+    assert [line.number for line in lines] == list(range(1, len(lines) + 1))
+
+
+def test_a_total_has_one_line() -> None:
+    (line,) = lines_of(Table.TOTAL)
+    assert (line.table_id, line.number, line.stub, line.cells) == ("T01001", 1, "Total", 1)
+
+
+def test_lines_sum_the_right_cells() -> None:
+    lines = {(line.table_id, line.number): line for line in lines_of(Table.SEX_BY_AGE_4)}
+    assert (lines["T02001", 1].first_cell, lines["T02001", 1].cells) == (0, 8)
+    assert (lines["T02001", 2].first_cell, lines["T02001", 2].cells, lines["T02001", 2].sex) == (0, 4, Sex.MALE)
+    assert (lines["T02001", 7].first_cell, lines["T02001", 7].cells, lines["T02001", 7].sex) == (4, 4, Sex.FEMALE)
+    oldest_women = lines["T02001", 11]
+    assert (oldest_women.first_cell, oldest_women.cells) == (7, 1)
+    assert (oldest_women.age_start, oldest_women.age_end) == (65, 115)
