@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from safetab.version import VERSION
 
 if TYPE_CHECKING:
+    from safetab.estimates.open_release import Release
     from safetab.pipeline import RunSummary
     from safetab.planning.run_plan import RunPlan
 
 __version__ = VERSION
 
-__all__ = ["__version__", "plan", "run"]
+__all__ = ["__version__", "open_release", "plan", "run"]
 
 
 def plan(parameters: str | Path, data: str | Path) -> RunPlan:
@@ -28,6 +29,16 @@ def plan(parameters: str | Path, data: str | Path) -> RunPlan:
     from safetab.planning.planner import plan_of_files
 
     return plan_of_files(parameters, data).require()
+
+
+def open_release(path: str | Path) -> Release:
+    """Opens a release, OUT of a run or OUT/release, for those who use its numbers; needs no confidential file.
+
+    Raises `safetab.findings.InvalidInput` if there is no release.
+    """
+    from safetab.estimates.open_release import open_release as opened
+
+    return opened(path)
 
 
 def run(  # noqa: PLR0913 - the options of the command

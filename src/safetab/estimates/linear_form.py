@@ -1,0 +1,84 @@
+"""Every published number is a linear form over noisy measurements; sums and differences of numbers are forms again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from safetab.distributions.weighted_sum import WeightedDraws, WeightedSum, weighted_sum
+from safetab.privacy.calibration import Noise
+from safetab.spec.geography_levels import GeographyLevel
+from safetab.spec.tables import Stage
+
+
+class Measured(NamedTuple):
+    """A group as one stage measured it: its total or its cells, with a draw of noise for each.
+
+    A number that was copied names the group that gave it, so that copies share their noise by construction.
+    """
+
+    geography: GeographyLevel
+    region_id: str
+    iteration_code: str
+    stage: Stage
+    noise: Noise
+
+
+Weights = tuple[Fraction | int, ...]
+"""One for each cell of a measured group."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearForm:
+    """The weight of each draw of noise in a number."""
+
+    weights: Mapping[Measured, Weights]
+
+    def times(self, factor: Fraction | int) -> LinearForm:
+        scaled = {measured: tuple(factor * one for one in own) for measured, own in self.weights.items()}
+        return LinearForm(scaled)
+
+    def plus(self, other: LinearForm) -> LinearForm:
+        return sum_of_forms([self, other])
+
+    def minus(self, other: LinearForm) -> LinearForm:
+        return sum_of_forms([self, other.times(-1)])
+
+    @property
+    def noise(self) -> WeightedSum:
+        """The distribution of the form's noise: draws are independent and symmetric, so weights count by their size."""
+        draws: Counter[tuple[Noise, Fraction]] = Counter()
+        for measured, own in self.weights.items():
+            for weight, times in Counter(own).items():
+                if weight:
+                    draws[measured.noise, abs(Fraction(weight))] += times
+        parts = [WeightedDraws(noise, weight, times) for (noise, weight), times in draws.items()]
+        return weighted_sum(tuple(sorted(parts, key=lambda part: (str(part.noise), part.weight))))
+
+    @property
+    def counts_something_twice(self) -> bool:
+        return any(weight > 1 for own in self.weights.values() for weight in own)
+
+
+def covariance(a: LinearForm, b: LinearForm) -> float:
+    """Of the noise in two numbers: what they share."""
+    shared = a.weights.keys() & b.weights.keys()
+    return sum(
+        float(sum(one * other for one, other in zip(a.weights[key], b.weights[key], strict=True)))
+        * float(key.noise.variance().mid())
+        for key in shared
+    )
+
+
+def sum_of_forms(forms: Iterable[LinearForm]) -> LinearForm:
+    total: dict[Measured, Weights] = {}
+    for form in forms:
+        for measured, own in form.weights.items():
+            before = total.get(measured)
+            total[measured] = (
+                own if before is None else tuple(one + other for one, other in zip(before, own, strict=True))
+            )
+    return LinearForm(total)

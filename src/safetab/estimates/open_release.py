@@ -1,0 +1,179 @@
+"""A release, opened for people who use its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from safetab.estimates.absence import Absence
+from safetab.estimates.estimate import Difference, Estimate
+from safetab.estimates.group_numbers import GroupNumbers
+from safetab.estimates.instead import instead_of
+from safetab.estimates.lookup import Entity, Lookup
+from safetab.estimates.ratio import Ratio
+from safetab.estimates.results import Answer, Answers, GroupTable
+from safetab.estimates.sums import sum_notes, sum_of_estimates
+from safetab.findings import shortened
+from safetab.release.release_folder import ReleaseFolder, open_release_folder
+from safetab.spec.geography_levels import EntityKind, GeographyLevel
+from safetab.spec.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration
+
+Geographic = str | Entity
+Grouped = str | CharacteristicIteration
+Addend = Answer | Answers | tuple[Geographic, Grouped]
+
+_IDS_THAT_NEST = {EntityKind.STATE, EntityKind.COUNTY}
+
+
+def open_release(path: str | Path) -> Release:
+    """Opens OUT of a run, or OUT/release. Raises `safetab.findings.InvalidInput` if there is none."""
+    return Release(open_release_folder(Path(path)))
+
+
+class Release:
+    """Answers questions about a release.
+
+    Areas and groups are given by name, by a part of a name that is the only such, or by id. What is not found or not
+    unique is told, with candidates, in an `InvalidInput`. A number that is absent comes back as an `Absence`, which
+    says why and what to use instead; it is never taken for zero.
+    """
+
+    def __init__(self, folder: ReleaseFolder) -> None:
+        self._folder = folder
+        self._universe = folder.universe
+        self._lookup = Lookup(folder.universe, str(folder.path))
+        self._numbers = GroupNumbers(folder)
+
+    def __repr__(self) -> str:
+        levels = ", ".join(f"{len(ids.ids):,} {level.label}" for level, ids in self._universe.entities.items())
+        return f"release of {self._folder.facts.date} in {self._folder.path}: {levels}"
+
+    def geography(self, name: Geographic, level: str | None = None) -> Entity:
+        """The one area of this name, part of a name or id; `level` is nation, state, county, tract, place or aiannh."""
+        return self._lookup.entity(name, level)
+
+    def group(self, name: Grouped, kind: str | None = None) -> CharacteristicIteration:
+        """The one race or ethnicity group of this name or code; `kind` is alone, combination or ethnicity."""
+        return self._lookup.group(name, kind)
+
+    def total(
+        self, geography: Geographic, group: Grouped, *, level: str | None = None, kind: str | None = None
+    ) -> Answer:
+        """How many people of a group live in an area."""
+        entity, iteration = self._found(geography, group, level, kind)
+        answer = self._numbers.total(entity, iteration)
+        return instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
+
+    def table(
+        self, geography: Geographic, group: Grouped, *, level: str | None = None, kind: str | None = None
+    ) -> GroupTable | Absence:
+        """A group's people by sex and age, as finely as the release has them."""
+        entity, iteration = self._found(geography, group, level, kind)
+        answer = self._numbers.table(entity, iteration)
+        return instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
+
+    def totals(
+        self,
+        *,
+        group: Grouped | None = None,
+        geography: Geographic | None = None,
+        level: str | None = None,
+        kind: str | None = None,
+        within: Geographic | None = None,
+    ) -> Answers:
+        """Totals of one group in all areas of a level (`within` a state or county), or of all groups in one area.
+
+        With a group, areas without a number are among the answers as absences; with an area, published groups alone.
+        """
+        if group is not None and geography is None and level is not None:
+            return self._in_all_areas(group, level, kind, within)
+        if geography is not None and group is None:
+            return self._of_all_groups(self.geography(geography, level), kind)
+        raise self._lookup.refusal("totals", "give group= and level=, or geography= alone.")
+
+    def sum(self, addends: Iterable[Addend], what: str | None = None) -> Estimate:
+        """The sum of numbers, with its exact noise.
+
+        Takes numbers, answers of `totals`, or pairs of an area and a group. `notes` of the result say who is counted
+        more than once and who is missing.
+        """
+        answers = [answer for addend in addends for answer in self._answers(addend)]
+        parts = [one for one in answers if isinstance(one, Estimate)]
+        absences = [one for one in answers if isinstance(one, Absence)]
+        if not parts:
+            raise self._lookup.refusal("sum", f"nothing to add up: {shortened(_why(absences))}.")
+        notes = sum_notes(self._universe, parts, absences)
+        return sum_of_estimates(parts, what or f"the sum of {len(parts):,} numbers", notes)
+
+    def differ(self, a: Answer, b: Answer) -> Difference:
+        """Whether two numbers differ by more than their noise explains; noise that they share cancels."""
+        return Difference(self._present(a), self._present(b))
+
+    def ratio(self, a: Answer, b: Answer) -> Ratio:
+        """A ratio or a share, with the interval of Fieller's method."""
+        return Ratio(self._present(a), self._present(b))
+
+    def _found(
+        self, geography: Geographic, group: Grouped, level: str | None, kind: str | None
+    ) -> tuple[Entity, CharacteristicIteration]:
+        entity = self._lookup.entity(geography, level)
+        return entity, self._lookup.group(group, kind, at=entity.geography)
+
+    def _present(self, answer: Answer) -> Estimate:
+        if isinstance(answer, Absence):
+            raise self._lookup.refusal(answer.what, f"has no number ({answer.status}). {answer.reason}")
+        return answer
+
+    def _answers(self, addend: Addend) -> Iterable[Answer]:
+        if isinstance(addend, Answers):
+            return addend
+        if isinstance(addend, Estimate | Absence):
+            return [addend]
+        entity, iteration = self._found(*addend, None, None)
+        return [self._numbers.total(entity, iteration)]
+
+    def _in_all_areas(self, group: Grouped, level: str, kind: str | None, within: Geographic | None) -> Answers:
+        geographies = self._lookup.geographies_of(level)
+        iteration = self._lookup.group(group, kind, at=geographies[0])
+        entities = self._lookup.entities(geographies)
+        if within is not None:
+            entities = self._inside(entities, self.geography(within))
+        by_level: dict[GeographyLevel, list[Entity]] = {}
+        for entity in entities:
+            by_level.setdefault(entity.geography, []).append(entity)
+        return Answers(
+            tuple(
+                answer
+                for of_level in by_level.values()
+                for answer in self._numbers.totals_of_group(of_level, iteration)
+            )
+        )
+
+    def _inside(self, entities: list[Entity], around: Entity) -> list[Entity]:
+        """By their ids: a state's areas begin with its id, a county's tracts with that of the county."""
+        kind = around.geography.entity_kind
+        inner = {entity.geography.entity_kind for entity in entities}
+        is_nested = kind in _IDS_THAT_NEST and EntityKind.AIANNH not in inner
+        if not is_nested or (kind is EntityKind.COUNTY and inner != {EntityKind.TRACT}):
+            raise self._lookup.refusal(
+                "within", "give a state, or a county if the level is tract: other areas don't nest."
+            )
+        found = [entity for entity in entities if entity.region_id.startswith(around.region_id)]
+        if not found:
+            raise self._lookup.refusal("within", f"{around.name} has no areas of this level.")
+        return found
+
+    def _of_all_groups(self, entity: Entity, kind: str | None) -> Answers:
+        wanted = None if kind is None else self._lookup.kind(kind)
+        codes = {one.code: one for one in self._universe.lists.iterations if wanted is None or one.kind is wanted}
+        return Answers(
+            tuple(
+                answer
+                for iterations in TABULATED_ITERATION_LEVELS
+                for answer in self._numbers.totals_of_area(entity, iterations, codes)
+            )
+        )
+
+
+def _why(absences: Sequence[Absence]) -> list[str]:
+    return [f"{one.what} ({one.status})" for one in absences] or ["no numbers were given"]

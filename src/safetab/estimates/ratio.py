@@ -1,0 +1,77 @@
+"""A ratio of two numbers, with the interval of Fieller's method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, sqrt
+from statistics import NormalDist
+
+from safetab.estimates.estimate import Estimate, percent
+from safetab.estimates.linear_form import covariance
+from safetab.estimates.tabular import Tabular
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ratio(Tabular):
+    """a / b, e.g. the share of children.
+
+    The interval holds the ratios r for which a - r b is no farther from 0 than its noise explains: Fieller's method. If
+    b itself may be 0, no ratio can be ruled out, and the interval goes from 0 to infinity.
+    Proof: docs/noise.md#ratios.
+    """
+
+    a: Estimate
+    b: Estimate
+
+    @property
+    def value(self) -> float | None:
+        """None if b is 0 or less."""
+        return float(self.a.exact_value / self.b.exact_value) if self.b.exact_value > 0 else None
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        a, b = float(self.a.exact_value), float(self.b.exact_value)
+        k_squared = self._multiplier**2
+        leading = b * b - k_squared * self.b.variance
+        if b <= 0 or leading <= 0:
+            return 0.0, inf
+        middle = a * b - k_squared * covariance(self.a.form, self.b.form)
+        last = a * a - k_squared * self.a.variance
+        root = sqrt(max(middle * middle - leading * last, 0.0))
+        return max((middle - root) / leading, 0.0), max((middle + root) / leading, 0.0)
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.interval[1] < inf
+
+    @property
+    def _multiplier(self) -> float:
+        """Standard deviations in a margin of error: the most of a normal distribution and of the two numbers."""
+        confidence = self.a.confidence
+        own = [
+            float(one.noise.margin_of_error(confidence)) / sqrt(one.variance)
+            for one in (self.a, self.b)
+            if one.variance > 0
+        ]
+        return max([NormalDist().inv_cdf((1 + float(confidence)) / 2), *own])
+
+    def __str__(self) -> str:
+        head = f"{self.a.what}\n  over {self.b.what}:\n  "
+        if self.value is None or not self.is_bounded:
+            return head + "no ratio can be ruled out, since the number below may be 0 (Fieller's method)"
+        low, high = self.interval
+        return head + f"{self.value:.4g} ({percent(self.a.confidence)}: {low:.4g} to {high:.4g}, Fieller's method)"
+
+    def rows(self) -> list[dict[str, object]]:
+        low, high = self.interval
+        return [
+            {
+                "a": self.a.what,
+                "b": self.b.what,
+                "ratio": self.value,
+                "interval_low": low,
+                "interval_high": high,
+                "method": "Fieller",
+            }
+        ]

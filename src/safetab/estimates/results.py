@@ -1,0 +1,166 @@
+"""Several numbers at once: the table of one group, and totals of many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+import pyarrow as pa
+
+from safetab.estimates.absence import Absence
+from safetab.estimates.estimate import Estimate, percent, shown
+from safetab.estimates.lookup import Entity
+from safetab.estimates.sums import sum_of_estimates
+from safetab.estimates.tabular import Tabular
+from safetab.findings import Finding, InvalidInput, Severity
+from safetab.spec.iterations import CharacteristicIteration
+from safetab.spec.published_lines import Sex
+from safetab.spec.tables import OLDEST_AGE, Table
+
+Answer = Estimate | Absence
+
+_MOST_SHOWN = 20
+_COLUMNS = pa.schema(
+    [
+        *((name, pa.string()) for name in (
+            "what", "geography_level", "region_id", "region_name", "iteration_code", "iteration_name", "sex")),
+        ("age_start", pa.int64()),
+        ("age_end", pa.int64()),
+        ("status", pa.string()),
+        *((name, pa.float64()) for name in (
+            "estimate", "margin_of_error", "interval_low", "interval_high", "variance", "combined_total",
+            "combined_margin_of_error")),
+        ("notes", pa.string()),
+    ]
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Answers(Tabular):
+    """Numbers and absences, in the order of areas and groups; absent ones are listed only where they were asked for."""
+
+    answers: tuple[Answer, ...]
+
+    def __iter__(self) -> Iterator[Answer]:
+        return iter(self.answers)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __getitem__(self, position: int) -> Answer:
+        return self.answers[position]
+
+    @property
+    def numbers(self) -> tuple[Estimate, ...]:
+        return tuple(one for one in self.answers if isinstance(one, Estimate))
+
+    @property
+    def absences(self) -> tuple[Absence, ...]:
+        return tuple(one for one in self.answers if isinstance(one, Absence))
+
+    def largest(self, most: int = 10) -> Answers:
+        """The numbers with the greatest values, greatest first."""
+        return Answers(tuple(sorted(self.numbers, key=lambda one: -one.exact_value)[:most]))
+
+    def rows(self) -> list[dict[str, object]]:
+        return [row for one in self.answers for row in one.rows()]
+
+    def to_arrow(self) -> pa.Table:
+        return pa.Table.from_pylist(self.rows(), schema=_COLUMNS)
+
+    def __str__(self) -> str:
+        lines = [str(one).splitlines()[0] for one in self.answers[:_MOST_SHOWN]]
+        more = len(self.answers) - _MOST_SHOWN
+        counts = f"{len(self.numbers):,} numbers, {len(self.absences):,} absent"
+        return "\n".join([counts, *lines, *([f"and {more:,} more"] if more > 0 else [])])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupTable(Tabular):
+    """The sex-by-age table of one group, or its lone total."""
+
+    entity: Entity
+    group: CharacteristicIteration
+    table: Table
+    lines: tuple[Estimate, ...]
+    withheld: tuple[str, ...] = ()
+
+    @property
+    def age_starts(self) -> tuple[int, ...]:
+        """The ages at which the ranges of the table begin; none if the group has a total alone."""
+        return self.table.age_starts
+
+    def count(self, sex: str = "both", ages: tuple[int, int] = (0, OLDEST_AGE)) -> Estimate:
+        """People of a sex from the first to the last age, both included; the ages must be those of the table.
+
+        It is the sum of the cells inside, with its exact noise.
+        """
+        wanted = next((one for one in Sex if one.value == sex.strip().casefold()), None)
+        if wanted is None:
+            self._refuse("sex", f'"{sex}" is none. Say both, male or female.')
+        first, last = ages
+        if last >= OLDEST_AGE - 1:
+            last = OLDEST_AGE
+        starts = (*self.age_starts, OLDEST_AGE + 1) if self.age_starts else (0, OLDEST_AGE + 1)
+        if first not in starts or last + 1 not in starts or first > last:
+            self._refuse("ages", f"{first} to {last} is not a range of this table: {self._ranges()}")
+        if not self.age_starts and wanted is not Sex.BOTH:
+            self._refuse("sex", "the group has a total alone, with no numbers by sex.")
+        return self._sum_of_cells(wanted, first, last)
+
+    def _sum_of_cells(self, sex: Sex, first: int, last: int) -> Estimate:
+        exact = [
+            one
+            for one in self.lines
+            if (one.counted[0].sex, one.counted[0].age_start, one.counted[0].age_end) == (sex, first, last)
+        ]
+        if exact:
+            return exact[0]
+        inside = [
+            one
+            for one in self.lines
+            if one.counted[0].sex in ({sex} if sex is not Sex.BOTH else {Sex.MALE, Sex.FEMALE})
+            and first <= one.counted[0].age_start
+            and one.counted[0].age_end <= last
+            and (one.counted[0].age_start, one.counted[0].age_end) != (0, OLDEST_AGE)
+        ]
+        ranges = {(start, sex_of) for start in self.age_starts if first <= start <= last for sex_of in _sexes(sex)}
+        if {(one.counted[0].age_start, one.counted[0].sex) for one in inside} != ranges:
+            self._refuse("ages", "a rule of the release withheld some of these cells, so that they can't be added up.")
+        people = {Sex.BOTH: "", Sex.MALE: "male ", Sex.FEMALE: "female "}[sex]
+        what = f"{self.group.name}, {self.entity.name}, {people}{_ages(first, last)}"
+        return sum_of_estimates(inside, what)
+
+    def _ranges(self) -> str:
+        if not self.age_starts:
+            return "the group has a total alone."
+        return f"its ages begin at {', '.join(map(str, self.age_starts))}."
+
+    def _refuse(self, where: str, message: str) -> NoReturn:
+        raise InvalidInput([Finding(Severity.ERROR, f"{self.group.name}, {self.entity.name}", where, message)])
+
+    def rows(self) -> list[dict[str, object]]:
+        return [row for line in self.lines for row in line.rows()]
+
+    def to_arrow(self) -> pa.Table:
+        return pa.Table.from_pylist(self.rows(), schema=_COLUMNS)
+
+    def __str__(self) -> str:
+        lines = [f"{self.group.name}, {self.entity.name} ({self.table.label})"]
+        for one in self.lines:
+            counted = one.counted[0]
+            label = f"{counted.sex.value}, {_ages(counted.age_start, counted.age_end)}"
+            lines.append(f"  {label:28} {shown(one.value):>10} ± {shown(one.margin_of_error)}")
+        lines += [f"  withheld: {line}" for line in self.withheld]
+        return "\n".join([*lines, f"  ± at {percent(self.lines[0].confidence)}" if self.lines else ""]).rstrip()
+
+
+def _sexes(sex: Sex) -> tuple[Sex, ...]:
+    return (sex,) if sex is not Sex.BOTH else (Sex.MALE, Sex.FEMALE)
+
+
+def _ages(first: int, last: int) -> str:
+    if (first, last) == (0, OLDEST_AGE):
+        return "all ages"
+    return f"{first} and over" if last == OLDEST_AGE else f"{first} to {last}"

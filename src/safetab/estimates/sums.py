@@ -1,0 +1,68 @@
+"""Sums of estimates, and what has to be said about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from safetab.estimates.absence import Absence
+from safetab.estimates.estimate import Estimate
+from safetab.estimates.linear_form import sum_of_forms
+from safetab.estimates.overlaps import overlap_notes
+from safetab.findings import shortened
+from safetab.release.universe import Universe
+
+_NAMES_SHOWN = 3
+
+
+def sum_of_estimates(parts: Sequence[Estimate], what: str, notes: tuple[str, ...] = ()) -> Estimate:
+    """With its exact noise, whatever the parts share; better totals are added up beside it."""
+    return Estimate(
+        what=what,
+        exact_value=sum((part.exact_value for part in parts), Fraction(0)),
+        form=sum_of_forms([part.form for part in parts]),
+        confidence=parts[0].confidence,
+        counted=tuple(one for part in parts for one in part.counted),
+        notes=notes,
+        combined=_combined(parts, what),
+    )
+
+
+def _combined(parts: Sequence[Estimate], what: str) -> Estimate | None:
+    """The sum of each part's best estimate."""
+    if all(part.combined is None for part in parts):
+        return None
+    best = [part.combined or part for part in parts]
+    return Estimate(
+        what=f"{what}, combined",
+        exact_value=sum((part.exact_value for part in best), Fraction(0)),
+        form=sum_of_forms([part.form for part in best]),
+        confidence=parts[0].confidence,
+        counted=tuple(one for part in parts for one in part.counted),
+    )
+
+
+def sum_notes(universe: Universe, parts: Sequence[Estimate], absences: Sequence[Absence]) -> tuple[str, ...]:
+    """Who is counted twice, who is missing, and what selection does to the sum."""
+    counted = [one for part in parts for one in part.counted]
+    notes = list(overlap_notes(universe, counted, sum_of_forms([part.form for part in parts])))
+    if absences:
+        notes.append(
+            f"{len(absences):,} of {len(parts) + len(absences):,} are absent and not in this sum, which is not the same"
+            f" as zero: {shortened([one.what for one in absences], _NAMES_SHOWN)}{_at_most(absences)}"
+        )
+    selected = sum(part.selection_aware is not None for part in parts)
+    if selected:
+        notes.append(
+            f"{selected:,} of {len(parts):,} are small totals that are shown only above a threshold: the smallest of"
+            " them are too large on average, and so is this sum; the margin of error doesn't know of it"
+        )
+    return tuple(notes)
+
+
+def _at_most(absences: Sequence[Absence]) -> str:
+    """How many people the suppressed groups may have, each at its own limit."""
+    limits = [one.at_most for one in absences if one.at_most is not None]
+    if len(limits) < len(absences):
+        return ""
+    return f" (each most likely at most {max(limits):,})"

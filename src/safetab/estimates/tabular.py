@@ -1,0 +1,39 @@
+"""Results as tables: Arrow always, pandas and Polars where they are installed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import pyarrow as pa
+
+
+class Tabular:
+    """A result that prints readably and converts to a table with a row for each number."""
+
+    __slots__ = ()
+
+    def rows(self) -> list[dict[str, object]]:
+        raise NotImplementedError
+
+    def to_arrow(self) -> pa.Table:
+        return pa.Table.from_pylist(self.rows())
+
+    def to_pandas(self) -> Any:
+        _library("pandas")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        return _library("polars").from_arrow(self.to_arrow())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _library(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        message = f"{name} is not installed: `pip install {name}`, or use to_arrow(), which needs nothing more."
+        raise ModuleNotFoundError(message, name=name) from None
