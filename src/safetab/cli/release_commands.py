@@ -1,4 +1,4 @@
-"""The commands about releases: coterminous, status, export."""
+"""The commands about releases: coterminous, show, status, export."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ Rules = Annotated[
         help="A rule of the release, repeatable: clamp-negatives, withhold-negatives, withhold-alone-above-partner.",
     ),
 ]
+Area = Annotated[str | None, typer.Option(metavar="NAME", help="Name, part of a name, or id.")]
 Confidence = Annotated[str, typer.Option(metavar="LEVEL", help="Of the margins of error in the release.")]
 
 
 def add_release_commands(app: typer.Typer) -> None:
     app.command()(coterminous)
+    app.command()(show)
     app.command()(status)
     app.command()(export)
 
@@ -68,6 +70,37 @@ def coterminous(  # noqa: PLR0913, PLR0917 - the options of the command
         rows = coterminous_files(whole_path(out), whole_path(new), request, overwrite=overwrite)
     total = sum(count for name, count in rows.items() if name.startswith("release/numbers/"))
     typer.echo(f"Wrote {new}: its release has {total:,} rows of numbers. {out} is unchanged.")
+
+
+def show(  # noqa: PLR0913, PLR0917 - the options of the command
+    release: Release,
+    place: Area = None,
+    county: Area = None,
+    state: Area = None,
+    tract: Area = None,
+    aiannh: Area = None,
+    nation: Annotated[bool, typer.Option("--nation", help="The whole nation.")] = False,
+    group: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Race or ethnicity group; its largest groups if left out.")
+    ] = None,
+    kind: Annotated[str | None, typer.Option(metavar="KIND", help="alone, combination or ethnicity.")] = None,
+    table: Annotated[bool, typer.Option("--table", help="Sex by age, as finely as there is.")] = False,
+    sex: Annotated[str, typer.Option(metavar="SEX", help="both, male or female.")] = "both",
+    ages: Annotated[str | None, typer.Option(metavar="A-B", help="From which to which age, e.g. 0-17 or 65+.")] = None,
+) -> None:
+    """Show how many people of a group live somewhere, give or take.
+
+    NAME is a name, a part of it, or an id. A number that is absent is told
+    with its reason, and with what to use instead.
+    """
+    from safetab.cli.messages import printable, told_by_exit_code
+    from safetab.cli.show import AREA_OPTIONS, Question, answer_to
+
+    given = dict(zip(AREA_OPTIONS, (place, county, state, tract, aiannh), strict=True))
+    areas = {level: name for level, name in given.items() if name is not None}
+    with told_by_exit_code():
+        answer = answer_to(release, Question(areas, nation, group, kind, table, sex, ages))
+    typer.echo(printable(answer))
 
 
 def status(

@@ -12,6 +12,7 @@ from safetab.estimates.lookup import Entity
 from safetab.estimates.tabular import Tabular
 from safetab.spec.iterations import CharacteristicIteration
 from safetab.spec.published_lines import Sex
+from safetab.spec.tables import OLDEST_AGE
 
 Number = int | float
 
@@ -25,6 +26,10 @@ class Counted:
     sex: Sex
     age_start: int
     age_end: int
+
+    @property
+    def is_all_ages(self) -> bool:
+        return (self.age_start, self.age_end) == (0, OLDEST_AGE)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,10 +89,8 @@ class Estimate(Tabular):
         if self.published is not None and self.published != self.exact_value:
             lines.append(f"  shown in the release as {self.published:,}, with negative parts raised to 0")
         if self.combined is not None:
-            better = self.combined
-            lines.append(
-                f"  combined with all that was measured: {shown(better.value)} ± {shown(better.margin_of_error)}"
-            )
+            value, margin = float(self.combined.exact_value), float(self.combined.margin_of_error)
+            lines.append(f"  combined with all that was measured: {shown(value)} ± {shown(margin)}")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
     def rows(self) -> list[dict[str, object]]:
@@ -187,6 +190,14 @@ def as_number(exact: Fraction) -> Number:
 def shown(number: Number) -> str:
     """Thousands apart; decimals to one place."""
     return f"{number:,}" if isinstance(number, int) else f"{number:,.1f}"
+
+
+def ages_in_words(first: int, last: int) -> str:
+    if (first, last) == (0, OLDEST_AGE):
+        return "all ages"
+    if last == OLDEST_AGE:
+        return f"{first} and over"
+    return f"{first} to {last}" if first != last else f"aged {first}"
 
 
 def percent(confidence: Fraction) -> str:

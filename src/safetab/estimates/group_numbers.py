@@ -8,7 +8,7 @@ from functools import cache
 
 from safetab.estimates.absence import Absence, most_if_suppressed, reason_of
 from safetab.estimates.combined_totals import Guess, combined, parts_of_regional_group
-from safetab.estimates.estimate import Counted, Estimate
+from safetab.estimates.estimate import Counted, Estimate, ages_in_words
 from safetab.estimates.linear_form import Measured, sum_of_forms
 from safetab.estimates.lookup import Entity
 from safetab.estimates.number_rows import NumberRows, Row, form_of, line_of, table_of
@@ -21,9 +21,7 @@ from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.iterations import CharacteristicIteration, IterationLevel
 from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.spec.published_lines import TOTAL_TABLE_ID, Sex
-from safetab.spec.tables import OLDEST_AGE, Stage, Table
-
-_ALL_AGES = (0, OLDEST_AGE)
+from safetab.spec.tables import Stage, Table
 
 
 class GroupNumbers:
@@ -156,10 +154,10 @@ def _codes(groups: Sequence[CharacteristicIteration]) -> list[str]:
 
 def _what(counted: Counted) -> str:
     people = f"{counted.group.name}, {counted.entity.name}"
-    line = counted.sex.value if counted.sex is not Sex.BOTH else ""
-    if (counted.age_start, counted.age_end) != _ALL_AGES:
-        line += f" {counted.age_start} to {counted.age_end}"
-    return f"{people}, {line.strip()}" if line else people
+    sex = counted.sex.value if counted.sex is not Sex.BOTH else ""
+    ages = ages_in_words(counted.age_start, counted.age_end) if not counted.is_all_ages else ""
+    line = f"{sex} {ages}".strip()
+    return f"{people}, {line}" if line else people
 
 
 def _stub(row: Row) -> str:

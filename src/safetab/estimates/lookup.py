@@ -66,7 +66,7 @@ class Lookup:
         if len(found) == 1:
             return found[0]
         if found:
-            exact = ", or level=" if len({one.geography for one in found}) > 1 else ""
+            exact = ", or the level" if len({one.geography for one in found}) > 1 else ""
             raise self._ambiguous(
                 "geography", wanted, [str(one) for one in found], f"Give an id, or the whole name{exact}."
             )
@@ -97,7 +97,7 @@ class Lookup:
             return found[0]
         if found:
             kinds = len({one.kind for one in found}) > 1
-            hint = "Give a code, the whole name" + (", or kind= alone, combination or ethnicity." if kinds else ".")
+            hint = "Give a code, the whole name" + (", or the kind: alone, combination or ethnicity." if kinds else ".")
             raise self._ambiguous("group", wanted, [f"{one.name} ({one.code})" for one in found], hint)
         if positions:
             there = ", ".join(f"{iterations[position].name}" for position in positions[:_MOST_CANDIDATES])

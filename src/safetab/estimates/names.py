@@ -65,6 +65,6 @@ class NameIndex:
 
 def nearest(text: str, names: Sequence[tuple[str, str]]) -> list[str]:
     """The whole names whose short or whole form looks most like the text; none if none does."""
-    forms = {plain(whole): whole for _, whole in reversed(names)} | {short: whole for short, whole in reversed(names)}
+    forms = {plain(whole): whole for _, whole in reversed(names)} | dict(reversed(names))
     close = difflib.get_close_matches(plain(text), forms, n=_MOST_SUGGESTIONS, cutoff=0.7)
     return list(dict.fromkeys(forms[form] for form in close))

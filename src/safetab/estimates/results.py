@@ -9,7 +9,7 @@ from typing import NoReturn
 import pyarrow as pa
 
 from safetab.estimates.absence import Absence
-from safetab.estimates.estimate import Estimate, percent, shown
+from safetab.estimates.estimate import Estimate, ages_in_words, percent, shown
 from safetab.estimates.lookup import Entity
 from safetab.estimates.sums import sum_of_estimates
 from safetab.estimates.tabular import Tabular
@@ -72,7 +72,7 @@ class Answers(Tabular):
     def __str__(self) -> str:
         lines = [str(one).splitlines()[0] for one in self.answers[:_MOST_SHOWN]]
         more = len(self.answers) - _MOST_SHOWN
-        counts = f"{len(self.numbers):,} numbers, {len(self.absences):,} absent"
+        counts = f"{len(self.numbers):,} numbers" + (f", {len(self.absences):,} absent" if self.absences else "")
         return "\n".join([counts, *lines, *([f"and {more:,} more"] if more > 0 else [])])
 
 
@@ -123,13 +123,13 @@ class GroupTable(Tabular):
             if one.counted[0].sex in ({sex} if sex is not Sex.BOTH else {Sex.MALE, Sex.FEMALE})
             and first <= one.counted[0].age_start
             and one.counted[0].age_end <= last
-            and (one.counted[0].age_start, one.counted[0].age_end) != (0, OLDEST_AGE)
+            and not one.counted[0].is_all_ages
         ]
         ranges = {(start, sex_of) for start in self.age_starts if first <= start <= last for sex_of in _sexes(sex)}
         if {(one.counted[0].age_start, one.counted[0].sex) for one in inside} != ranges:
             self._refuse("ages", "a rule of the release withheld some of these cells, so that they can't be added up.")
         people = {Sex.BOTH: "", Sex.MALE: "male ", Sex.FEMALE: "female "}[sex]
-        what = f"{self.group.name}, {self.entity.name}, {people}{_ages(first, last)}"
+        what = f"{self.group.name}, {self.entity.name}, {people}{ages_in_words(first, last)}"
         return sum_of_estimates(inside, what)
 
     def _ranges(self) -> str:
@@ -150,7 +150,7 @@ class GroupTable(Tabular):
         lines = [f"{self.group.name}, {self.entity.name} ({self.table.label})"]
         for one in self.lines:
             counted = one.counted[0]
-            label = f"{counted.sex.value}, {_ages(counted.age_start, counted.age_end)}"
+            label = f"{counted.sex.value}, {ages_in_words(counted.age_start, counted.age_end)}"
             lines.append(f"  {label:28} {shown(one.value):>10} ± {shown(one.margin_of_error)}")
         lines += [f"  withheld: {line}" for line in self.withheld]
         return "\n".join([*lines, f"  ± at {percent(self.lines[0].confidence)}" if self.lines else ""]).rstrip()
@@ -158,9 +158,3 @@ class GroupTable(Tabular):
 
 def _sexes(sex: Sex) -> tuple[Sex, ...]:
     return (sex,) if sex is not Sex.BOTH else (Sex.MALE, Sex.FEMALE)
-
-
-def _ages(first: int, last: int) -> str:
-    if (first, last) == (0, OLDEST_AGE):
-        return "all ages"
-    return f"{first} and over" if last == OLDEST_AGE else f"{first} to {last}"
