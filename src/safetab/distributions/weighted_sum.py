@@ -45,6 +45,7 @@ class WeightedSum:
 
     def __init__(self, parts: tuple[WeightedDraws, ...]) -> None:
         self.parts = parts
+        self._margins: dict[Fraction, Fraction] = {}
 
     @cached_property
     def variance(self) -> float:
@@ -61,6 +62,11 @@ class WeightedSum:
 
     def margin_of_error(self, confidence: Fraction) -> Fraction:
         """The least m with P[|noise| <= m] >= confidence; if `is_smoothed`, more by a thousandth of a deviation."""
+        if confidence not in self._margins:
+            self._margins[confidence] = self._margin_of_error(confidence)
+        return self._margins[confidence]
+
+    def _margin_of_error(self, confidence: Fraction) -> Fraction:
         if not self.parts:
             return Fraction(0)
         if self._certified is not None:

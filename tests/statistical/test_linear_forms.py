@@ -1,0 +1,147 @@
+"""Forms over shared draws, simulated: margins and chances are those of the noise that numbers really share.
+
+Each check fails by chance less than once in a million times (5 standard errors); seeds are fixed.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.discrete_laplace import DiscreteLaplace
+from safetab.distributions.weighted_sum import Noise
+from safetab.estimates.combined_totals import Guess, combined
+from safetab.estimates.estimate import Estimate
+from safetab.estimates.linear_form import LinearForm, Measured, Weights, covariance, sum_of_forms
+from safetab.estimates.ratio import Ratio
+from safetab.spec.geography_levels import GeographyLevel
+from safetab.spec.tables import Stage
+
+CONFIDENCE = Fraction(19, 20)
+NARROW, WIDE = DiscreteGaussian(Fraction(2500, 1067)), DiscreteGaussian(Fraction(5000, 159))
+FIRST = DiscreteGaussian(Fraction(15000, 53))
+LAPLACE = DiscreteLaplace(Fraction(9, 2))
+
+
+def measured(region: str, noise: Noise, stage: Stage = Stage.STAGE_2) -> Measured:
+    return Measured(GeographyLevel.COUNTY, region, "3010", stage, noise)
+
+
+def form(region: str, noise: Noise, weights: Weights, stage: Stage = Stage.STAGE_2) -> LinearForm:
+    return LinearForm({measured(region, noise, stage): weights})
+
+
+def sample(noise: Noise, size: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+    k = np.arange(-400, 401)
+    if isinstance(noise, DiscreteGaussian):
+        weights = np.exp(-(k**2) / (2 * float(noise.sigma_squared)))
+    else:
+        weights = np.exp(-np.abs(k) / float(noise.scale))
+    return rng.choice(k, size, p=weights / weights.sum())
+
+
+def simulated(a_form: LinearForm, times: int, rng: np.random.Generator) -> np.ndarray:
+    """The noise of a form: one draw for each cell of each measured group, with its weight."""
+    noise = np.zeros(times)
+    for key, weights in a_form.weights.items():
+        noise += sample(key.noise, (times, len(weights)), rng) @ np.array([float(weight) for weight in weights])
+    return noise
+
+
+TOTAL, CHILDREN = (1, 1, 1, 1, 1, 1, 1, 1), (1, 0, 0, 0, 1, 0, 0, 0)
+FORMS = {
+    "a sum over areas of different noise": sum_of_forms(
+        [form("44001", WIDE, TOTAL), form("44003", NARROW, TOTAL), form("44005", LAPLACE, (1,))]
+    ),
+    "a total and its children, whose noise is in it": form("44001", WIDE, TOTAL).plus(form("44001", WIDE, CHILDREN)),
+    "adults: a total without its children": form("44001", WIDE, TOTAL).minus(form("44001", WIDE, CHILDREN)),
+    "a number twice": form("44001", NARROW, (1,)).plus(form("44001", NARROW, (1,))),
+    "a combined total": combined(
+        [Guess(Fraction(0), form("44001", WIDE, TOTAL)), Guess(Fraction(0), form("44001", FIRST, (1,), Stage.STAGE_1))]
+    ).form,
+    "Laplace with rational weights": form("44001", LAPLACE, (Fraction(1, 3), Fraction(2, 7), 1)),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_margins_and_chances_are_those_of_simulated_noise(name: str) -> None:
+    times, noise = 400_000, FORMS[name].noise
+    drawn = np.abs(simulated(FORMS[name], times, np.random.default_rng(7)))
+    assert np.mean(drawn**2) == pytest.approx(noise.variance, rel=0.02)
+    for confidence in (Fraction(1, 2), CONFIDENCE):
+        margin = noise.margin_of_error(confidence)
+        seen = np.mean(drawn <= float(margin) + 1e-9)
+        exact = 1 - noise.chance_of_at_least(margin + noise.step)
+        assert abs(seen - exact) < 5 * sqrt(exact * (1 - exact) / times)
+        assert exact >= float(confidence) - 1e-9
+        assert 1 - noise.chance_of_at_least(margin) < float(confidence)
+
+
+def test_simulation_would_see_noise_that_is_wrongly_taken_for_independent() -> None:
+    """A total plus its children, as if they were two areas: too little noise for the simulation."""
+    times = 400_000
+    wrong = form("44001", WIDE, TOTAL).plus(form("44003", WIDE, CHILDREN)).noise
+    drawn = np.abs(simulated(FORMS["a total and its children, whose noise is in it"], times, np.random.default_rng(7)))
+    margin = wrong.margin_of_error(CONFIDENCE)
+    exact = 1 - wrong.chance_of_at_least(margin + wrong.step)
+    assert abs(np.mean(drawn <= float(margin)) - exact) > 20 * sqrt(exact * (1 - exact) / times)
+
+
+def test_a_difference_of_copies_has_no_noise() -> None:
+    number = form("44001", WIDE, TOTAL)
+    assert number.minus(number).noise.parts == ()
+    assert covariance(number, number) == pytest.approx(number.noise.variance)
+
+
+def test_the_combination_has_the_least_variance_of_all_weights() -> None:
+    cells, first = form("44001", WIDE, TOTAL), form("44001", FIRST, (1,), Stage.STAGE_1)
+    best = combined([Guess(Fraction(100), cells), Guess(Fraction(117), first)])
+    assert best.value == 100 * Fraction(9, 17) + 117 * Fraction(8, 17)
+    for share in np.linspace(0, 1, 101):
+        mixed = cells.times(Fraction(share)).plus(first.times(1 - Fraction(share)))
+        assert best.form.noise.variance <= mixed.noise.variance + 1e-9
+
+
+@pytest.mark.parametrize(("cells", "smaller"), [(8, 0.27), (18, 0.42), (46, 0.60)])
+def test_the_margin_of_a_combined_total_is_so_much_smaller(cells: int, smaller: float) -> None:
+    own, first = form("44001", WIDE, (1,) * cells), form("44001", FIRST, (1,), Stage.STAGE_1)
+    better = combined([Guess(Fraction(0), own), Guess(Fraction(0), first)]).form.noise.margin_of_error(CONFIDENCE)
+    assert 1 - better / own.noise.margin_of_error(CONFIDENCE) == pytest.approx(smaller, abs=0.015)
+
+
+@pytest.mark.parametrize(
+    ("noise", "true_cells", "inside"),
+    [
+        (WIDE, (300, 500, 400, 100), (1, 0, 0, 0)),
+        (WIDE, (20, 30, 10, 10), (1, 0, 0, 0)),
+        (NARROW, (5, 20, 9, 3), (1, 1, 0, 0)),
+        (LAPLACE, (40, 60, 30, 20), (1, 0, 0, 0)),
+        (LAPLACE, (60,), None),
+    ],
+)
+def test_fiellers_interval_holds_the_true_ratio(
+    noise: Noise, true_cells: tuple[int, ...], inside: Weights | None
+) -> None:
+    """A share of a group's own cells, or a ratio of two groups (`inside` is none); 4,000 releases of each."""
+    times, rng = 4_000, np.random.default_rng(11)
+    whole = form("44001", noise, (1,) * len(true_cells))
+    part = form("44001", noise, inside) if inside is not None else form("44003", noise, (1,))
+    weights = np.array(inside if inside is not None else (1,))
+    cells = sample(noise, (times, len(true_cells)), rng) + np.array(true_cells)
+    above = cells @ weights if inside is not None else sample(noise, (times,), rng) + 30
+    truth = (np.array(true_cells) @ weights if inside is not None else 30) / sum(true_cells)
+    held = bounded = 0
+    for a, b in zip(above.tolist(), cells.sum(axis=1).tolist(), strict=True):
+        ratio = Ratio(
+            Estimate("a", Fraction(a), part, CONFIDENCE, ()), Estimate("b", Fraction(b), whole, CONFIDENCE, ())
+        )
+        low, high = ratio.interval
+        held += low <= truth <= high
+        bounded += ratio.is_bounded
+    assert held / times > 0.95 - 5 * sqrt(0.95 * 0.05 / times)
+    assert held / times < 0.985  # not wide beyond what is needed
+    assert bounded > 0.9 * times
