@@ -96,7 +96,7 @@ def test_weights_that_hardly_have_a_common_measure_get_a_margin_that_is_a_hair_t
     normal = 1.9599640 * noise.variance**0.5
     margin = noise.margin_of_error(Fraction(19, 20))
     assert normal < margin < 1.001 * normal
-    assert 0.05 <= noise.chance_of_at_least(margin) + 1e-6
+    assert noise.chance_of_at_least(margin) + 1e-6 >= 0.05
     assert noise.chance_of_at_least(margin) < 0.0502
 
 

@@ -11,7 +11,8 @@ from safetab.estimates.combined_totals import Guess, combined, parts_of_regional
 from safetab.estimates.estimate import Counted, Estimate, ages_in_words
 from safetab.estimates.linear_form import Measured, sum_of_forms
 from safetab.estimates.lookup import Entity
-from safetab.estimates.number_rows import NumberRows, Row, form_of, line_of, table_of
+from safetab.estimates.number_reader import Row
+from safetab.estimates.number_rows import NumberRows, form_of, line_of, table_of
 from safetab.estimates.results import Answer, GroupTable
 from safetab.release.number_columns import WITHHELD
 from safetab.release.release_folder import ReleaseFolder

@@ -31,6 +31,10 @@ class NameIndex:
         self._short_of = short_of
 
     @cached_property
+    def _position_of_id(self) -> dict[str, int]:
+        return {one: position for position, one in enumerate(self._ids)}
+
+    @cached_property
     def _plain(self) -> list[str]:
         return [plain(name) for name in self._names]
 
@@ -43,9 +47,8 @@ class NameIndex:
         wanted = plain(text)
         if not wanted:
             return 0, []
-        by_id = [position for position, one in enumerate(self._ids) if one == text.strip()]
-        if by_id:
-            return 0, by_id
+        if text.strip() in self._position_of_id:
+            return 0, [self._position_of_id[text.strip()]]
         for rank, names in ((1, self._plain), (2, self._short)):
             found = [position for position, name in enumerate(names) if name == wanted]
             if found:

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet
 
 from safetab.estimates.linear_form import LinearForm, Measured
-from safetab.findings import Finding, InvalidInput, Severity
+from safetab.estimates.number_reader import NumberReader, Row
 from safetab.release.release_folder import ReleaseFolder
 from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.iterations import CharacteristicIteration
@@ -19,12 +14,6 @@ from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.spec.published_lines import TOTAL_TABLE_ID, Line, lines_of
 from safetab.spec.tables import Stage, Table
 
-Row = dict[str, Any]
-
-_COLUMNS = (
-    "region_id", "iteration_code", "table", "table_id", "line", "count", "interval_low", "interval_high",
-    "unclamped_count", "stage_1_total", "status", "rule", "donor_geography_level", "donor_region_id",
-)  # fmt: skip
 _TABLES = {table.label: table for table in Table}
 _GEOGRAPHIES = {level.label: level for level in GeographyLevel}
 
@@ -34,37 +23,29 @@ class NumberRows:
 
     def __init__(self, folder: ReleaseFolder) -> None:
         self._folder = folder
+        self._files: dict[PopulationGroupLevel, NumberReader | None] = {}
 
     def of_group(self, geography: GeographyLevel, region_id: str, iteration: CharacteristicIteration) -> list[Row]:
         """All lines of one group; none if it is absent."""
-        condition = (pc.field("region_id") == region_id) & (pc.field("iteration_code") == iteration.code)
-        level = PopulationGroupLevel(geography, iteration.level)
-        return self._read(level, condition)
+        file = self._file(PopulationGroupLevel(geography, iteration.level))
+        return [] if file is None else file.rows({"iteration_code": [iteration.code]}, [region_id])
 
     def totals(
         self, level: PopulationGroupLevel, region_ids: Sequence[str] | None, codes: Sequence[str] | None
     ) -> list[Row]:
         """The totals of some entities and iterations, by rising region and iteration."""
-        condition = pc.field("table_id") == TOTAL_TABLE_ID
-        if region_ids is not None:
-            condition &= (pc.field("region_id") >= min(region_ids)) & (pc.field("region_id") <= max(region_ids))
-            condition &= pc.field("region_id").isin(list(region_ids))
+        file = self._file(level)
+        conditions: dict[str, Sequence[str]] = {"table_id": [TOTAL_TABLE_ID]}
         if codes is not None:
-            condition &= pc.field("iteration_code").isin(list(codes))
-        return self._read(level, condition)
+            conditions["iteration_code"] = codes
+        return [] if file is None else file.rows(conditions, region_ids)
 
-    def _read(self, level: PopulationGroupLevel, condition: pc.Expression) -> list[Row]:
-        number = self._folder.universe.number_of_level.get(level)
-        path = None if number is None else self._folder.numbers_of(self._folder.universe.levels[number])
-        if path is None:
-            return []
-        try:
-            table = pa.parquet.read_table(path, columns=list(_COLUMNS), filters=condition, partitioning=None)
-        except (pa.ArrowException, OSError):
-            finding = Finding(Severity.ERROR, str(path), "", "is damaged. Get the release again.")
-            raise InvalidInput([finding]) from None
-        rows: list[Row] = table.to_pylist()
-        return rows
+    def _file(self, level: PopulationGroupLevel) -> NumberReader | None:
+        if level not in self._files:
+            number = self._folder.universe.number_of_level.get(level)
+            path = None if number is None else self._folder.numbers_of(self._folder.universe.levels[number])
+            self._files[level] = None if path is None else NumberReader(path)
+        return self._files[level]
 
     def measured(self, row: Row, geography: GeographyLevel, iteration: CharacteristicIteration) -> Measured:
         """Whose noise the number of a row has: its donor's, if it is a copy."""
