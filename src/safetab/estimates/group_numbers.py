@@ -167,7 +167,16 @@ def _stub(row: Row) -> str:
 
 
 def _notes(row: Row) -> tuple[str, ...]:
-    if row["donor_region_id"] is None:
-        return ()
-    donor = f"{row['donor_geography_level']} {row['donor_region_id']}"
-    return (f"copied from {donor}, which is made of the same blocks: the same number, with the same noise",)
+    notes = []
+    if row["donor_region_id"] is not None:
+        donor = f"{row['donor_geography_level']} {row['donor_region_id']}"
+        notes.append(f"copied from {donor}, which is made of the same blocks: the same number, with the same noise")
+    if (
+        row["interval_low"] is not None
+        and row["unclamped_count"] - row["interval_low"] > row["unclamped_margin_of_error"]
+    ):
+        notes.append(
+            "small totals are shown only above a threshold, so that shown ones tend to be too large;"
+            " the interval takes that into account"
+        )
+    return tuple(notes)

@@ -1,0 +1,426 @@
+"""Questions that a journalist, a planner and a tribal demographer ask of a release, and the answers.
+
+The release has Puerto Rico, copies between areas of the same blocks, and numbers that a rule withheld. What is expected
+is read from its rows, plainly, or follows from the geography; nothing depends on which noise was drawn.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from tests.releases import Row, group, numbers_of, totals_of
+
+import safetab
+from safetab.estimates.absence import Absence
+from safetab.estimates.estimate import Estimate
+from safetab.estimates.open_release import Release
+from safetab.estimates.results import GroupTable
+from safetab.findings import InvalidInput
+from safetab.synthetic.demo_census import write_demo_census
+
+
+@pytest.fixture(scope="module")
+def census(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    write_demo_census(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def out(census: Path) -> Path:
+    out = census / "out"
+    rules = ["withhold-alone-above-partner"]
+    safetab.run(census / "parameters", census / "data", out, test_key="00" * 32, coterminous=True, rules=rules)
+    return out
+
+
+@pytest.fixture(scope="module")
+def release(out: Path) -> Release:
+    return safetab.open_release(out)
+
+
+@pytest.fixture(scope="module")
+def rows(out: Path) -> list[Row]:
+    return numbers_of(out)
+
+
+@pytest.fixture(scope="module")
+def totals(rows: list[Row]) -> dict[tuple[str, str, str], Row]:
+    return totals_of(rows)
+
+
+def present(answer: object) -> Estimate:
+    assert isinstance(answer, Estimate), answer
+    return answer
+
+
+# a journalist
+
+
+def test_1_how_many_dominicans_live_in_this_county(release: Release, totals: dict) -> None:
+    answer = present(release.total("Providence County", "dominican"))
+    row = totals["COUNTY", "44007", answer.counted[0].group.code]
+    assert (answer.value, answer.margin_of_error) == (row["count"], row["margin_of_error"])
+    assert answer.variance == pytest.approx(row["variance"])
+    assert answer.interval == (row["count"] - row["margin_of_error"], row["count"] + row["margin_of_error"])
+    assert str(answer).startswith(f"Dominican, Providence County, Rhode Island: {row['count']:,} ± ")
+
+
+def test_2_which_groups_are_the_largest_in_honolulu(release: Release, totals: dict) -> None:
+    answers = release.totals(geography="Honolulu County")
+    counts = sorted(
+        (row["count"] for key, row in totals.items() if key[:2] == ("COUNTY", "15003") and row["count"] is not None),
+        reverse=True,
+    )
+    assert [one.value for one in answers.largest(5)] == counts[:5]
+    assert len(answers.numbers) == len(counts)
+
+
+def test_3_are_there_more_dominicans_than_puerto_ricans(release: Release) -> None:
+    a, b = release.total("44007", "Dominican"), release.total("44007", "Puerto Rican")
+    difference = release.differ(a, b)
+    assert difference.value == present(a).value - present(b).value
+    assert difference.variance == pytest.approx(present(a).variance + present(b).variance)
+    assert difference.chance_of_noise_alone < 1e-6
+    assert "more than noise" in str(difference)
+    assert release.differ(b, a).chance_of_noise_alone == difference.chance_of_noise_alone
+
+
+def test_4_hmong_is_two_groups_and_both_are_named(release: Release) -> None:
+    with pytest.raises(InvalidInput) as told:
+        release.total("Providence County", "Hmong")
+    assert '"Hmong" could be 2: Hmong alone (1048); Hmong alone or in any combination (2048)' in str(told.value)
+    assert release.group("hmong", kind="alone").name == "Hmong alone"
+    assert release.group("Hmong alone").code == "1048"
+
+
+def test_5_a_misspelt_county_is_suggested(release: Release) -> None:
+    with pytest.raises(InvalidInput, match="Did you mean Providence County, Rhode Island"):
+        release.total("Provdence County", "Dominican")
+    with pytest.raises(InvalidInput, match="Did you mean Hmong alone"):
+        release.group("Hmogn")
+    with pytest.raises(InvalidInput, match=r'"San Juan" could be 4: San Juan County, New Mexico \(county 35045\)'):
+        release.geography("San Juan")
+    assert release.geography("dona ana").name == "Doña Ana County, New Mexico"
+    assert release.geography("San Juan", "place").region_id == "7276770"
+
+
+def test_6_why_is_there_no_number_for_the_hmong_of_kent_county(release: Release) -> None:
+    answer = release.total("Kent County", "Hmong alone")
+    assert isinstance(answer, Absence)
+    assert (answer.value, answer.status) == (None, "suppressed")
+    state = present(release.total("Rhode Island", "Hmong alone"))
+    assert [one.what for one in answer.instead] == [state.what]
+    assert f"Hmong alone, Rhode Island: {state.value:,} ± {state.margin_of_error}" in str(answer)
+    assert "not known to be zero" in str(answer)
+
+
+def test_7_what_share_are_children_and_how_sure_is_that(release: Release) -> None:
+    table = release.table("Providence County", "Dominican")
+    assert isinstance(table, GroupTable)
+    children, everyone = table.count(ages=(0, 17)), table.count()
+    share = release.ratio(children, everyone)
+    low, high = share.interval
+    assert share.value == pytest.approx(children.value / everyone.value)
+    assert low < share.value < high
+    assert (high - low) / 2 < children.margin_of_error / everyone.value  # they share noise, which cancels in part
+    assert "Fieller" in str(share)
+
+
+# a planner
+
+
+def test_8_girls_and_boys_under_five_are_two_cells(release: Release, rows: list[Row]) -> None:
+    table = release.table("Providence County", "Dominican")
+    assert isinstance(table, GroupTable)
+    cells = [
+        row
+        for row in rows
+        if group(row) == ("COUNTY", "44007", table.group.code) and (row["age_start"], row["age_end"]) == (0, 4)
+    ]
+    answer = table.count(ages=(0, 4))
+    assert len(cells) == 2
+    assert answer.value == sum(row["count"] for row in cells)
+    assert answer.variance == pytest.approx(sum(row["variance"] for row in cells))
+    assert table.count("female", (0, 4)).value == next(row["count"] for row in cells if row["sex"] == "female")
+
+
+def test_9_ages_that_the_table_does_not_have_are_told(release: Release) -> None:
+    table = release.table("Providence County", "Dominican")
+    assert isinstance(table, GroupTable)
+    with pytest.raises(InvalidInput, match="0 to 20 is not a range of this table: its ages begin at 0, 5, 18"):
+        table.count(ages=(0, 20))
+    with pytest.raises(InvalidInput, match=r'"woman" is none\. Say both, male or female'):
+        table.count("woman")
+
+
+def test_10_the_parts_of_a_table_add_up_to_it_with_no_noise_left_over(release: Release) -> None:
+    table = release.table("Providence County", "Dominican")
+    assert isinstance(table, GroupTable)
+    parts = release.sum([table.count("male"), table.count("female", (0, 17)), table.count("female", (18, 115))])
+    difference = release.differ(parts, release.total("44007", "Dominican"))
+    assert (difference.value, difference.variance, difference.margin_of_error) == (0, 0, 0)
+    assert "the same measurements" in str(difference)
+    assert parts.notes == ()
+
+
+def test_11_the_counties_of_a_state_added_up(release: Release, totals: dict) -> None:
+    code = release.group("Dominican").code
+    counties = release.totals(group="Dominican", level="county", within="Rhode Island")
+    published = [
+        row for key, row in totals.items() if key[0] == "COUNTY" and key[1].startswith("44") and key[2] == code
+    ]
+    answer = release.sum([counties])
+    assert len(counties) == 5
+    assert answer.value == sum(row["count"] for row in published)
+    assert answer.variance == pytest.approx(sum(row["variance"] for row in published))
+    assert ("absent" in " ".join(answer.notes)) == (len(published) < 5)
+    state = release.total("Rhode Island", "Dominican")
+    assert release.differ(answer, state).chance_of_noise_alone > 1e-6  # sums of different noise, in one distribution
+
+
+def test_12_absent_counties_are_named_and_not_taken_for_zero(release: Release) -> None:
+    counties = release.totals(group="Hmong", kind="alone", level="county", within="44")
+    answer = release.sum([counties])
+    assert len(counties.numbers) < len(counties) == 5
+    assert f"{len(counties.absences)} of 5 are absent and not in this sum" in answer.notes[0]
+    assert counties.absences[0].what in answer.notes[0]
+    with pytest.raises(InvalidInput, match=r"nothing to add up: Hmong alone, Kent County, Rhode Island \(suppressed\)"):
+        release.sum([("Kent County", "Hmong alone")])
+
+
+def test_13_groups_in_combination_overlap_and_the_sum_says_so(release: Release) -> None:
+    names = [f"{name} alone or in any combination" for name in ("Chinese", "Japanese")]
+    assert "overlap" in release.sum([("Hawaii", name) for name in names]).notes[0]
+    assert release.sum([("Hawaii", "Chinese alone"), ("Hawaii", "Japanese alone")]).notes == ()
+    assert release.sum([("Hawaii", names[0]), ("Utah", names[1])]).notes == ()
+    assert "overlap" in release.sum([("Hawaii", "East Asian alone"), ("Hawaii", "Chinese alone")]).notes[0]
+    assert "overlap" in release.sum([("Hawaii", "Chinese alone"), ("Hawaii", "Mexican")]).notes[0]
+    assert release.sum([("Hawaii", "Mexican"), ("Hawaii", "Dominican")]).notes == ()
+
+
+def test_14_a_county_and_a_city_in_it_overlap(release: Release) -> None:
+    answer = release.sum([("Providence County", "Dominican"), ("Providence city", "Dominican")])
+    assert "county and place areas may overlap" in answer.notes[0]
+    assert "overlap" in release.sum([("United States", "Dominican"), ("Utah", "Dominican")]).notes[0]
+    assert not release.sum([("United States", "Dominican"), ("Puerto Rico", "Dominican")]).notes
+
+
+def test_15_a_number_that_is_added_twice_has_twice_its_noise(release: Release) -> None:
+    one = present(release.total("Rhode Island", "Dominican"))
+    answer = release.sum([one, one])
+    assert (answer.value, answer.margin_of_error) == (2 * one.value, 2 * one.margin_of_error)
+    assert answer.variance == pytest.approx(4 * one.variance)
+    assert "more than once" in answer.notes[0]
+
+
+# a tribal demographer
+
+
+def test_16_the_navajo_nation_on_its_own_land(release: Release, totals: dict) -> None:
+    answer = present(release.total("Navajo", "Navajo Nation alone"))
+    assert answer.value == totals["AIANNH", "2430", answer.counted[0].group.code]["count"]
+    assert answer.combined is not None
+    assert answer.combined.margin_of_error < 0.75 * answer.margin_of_error
+
+
+def test_17_a_level_without_budget_says_what_is_counted_there_instead(release: Release) -> None:
+    answer = release.total("Navajo", "American Indian", kind="alone")
+    assert isinstance(answer, Absence)
+    assert answer.status == "not tabulated"
+    assert "the level has no budget" in str(answer)
+    assert "Its people are counted there in: Navajo Nation alone" in str(answer)
+    assert answer.instead[0].what == "American Indian alone, United States"
+
+
+def test_18_small_totals_come_with_an_interval_that_knows_of_the_threshold(release: Release, totals: dict) -> None:
+    low, key = min((row["count"], key) for key, row in totals.items() if row["interval_low"] is not None)
+    answer = present(release.total(key[1], key[2]))
+    assert answer.interval == (totals[key]["interval_low"], totals[key]["interval_high"])
+    assert answer.interval[0] < low - answer.margin_of_error or answer.interval[0] == 0
+    assert answer.combined is None  # the total underwent suppression
+    assert any("shown only above a threshold" in note for note in answer.notes)
+    assert any("doesn't know of it" in note for note in release.sum([answer, answer]).notes)
+
+
+def test_19_an_area_of_the_same_blocks_has_the_same_number_and_the_same_noise(release: Release, totals: dict) -> None:
+    key, row = next((key, row) for key, row in totals.items() if key[0] == "TRACT" and row["status"] == "copied")
+    copy = present(release.total(key[1], key[2]))
+    donor = present(release.total(row["donor_region_id"], key[2]))
+    difference = release.differ(copy, donor)
+    assert (difference.value, difference.noise.parts, difference.chance_of_noise_alone) == (0, (), 1)
+    assert "copied from COUNTY" in copy.notes[0]
+    both = release.sum([copy, donor])
+    assert both.variance == pytest.approx(4 * copy.variance)
+    assert "a copy and its donor" in both.notes[0]
+
+
+def test_20_puerto_rico_answers_like_everywhere_else(release: Release, totals: dict) -> None:
+    code = release.group("Dominican").code
+    state = present(release.total("Puerto Rico", "Dominican"))
+    assert state.value == totals["PR-STATE", "72", code]["count"]
+    municipios = release.totals(group="Dominican", level="county", within="Puerto Rico")
+    assert {one.entity.geography.label for one in municipios.absences} | {
+        one.counted[0].entity.geography.label for one in municipios.numbers
+    } == {"PR-COUNTY"}
+    copied = next(key for key, row in totals.items() if key[0] == "PR-TRACT" and row["status"] == "copied")
+    assert "copied from PR-COUNTY" in str(release.total(copied[1], copied[2]))
+
+
+# and what else must hold
+
+
+def test_withheld_numbers_are_absent_with_the_rule(release: Release, totals: dict) -> None:
+    key = next(key for key, row in totals.items() if key[0] == "COUNTY" and row["status"] == "withheld")
+    answer = release.total(key[1], key[2])
+    assert isinstance(answer, Absence)
+    assert answer.status == "withheld"
+    assert "withhold-alone-above-partner" in str(answer)
+    assert answer.instead
+    with pytest.raises(InvalidInput, match=r"has no number \(withheld\)"):
+        release.differ(answer, answer)
+
+
+def test_a_table_names_its_withheld_lines_and_does_not_add_over_them(release: Release, rows: list[Row]) -> None:
+    row = next(
+        row
+        for row in rows
+        if row["geography_level"] == "COUNTY" and row["status"] == "withheld" and row["stub"] == "Under 18 years"
+    )
+    table = release.table(row["region_id"], row["iteration_code"])
+    assert isinstance(table, GroupTable)
+    assert any("Under 18 years (rule withhold-alone-above-partner)" in line for line in table.withheld)
+    with pytest.raises(InvalidInput, match="withheld some of these cells"):
+        table.count(ages=(0, 17))
+
+
+def test_every_total_and_cell_of_the_release_has_its_own_margin_and_variance(release: Release, rows: list[Row]) -> None:
+    """Forms give back what the release says of each row, whatever its level, table or donor."""
+    seen = 0
+    for row in rows[::97]:
+        if row["status"] == "withheld":
+            continue
+        table = release.table(row["region_id"], row["iteration_code"])
+        assert isinstance(table, GroupTable)
+        answer = table.count(row["sex"], (row["age_start"], row["age_end"]))
+        assert answer.value == row["unclamped_count"]
+        assert answer.margin_of_error == row["unclamped_margin_of_error"]
+        assert answer.variance == pytest.approx(row["variance"])
+        seen += 1
+    assert seen > 300
+
+
+def test_combined_totals_are_nearer_to_the_truth(release: Release, census: Path, tmp_path: Path) -> None:
+    """Against the synthetic people: the mean square of errors, over all combined totals of nation and states.
+
+    There are hundreds, with independent noise, and the variance falls by half or more; by chance the combined ones are
+    no better less than once in a million times.
+    """
+    config = json.loads((census / "parameters" / "config.json").read_text())
+    budgets = {key: 10**9 for key in config if key.startswith("privacy_budget_p_level") and config[key] != 0}
+    (tmp_path / "parameters").mkdir()
+    for path in (census / "parameters").iterdir():
+        (tmp_path / "parameters" / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "parameters" / "config.json").write_text(json.dumps(config | budgets))
+    safetab.run(tmp_path / "parameters", census / "data", tmp_path / "out", test_key="11" * 32)
+    truth = totals_of(numbers_of(tmp_path / "out"))
+    errors = []
+    for area in ("United States", "Hawaii", "New Mexico", "Rhode Island", "Utah", "Vermont", "Puerto Rico"):
+        for one in release.totals(geography=area).numbers:
+            if one.combined is not None:
+                entity, code = one.counted[0].entity, one.counted[0].group.code
+                exact = truth[entity.geography.label, entity.region_id, code]["count"]
+                deviation = one.variance**0.5
+                errors.append(
+                    ((one.exact_value - exact) / deviation, float(one.combined.exact_value - exact) / deviation)
+                )
+                low, high = one.combined.interval
+                assert high - low <= 2 * one.margin_of_error + 1
+    assert len(errors) > 300
+    own, combined = (sum(float(error) ** 2 for error in column) for column in zip(*errors, strict=True))
+    assert 0.7 < own / len(errors) < 1.3
+    assert combined < 0.75 * own
+
+
+def test_a_regional_ethnicity_is_combined_with_its_detailed_groups_in_states_alone(release: Release) -> None:
+    state = present(release.total("Rhode Island", "Caribbean Hispanic"))
+    assert state.combined is not None
+    assert state.combined.margin_of_error < 0.2 * state.margin_of_error
+    measured = {key.iteration_code for key in state.combined.form.weights}
+    assert {release.group(name).code for name in ("Cuban", "Dominican", "Puerto Rican")} < measured
+    county = present(release.total("Providence County", "Caribbean Hispanic"))
+    assert county.combined is not None
+    assert {key.iteration_code for key in county.combined.form.weights} == {county.counted[0].group.code}
+
+
+def test_where_negative_numbers_were_raised_to_0_the_number_without_that_is_used(census: Path, tmp_path: Path) -> None:
+    (tmp_path / "parameters").mkdir()
+    for path in (census / "parameters").iterdir():
+        (tmp_path / "parameters" / path.name).write_bytes(path.read_bytes())
+    config = json.loads((census / "parameters" / "config.json").read_text()) | {"allow_negative_counts": False}
+    (tmp_path / "parameters" / "config.json").write_text(json.dumps(config))
+    safetab.run(tmp_path / "parameters", census / "data", tmp_path / "out", test_key="00" * 32)
+    row = next(row for row in numbers_of(tmp_path / "out") if row["count"] != row["unclamped_count"])
+    table = safetab.open_release(tmp_path / "out").table(row["region_id"], row["iteration_code"])
+    assert isinstance(table, GroupTable)
+    answer = table.count(row["sex"], (row["age_start"], row["age_end"]))
+    assert (answer.value, answer.published) == (row["unclamped_count"], row["count"])
+    assert answer.margin_of_error == row["unclamped_margin_of_error"]
+    assert f"shown in the release as {row['count']:,}" in str(answer)
+
+
+def test_results_convert_to_arrow_pandas_and_polars(release: Release) -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    answers = release.totals(group="Hmong", kind="alone", level="county")
+    table = answers.to_arrow()
+    assert isinstance(table, pa.Table)
+    assert (len(table), table["estimate"].null_count) == (len(answers), len(answers.absences))
+    assert isinstance(answers.to_pandas(), pandas.DataFrame)
+    assert isinstance(answers.to_polars(), polars.DataFrame)
+    total = present(release.total("Rhode Island", "Dominican"))
+    frame = total.to_pandas()
+    assert frame["estimate"][0] == total.value
+    assert frame["combined_total"][0] == pytest.approx(float(total.combined.exact_value))
+    difference = release.differ(total, release.total("Utah", "Dominican"))
+    assert difference.to_polars()["chance_of_noise_alone"][0] == difference.chance_of_noise_alone
+    assert release.ratio(total, total).to_arrow()["ratio"][0].as_py() == 1
+    assert repr(total) == str(total)
+
+
+def test_without_pandas_a_sentence_says_what_to_do(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(ModuleNotFoundError, match="pandas is not installed: `pip install pandas`, or use to_arrow"):
+        release.total("Rhode Island", "Dominican").to_pandas()
+
+
+def test_another_confidence_can_be_asked_for(release: Release) -> None:
+    answer = present(release.total("Rhode Island", "Dominican"))
+    assert answer.margin_at(0.95) == answer.margin_of_error < answer.margin_at("0.99")
+    assert answer.margin_at(0.95) == answer.noise.margin_of_error(Fraction(19, 20))
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        answer.margin_at(95)
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ({"geography": "Providence County", "group": "Dominican"}, "give group= and level=, or geography= alone"),
+        ({"group": "Dominican", "level": "village"}, '"village" is no level of this release. Say one of nation, state'),
+        ({"group": "Dominican", "level": "county", "within": "Providence city"}, "give a state, or a county"),
+        ({"group": "Dominican", "level": "aiannh", "within": "Utah"}, "other areas don't nest"),
+        ({"geography": "Utah", "kind": "tribe"}, '"tribe" is no kind of group'),
+    ],
+)
+def test_questions_that_make_no_sense_are_told(question: dict[str, str], message: str, release: Release) -> None:
+    with pytest.raises(InvalidInput) as told:
+        release.totals(**question)
+    assert message in str(told.value)
+
+
+def test_what_is_no_release_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="is no release"):
+        safetab.open_release(tmp_path)
