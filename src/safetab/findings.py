@@ -96,8 +96,8 @@ def described(findings: Iterable[Finding]) -> str:
     return "\n".join(lines)
 
 
-def shortened(items: Iterable[object], shown: int = 5) -> str:
+def shortened(items: Iterable[object], shown: int = 5, between: str = ", ") -> str:
     """A list for a sentence: the first few, then how many more."""
     texts = [str(item) for item in items]
     more = len(texts) - shown
-    return ", ".join(texts[:shown]) + (f" and {more} more" if more > 0 else "")
+    return between.join(texts[:shown]) + (f" and {more} more" if more > 0 else "")

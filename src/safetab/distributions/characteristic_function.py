@@ -28,8 +28,8 @@ def log_characteristic_function(
 
 
 def spread(noise: DiscreteGaussian | DiscreteLaplace) -> float:
-    """What bounds the tails of sums: sigma of a discrete Gaussian, the standard deviation of a discrete Laplace."""
-    return sqrt(noise.sigma_squared if isinstance(noise, DiscreteGaussian) else _geometric_variance(noise))
+    """What bounds the tails of sums: sigma of a discrete Gaussian; of a discrete Laplace the deviation, at least 1."""
+    return sqrt(noise.sigma_squared if isinstance(noise, DiscreteGaussian) else max(_geometric_variance(noise), 1.0))
 
 
 def _geometric_variance(noise: DiscreteLaplace) -> float:

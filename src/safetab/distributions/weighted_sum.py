@@ -61,7 +61,7 @@ class WeightedSum:
         return Fraction(reduce(gcd, (int(weight * below) for weight in weights), 0), below)
 
     def margin_of_error(self, confidence: Fraction) -> Fraction:
-        """The least m with P[|noise| <= m] >= confidence; if `is_smoothed`, more by a thousandth of a deviation."""
+        """The least m with P[|noise| <= m] >= confidence; if `is_smoothed`, at most 0.2 % of a deviation more."""
         if confidence not in self._margins:
             self._margins[confidence] = self._margin_of_error(confidence)
         return self._margins[confidence]

@@ -14,7 +14,7 @@ from safetab.release.universe import Universe
 from safetab.spec.geography_levels import EntityKind, GeographyLevel
 from safetab.spec.iterations import CharacteristicIteration, IterationKind, IterationLevel
 
-_FINEST_SHARE = 10_000  # weights are fractions with at most this denominator: what they cost is below 1e-8
+_FINEST_SHARE = 10_000  # weights are fractions with at most this denominator: it costs below 1e-5 of the variance
 
 
 @dataclass(frozen=True, slots=True)

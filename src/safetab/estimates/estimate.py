@@ -91,6 +91,7 @@ class Estimate(Tabular):
         if self.combined is not None:
             value, margin = float(self.combined.exact_value), float(self.combined.margin_of_error)
             lines.append(f"  combined with all that was measured: {shown(value)} ± {shown(margin)}")
+            lines += [f"    {note}" for note in self.combined.notes]
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
     def rows(self) -> list[dict[str, object]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
+from math import sqrt
 
 from safetab.estimates.absence import Absence, most_if_suppressed, reason_of
 from safetab.estimates.combined_totals import Guess, combined, parts_of_regional_group
@@ -23,6 +24,8 @@ from safetab.spec.iterations import CharacteristicIteration, IterationLevel
 from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.spec.published_lines import TOTAL_TABLE_ID, Sex
 from safetab.spec.tables import Stage, Table
+
+_DEVIATIONS_NEAR = 2  # of stage 1; farther from a threshold the margin of a combined total holds as often as it says
 
 
 class GroupNumbers:
@@ -91,7 +94,27 @@ class GroupNumbers:
             selection_aware=(row["interval_low"], row["interval_high"]) if is_selected else None,
             combined=None
             if better is None
-            else Estimate(f"{_what(counted)}, combined", better.value, better.form, self._confidence, (counted,)),
+            else Estimate(
+                what=f"{_what(counted)}, combined",
+                exact_value=better.value,
+                form=better.form,
+                confidence=self._confidence,
+                counted=(counted,),
+                notes=self._threshold_notes(row, group, measured),
+            ),
+        )
+
+    def _threshold_notes(self, row: Row, group: CharacteristicIteration, measured: Measured) -> tuple[str, ...]:
+        """What is said where the choice of the table tells much about the noise of the stage-1 total."""
+        if row["stage_1_total"] is None:
+            return ()
+        facts = self._facts(measured.geography, group.level)
+        near = _DEVIATIONS_NEAR * sqrt(float(facts.noise[Stage.STAGE_1].variance().mid()))
+        if all(abs(row["stage_1_total"] - threshold) > near for threshold in facts.thresholds.as_tuple):
+            return ()
+        return (
+            "its first total is near a threshold between tables, which makes the combined one less sure than it says:"
+            " the published number is not affected",
         )
 
     def _better(self, row: Row, own: Guess, counted: Counted, measured: Measured) -> Guess | None:

@@ -101,7 +101,7 @@ class Release:
         parts = [one for one in answers if isinstance(one, Estimate)]
         absences = [one for one in answers if isinstance(one, Absence)]
         if not parts:
-            raise self._lookup.refusal("sum", f"nothing to add up: {shortened(_why(absences))}.")
+            raise self._lookup.refusal("sum", f"nothing to add up: {shortened(_why(absences), between='; ')}.")
         notes = sum_notes(self._universe, parts, absences)
         return sum_of_estimates(parts, what or f"the sum of {len(parts):,} numbers", notes)
 

@@ -49,7 +49,7 @@ def sum_notes(universe: Universe, parts: Sequence[Estimate], absences: Sequence[
     if absences:
         notes.append(
             f"{len(absences):,} of {len(parts) + len(absences):,} are absent and not in this sum, which is not the same"
-            f" as zero: {shortened([one.what for one in absences], _NAMES_SHOWN)}{_at_most(absences)}"
+            f" as zero: {shortened([one.what for one in absences], _NAMES_SHOWN, '; ')}{_at_most(absences)}"
         )
     selected = sum(part.selection_aware is not None for part in parts)
     if selected:

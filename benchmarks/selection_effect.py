@@ -1,0 +1,68 @@
+"""What choosing the table by the stage-1 total does to combined totals: `python -m benchmarks.selection_effect`.
+
+A combined total uses the stage-1 total again, which is known to have passed (or not) a threshold. Computed, not
+simulated: for a group of n people the chance that the margin of the combined total holds n, given the table it got, by
+(n - threshold) / sigma of stage 1; and how far the combined total is off on average, in its own standard deviations.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.float_tails import FloatTails
+from safetab.estimates.combined_totals import Guess, combined
+from safetab.estimates.linear_form import LinearForm, Measured
+from safetab.spec.geography_levels import GeographyLevel
+from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
+
+CONFIDENCE = Fraction(19, 20)
+STAGE_1, STAGE_2 = DiscreteGaussian(Fraction(15000, 53)), DiscreteGaussian(Fraction(5000, 159))  # counties, 2020
+DISTANCES = (-4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4)
+
+
+def combined_form(cells: int) -> tuple[float, float, float]:
+    """The share of the stage-1 total, the margin and the standard deviation of a combined total."""
+    own = Measured(GeographyLevel.COUNTY, "44007", "3010", Stage.STAGE_2, STAGE_2)
+    first = own._replace(stage=Stage.STAGE_1, noise=STAGE_1)
+    guesses = [Guess(Fraction(0), LinearForm({own: (1,) * cells})), Guess(Fraction(0), LinearForm({first: (1,)}))]
+    form = combined(guesses).form
+    return float(form.weights[first][0]), float(form.noise.margin_of_error(CONFIDENCE)), form.noise.variance**0.5
+
+
+def coverage(table: Table, distance: float, *, is_above: bool) -> tuple[float, float, float]:
+    """How often a group at this distance gets the table, how often its margin holds, and its mean error."""
+    share, margin, deviation = combined_form(table.cells)
+    noise = np.arange(-400, 401)
+    sigma = float(STAGE_1.sigma_squared) ** 0.5
+    chances = np.exp(-(noise**2) / (2 * float(STAGE_1.sigma_squared)))
+    passes = noise >= -round(distance * sigma)  # n + noise >= threshold
+    chances = np.where(passes == is_above, chances / chances.sum(), 0.0)
+    cells = FloatTails(DiscreteGaussian(table.cells * STAGE_2.sigma_squared))
+    low = np.ceil((-margin - share * noise) / (1 - share) - 1e-9).astype(np.int64)
+    high = np.floor((margin - share * noise) / (1 - share) + 1e-9).astype(np.int64)
+    held = cells.at_least(low) - cells.at_least(high + 1)
+    reached = chances.sum()
+    return reached, (chances * held).sum() / reached, share * (chances * noise).sum() / reached / deviation
+
+
+def main() -> None:
+    print("Sigma as in 2020 for a county's Detailed groups; margins at 95 %. Below: the group got the coarser table.")
+    for above in SEX_BY_AGE_TABLES:
+        below = [Table.TOTAL, *SEX_BY_AGE_TABLES][SEX_BY_AGE_TABLES.index(above)]
+        print(f"\nThreshold of {above.label}")
+        print("(n - threshold) / sigma_1 | gets it | holds n | off by || gets the coarser | holds n | off by")
+        for distance in DISTANCES:
+            cells = []
+            for table, is_above in ((above, True), (below, False)):
+                reached, held, mean = coverage(table, distance, is_above=is_above)
+                is_combined = table is not Table.TOTAL
+                shown = f"{100 * held:5.1f} % | {mean:+.2f}" if is_combined and reached > 1e-5 else "      - |     -"
+                cells.append(f"{100 * reached:5.1f} % | {shown}")
+            print(f"{distance:+25.1f} | " + " || ".join(cells))
+
+
+if __name__ == "__main__":
+    main()
