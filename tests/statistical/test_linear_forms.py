@@ -28,7 +28,7 @@ LAPLACE = DiscreteLaplace(Fraction(9, 2))
 
 
 def measured(region: str, noise: Noise, stage: Stage = Stage.STAGE_2) -> Measured:
-    return Measured(GeographyLevel.COUNTY, region, "3010", stage, noise)
+    return Measured("", GeographyLevel.COUNTY, region, "3010", stage, noise)
 
 
 def form(region: str, noise: Noise, weights: Weights, stage: Stage = Stage.STAGE_2) -> LinearForm:

@@ -6,6 +6,7 @@ is read from its rows, plainly, or follows from the geography; nothing depends o
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 import subprocess
@@ -425,6 +426,34 @@ def test_questions_that_make_no_sense_are_told(question: dict[str, str], message
     with pytest.raises(InvalidInput) as told:
         release.totals(**question)
     assert message in str(told.value)
+
+
+def test_numbers_of_two_releases_are_not_mixed(release: Release, out: Path, tmp_path: Path) -> None:
+    """Their noise has the same addresses, and is not the same."""
+    shutil.copytree(out / "release", tmp_path / "release")
+    other = safetab.open_release(tmp_path).total("Utah", "Mexican")
+    for question in (release.differ, release.ratio, lambda *numbers: release.sum(numbers)):
+        with pytest.raises(InvalidInput, match="is of another release"):
+            question(release.total("Utah", "Mexican"), other)
+    assert safetab.open_release(out).differ(release.total("Utah", "Mexican"), release.total("Utah", "Cuban"))
+    with pytest.raises(InvalidInput, match=r"give numbers, answers of totals\(\), or pairs"):
+        release.sum(["Mexican"])
+
+
+def test_the_csv_way_gives_the_same_sum(release: Release, out: Path, tmp_path: Path) -> None:
+    """As the how-to tells users of R and of spreadsheets."""
+    assert CliRunner().invoke(app, ["export", str(out), str(tmp_path / "csv")]).exit_code == 0
+    with (tmp_path / "csv" / "numbers" / "COUNTY.csv").open(encoding="utf-8", newline="") as file:
+        totals = [
+            row
+            for row in csv.DictReader(file)
+            if (row["table_id"], row["iteration_name"]) == ("T01001", "Dominican") and row["status"] != "withheld"
+        ]
+    counties = release.totals(group="Dominican", level="county").numbers
+    answer = release.sum([one for one in counties if one.counted[0].entity.geography.label == "COUNTY"])
+    assert sum(int(row["unclamped_count"]) for row in totals) == answer.value
+    by_hand = 1.96 * sum(float(row["variance"]) for row in totals) ** 0.5
+    assert by_hand == pytest.approx(answer.margin_of_error, abs=1)
 
 
 def test_what_is_no_release_is_told(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ class GroupNumbers:
         self._universe = folder.universe
         self._confidence = folder.facts.options.confidence
         self._rows = NumberRows(folder)
+        self.release = self._rows.release
         self._at_most = cache(self._most_if_suppressed)
 
     def total(self, entity: Entity, group: CharacteristicIteration) -> Answer:

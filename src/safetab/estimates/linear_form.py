@@ -17,9 +17,11 @@ from safetab.spec.tables import Stage
 class Measured(NamedTuple):
     """A group as one stage measured it: its total or its cells, with a draw of noise for each.
 
-    A number that was copied names the group that gave it, so that copies share their noise by construction.
+    A number that was copied names the group that gave it, so that copies share their noise by construction. The same
+    group of another release has other noise; `release` is the folder.
     """
 
+    release: str
     geography: GeographyLevel
     region_id: str
     iteration_code: str

@@ -23,6 +23,7 @@ class NumberRows:
 
     def __init__(self, folder: ReleaseFolder) -> None:
         self._folder = folder
+        self.release = str(folder.path.resolve())
         self._files: dict[PopulationGroupLevel, NumberReader | None] = {}
 
     def of_group(self, geography: GeographyLevel, region_id: str, iteration: CharacteristicIteration) -> list[Row]:
@@ -54,7 +55,7 @@ class NumberRows:
         region = row["region_id"] if donor is None else row["donor_region_id"]
         stage = Stage.TOTAL_ONLY if iteration.is_total_only else Stage.STAGE_2
         noise = self._folder.universe.level_of(origin, iteration.level).noise[stage]
-        return Measured(origin, region, iteration.code, stage, noise)
+        return Measured(self.release, origin, region, iteration.code, stage, noise)
 
     def stage_1(self, measured: Measured, iteration: CharacteristicIteration) -> LinearForm:
         """The form of the total by which the table of a group was chosen."""

@@ -22,6 +22,7 @@ Geographic = str | Entity
 Grouped = str | CharacteristicIteration
 Addend = Answer | Answers | tuple[Geographic, Grouped]
 
+_PAIR = ("area", "group")
 _IDS_THAT_NEST = {EntityKind.STATE, EntityKind.COUNTY}
 
 
@@ -122,13 +123,16 @@ class Release:
     def _present(self, answer: Answer) -> Estimate:
         if isinstance(answer, Absence):
             raise self._lookup.refusal(answer.what, f"has no number ({answer.status}). {answer.reason}")
+        if any(measured.release != self._numbers.release for measured in answer.form.weights):
+            raise self._lookup.refusal(answer.what, "is of another release. Ask this one for all numbers.")
         return answer
 
     def _answers(self, addend: Addend) -> Iterable[Answer]:
-        if isinstance(addend, Answers):
-            return addend
-        if isinstance(addend, Estimate | Absence):
-            return [addend]
+        if isinstance(addend, Answers | Estimate | Absence):
+            answers = addend if isinstance(addend, Answers) else [addend]
+            return [one if isinstance(one, Absence) else self._present(one) for one in answers]
+        if not isinstance(addend, tuple) or len(addend) != len(_PAIR):
+            raise self._lookup.refusal("sum", f"give numbers, answers of totals(), or pairs ({', '.join(_PAIR)}).")
         entity, iteration = self._found(*addend, None, None)
         return [self._numbers.total(entity, iteration)]
 
