@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from safetab.estimates.estimate import Estimate, percent
 from safetab.estimates.lookup import Entity
-from safetab.estimates.tabular import Tabular
+from safetab.estimates.tabular import NUMBER_SCHEMA, Tabular
 from safetab.release.universe import LevelFacts, NotTabulated
 from safetab.spec.iterations import CharacteristicIteration
 from safetab.spec.tables import Stage
@@ -16,6 +16,8 @@ from safetab.spec.tables import Stage
 @dataclass(frozen=True, eq=False, repr=False)
 class Absence(Tabular):
     """Why a group has no number. Absent is not zero."""
+
+    schema = NUMBER_SCHEMA
 
     entity: Entity
     group: CharacteristicIteration
@@ -58,17 +60,7 @@ class Absence(Tabular):
                 "region_name": self.entity.name,
                 "iteration_code": self.group.code,
                 "iteration_name": self.group.name,
-                "sex": None,
-                "age_start": None,
-                "age_end": None,
                 "status": self.status,
-                "estimate": None,
-                "margin_of_error": None,
-                "interval_low": None,
-                "interval_high": None,
-                "variance": None,
-                "combined_total": None,
-                "combined_margin_of_error": None,
                 "notes": self.reason,
             }
         ]

@@ -9,7 +9,7 @@ from functools import cached_property
 from safetab.distributions.weighted_sum import WeightedSum
 from safetab.estimates.linear_form import LinearForm
 from safetab.estimates.lookup import Entity
-from safetab.estimates.tabular import Tabular
+from safetab.estimates.tabular import NUMBER_SCHEMA, Tabular
 from safetab.spec.iterations import CharacteristicIteration
 from safetab.spec.published_lines import Sex
 from safetab.spec.tables import OLDEST_AGE
@@ -28,8 +28,8 @@ class Counted:
     age_end: int
 
     @property
-    def is_all_ages(self) -> bool:
-        return (self.age_start, self.age_end) == (0, OLDEST_AGE)
+    def ages(self) -> tuple[int, int]:
+        return self.age_start, self.age_end
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +39,8 @@ class Estimate(Tabular):
     `value` is the number with no part raised to 0, `published` what the release shows if that differs. `interval` holds
     the truth at the `confidence`; where small totals are not shown, it takes that into account.
     """
+
+    schema = NUMBER_SCHEMA
 
     what: str
     exact_value: Fraction

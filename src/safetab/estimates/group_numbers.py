@@ -23,7 +23,7 @@ from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.iterations import CharacteristicIteration, IterationLevel
 from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.spec.published_lines import TOTAL_TABLE_ID, Sex
-from safetab.spec.tables import Stage, Table
+from safetab.spec.tables import OLDEST_AGE, Stage, Table
 
 _DEVIATIONS_NEAR = 2  # of stage 1; farther from a threshold the margin of a combined total holds as often as it says
 
@@ -180,7 +180,7 @@ def _codes(groups: Sequence[CharacteristicIteration]) -> list[str]:
 def _what(counted: Counted) -> str:
     people = f"{counted.group.name}, {counted.entity.name}"
     sex = counted.sex.value if counted.sex is not Sex.BOTH else ""
-    ages = ages_in_words(counted.age_start, counted.age_end) if not counted.is_all_ages else ""
+    ages = ages_in_words(*counted.ages) if counted.ages != (0, OLDEST_AGE) else ""
     line = f"{sex} {ages}".strip()
     return f"{people}, {line}" if line else people
 

@@ -9,7 +9,7 @@ from safetab.estimates.estimate import Estimate
 from safetab.estimates.group_numbers import GroupNumbers
 from safetab.estimates.lookup import Entity
 from safetab.findings import shortened
-from safetab.release.status import SUPPRESSED
+from safetab.release.status import NOT_TABULATED
 from safetab.release.universe import Universe
 from safetab.spec.geography_levels import EntityKind, GeographyLevel
 from safetab.spec.iterations import CharacteristicIteration, IterationLevel
@@ -35,7 +35,7 @@ def instead_of(absence: Absence, universe: Universe, numbers: GroupNumbers) -> A
     return replace(
         absence,
         instead=tuple(one for one in found if isinstance(one, Estimate)),
-        hint=None if absence.status == SUPPRESSED else _hint(universe, entity.geography, group),
+        hint=_hint(universe, entity.geography, group) if absence.status == NOT_TABULATED else None,
     )
 
 

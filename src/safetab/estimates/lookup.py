@@ -48,9 +48,8 @@ class Lookup:
         if level is None:
             return known
         word = plain(level).replace("_", "-")
-        labelled = [one for one in known if one.label.casefold() == word and not hasattr(EntityKind, word.upper())]
-        kind = "nation" if word in {"usa", "us"} else word
-        found = labelled or [one for one in known if one.entity_kind.name.casefold() == kind]
+        found = [one for one in known if one.entity_kind.name.casefold() == word]
+        found = found or [one for one in known if one.label.casefold() == word]
         if not found:
             raise self.refusal("level", f'"{level}" is no level of this release. Say one of {", ".join(LEVEL_WORDS)}.')
         return tuple(found)

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-import pyarrow as pa
-
 from safetab.estimates.absence import Absence
 from safetab.estimates.estimate import Estimate, ages_in_words, percent, shown
 from safetab.estimates.lookup import Entity
 from safetab.estimates.sums import sum_of_estimates
-from safetab.estimates.tabular import Tabular
+from safetab.estimates.tabular import NUMBER_SCHEMA, Tabular
 from safetab.findings import Finding, InvalidInput, Severity
 from safetab.spec.iterations import CharacteristicIteration
 from safetab.spec.published_lines import Sex
@@ -21,24 +19,13 @@ from safetab.spec.tables import OLDEST_AGE, Table
 Answer = Estimate | Absence
 
 _MOST_SHOWN = 20
-_COLUMNS = pa.schema(
-    [
-        *((name, pa.string()) for name in (
-            "what", "geography_level", "region_id", "region_name", "iteration_code", "iteration_name", "sex")),
-        ("age_start", pa.int64()),
-        ("age_end", pa.int64()),
-        ("status", pa.string()),
-        *((name, pa.float64()) for name in (
-            "estimate", "margin_of_error", "interval_low", "interval_high", "variance", "combined_total",
-            "combined_margin_of_error")),
-        ("notes", pa.string()),
-    ]
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answers(Tabular):
     """Numbers and absences, in the order of areas and groups; absent ones are listed only where they were asked for."""
+
+    schema = NUMBER_SCHEMA
 
     answers: tuple[Answer, ...]
 
@@ -66,9 +53,6 @@ class Answers(Tabular):
     def rows(self) -> list[dict[str, object]]:
         return [row for one in self.answers for row in one.rows()]
 
-    def to_arrow(self) -> pa.Table:
-        return pa.Table.from_pylist(self.rows(), schema=_COLUMNS)
-
     def __str__(self) -> str:
         lines = [str(one).splitlines()[0] for one in self.answers[:_MOST_SHOWN]]
         more = len(self.answers) - _MOST_SHOWN
@@ -79,6 +63,8 @@ class Answers(Tabular):
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupTable(Tabular):
     """The sex-by-age table of one group, or its lone total."""
+
+    schema = NUMBER_SCHEMA
 
     entity: Entity
     group: CharacteristicIteration
@@ -99,9 +85,7 @@ class GroupTable(Tabular):
         wanted = next((one for one in Sex if one.value == sex.strip().casefold()), None)
         if wanted is None:
             self._refuse("sex", f'"{sex}" is none. Say both, male or female.')
-        first, last = ages
-        if last >= OLDEST_AGE - 1:
-            last = OLDEST_AGE
+        first, last = ages[0], min(ages[1], OLDEST_AGE)
         starts = (*self.age_starts, OLDEST_AGE + 1) if self.age_starts else (0, OLDEST_AGE + 1)
         if first not in starts or last + 1 not in starts or first > last:
             self._refuse("ages", f"{first} to {last} is not a range of this table: {self._ranges()}")
@@ -110,27 +94,21 @@ class GroupTable(Tabular):
         return self._sum_of_cells(wanted, first, last)
 
     def _sum_of_cells(self, sex: Sex, first: int, last: int) -> Estimate:
-        exact = [
-            one
-            for one in self.lines
-            if (one.counted[0].sex, one.counted[0].age_start, one.counted[0].age_end) == (sex, first, last)
+        lines = {(line.counted[0].sex, *line.counted[0].ages): line for line in self.lines}
+        if (sex, first, last) in lines:
+            return lines[sex, first, last]
+        ends = [*(start - 1 for start in self.age_starts[1:]), OLDEST_AGE]
+        wanted = [
+            (one, start, end)
+            for one in ((sex,) if sex is not Sex.BOTH else (Sex.MALE, Sex.FEMALE))
+            for start, end in zip(self.age_starts, ends, strict=True)
+            if first <= start and end <= last
         ]
-        if exact:
-            return exact[0]
-        inside = [
-            one
-            for one in self.lines
-            if one.counted[0].sex in ({sex} if sex is not Sex.BOTH else {Sex.MALE, Sex.FEMALE})
-            and first <= one.counted[0].age_start
-            and one.counted[0].age_end <= last
-            and not one.counted[0].is_all_ages
-        ]
-        ranges = {(start, sex_of) for start in self.age_starts if first <= start <= last for sex_of in _sexes(sex)}
-        if {(one.counted[0].age_start, one.counted[0].sex) for one in inside} != ranges:
+        if not wanted or any(cell not in lines for cell in wanted):
             self._refuse("ages", "a rule of the release withheld some of these cells, so that they can't be added up.")
         people = {Sex.BOTH: "", Sex.MALE: "male ", Sex.FEMALE: "female "}[sex]
         what = f"{self.group.name}, {self.entity.name}, {people}{ages_in_words(first, last)}"
-        return sum_of_estimates(inside, what)
+        return sum_of_estimates([lines[cell] for cell in wanted], what)
 
     def _ranges(self) -> str:
         if not self.age_starts:
@@ -143,18 +121,11 @@ class GroupTable(Tabular):
     def rows(self) -> list[dict[str, object]]:
         return [row for line in self.lines for row in line.rows()]
 
-    def to_arrow(self) -> pa.Table:
-        return pa.Table.from_pylist(self.rows(), schema=_COLUMNS)
-
     def __str__(self) -> str:
         lines = [f"{self.group.name}, {self.entity.name} ({self.table.label})"]
         for one in self.lines:
             counted = one.counted[0]
-            label = f"{counted.sex.value}, {ages_in_words(counted.age_start, counted.age_end)}"
+            label = f"{counted.sex.value}, {ages_in_words(*counted.ages)}"
             lines.append(f"  {label:28} {shown(one.value):>10} ± {shown(one.margin_of_error)}")
         lines += [f"  withheld: {line}" for line in self.withheld]
         return "\n".join([*lines, f"  ± at {percent(self.lines[0].confidence)}" if self.lines else ""]).rstrip()
-
-
-def _sexes(sex: Sex) -> tuple[Sex, ...]:
-    return (sex,) if sex is not Sex.BOTH else (Sex.MALE, Sex.FEMALE)

@@ -33,12 +33,14 @@ def _combined(parts: Sequence[Estimate], what: str) -> Estimate | None:
     if all(part.combined is None for part in parts):
         return None
     best = [part.combined or part for part in parts]
+    near = sum(bool(part.combined and part.combined.notes) for part in parts)
     return Estimate(
         what=f"{what}, combined",
         exact_value=sum((part.exact_value for part in best), Fraction(0)),
         form=sum_of_forms([part.form for part in best]),
         confidence=parts[0].confidence,
         counted=tuple(one for part in parts for one in part.counted),
+        notes=(f"{near:,} of them are near a threshold between tables, and less sure than they say",) if near else (),
     )
 
 

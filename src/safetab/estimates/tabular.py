@@ -4,21 +4,36 @@ from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
+
+NUMBER_SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in (
+            "what", "geography_level", "region_id", "region_name", "iteration_code", "iteration_name", "sex")),
+        ("age_start", pa.int64()),
+        ("age_end", pa.int64()),
+        ("status", pa.string()),
+        *((name, pa.float64()) for name in (
+            "estimate", "margin_of_error", "interval_low", "interval_high", "variance", "combined_total",
+            "combined_margin_of_error")),
+        ("notes", pa.string()),
+    ]
+)  # fmt: skip
+"""The columns of numbers and absences; combined totals have a column of their own."""
 
 
 class Tabular:
     """A result that prints readably and converts to a table with a row for each number."""
 
-    __slots__ = ()
+    schema: ClassVar[pa.Schema | None] = None
 
     def rows(self) -> list[dict[str, object]]:
         raise NotImplementedError
 
     def to_arrow(self) -> pa.Table:
-        return pa.Table.from_pylist(self.rows())
+        return pa.Table.from_pylist(self.rows(), schema=self.schema)
 
     def to_pandas(self) -> Any:
         _library("pandas")
