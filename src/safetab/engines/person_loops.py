@@ -18,13 +18,13 @@ LEFT_OUT, NOT_DIGITS, NOT_LISTED = -1, -2, -3
 
 
 def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a loop to be compiled takes plain arrays
-    parts: Int64s, widths: Int64s, is_of_pass: NDArray[np.bool_], first_of_state: Int64s, blocks: Int64s,
+    parts: Int32s, widths: Int64s, is_of_pass: NDArray[np.bool_], first_of_state: Int64s, blocks: Int64s,
     atom_of_block: Int32s, atoms: Int32s,
 ) -> None:  # fmt: skip
     """Writes the atom of each row, whose block is given by its four numbers: state, county, tract, block."""
     last_block, last_atom, low = np.int64(-1), np.int32(NOT_LISTED), np.int64(0)
     for row in range(len(atoms)):
-        state = parts[0, row]
+        state = np.int64(parts[0, row])
         block = ((state * widths[1] + parts[1, row]) * widths[2] + parts[2, row]) * widths[3] + parts[3, row]
         if min(state, parts[1, row], parts[2, row], parts[3, row]) < 0:
             atoms[row] = NOT_DIGITS
