@@ -127,6 +127,7 @@ class DuckDbEngine:
         return fingerprint.of_passes(sums)
 
     def close(self) -> None:
+        self._counter.close()
         self._database.close()
 
     def _source(self, *, keep_rejects: bool) -> str:
