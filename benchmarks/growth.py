@@ -6,14 +6,15 @@ BENCH_ITERATIONS_PEOPLE, BENCH_TEXT_PEOPLE. BENCH_FULL=1 adds the whole nation. 
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import report
 from benchmarks.censuses import Census
-from benchmarks.machine import described_machine
-from benchmarks.runs import BenchmarkRun, benchmark_run
+from benchmarks.machine import described_commit, described_machine
+from benchmarks.runs import MEMORY, BenchmarkRun, benchmark_run
 from benchmarks.start_up import start_up_lines
 
 NATION = 334_735_155
@@ -30,16 +31,13 @@ def main() -> None:
     people = sizes("BENCH_PEOPLE", "100000 1000000 10000000 33473515")
     if os.environ.get("BENCH_FULL"):
         people.append(NATION)
+    commit = described_commit()
     start_up = start_up_lines(folder)  # also compiles what is compiled at first use
     by_people = [
         benchmark_run(Census(number), folder, counts_beside=number <= MOST_COUNTED_BESIDE) for number in people
     ]
-    parts = [
-        report.head(described_machine(), lists_of(by_people)),
-        *start_up,
-        "",
-        *section("people", _people, by_people),
-    ]
+    facts = "\n".join([lists_of(by_people), *described_machine(), commit, *start_up])
+    parts = [report.HEAD.format(memory=MEMORY), facts, *section("people", _people, by_people)]
     parts += [report.BESIDE_TEXT, report.beside_table(by_people), report.BUREAU_TEXT]
     tracts_people = sizes("BENCH_TRACTS_PEOPLE", "10000000")[0]
     tracts = [Census(tracts_people, tracts=number) for number in sizes("BENCH_TRACTS", "100 1000 10000 100000")]
@@ -51,14 +49,16 @@ def main() -> None:
     parts += section("iterations", _iterations, [benchmark_run(census, folder) for census in iterations])
     text_people = sizes("BENCH_TEXT_PEOPLE", "1000000")[0]
     in_text = benchmark_run(Census(text_people, form="text"), folder)
-    parts += ["\n## From text\n", report.text_lines(in_text, benchmark_run(Census(text_people), folder)), ""]
-    PAGE.write_text("\n".join(parts))
+    parts += ["## From text", report.text_lines(in_text, benchmark_run(Census(text_people), folder))]
+    PAGE.write_text("\n\n".join(part.strip() for part in parts if part) + "\n")
     print(f"wrote {PAGE.name}")
 
 
 def lists_of(runs: list[BenchmarkRun]) -> str:
     has_lists = all(run.census.has_lists_of_2020 for run in runs)
-    return f"code lists, budgets and thresholds: {'those of 2020' if has_lists else 'of the synthetic census'}"
+    today = datetime.datetime.now(datetime.UTC).date()
+    lists = "those of 2020" if has_lists else "of the synthetic census"
+    return f"- {today}; code lists, budgets and thresholds: {lists}, but by iterations of the synthetic census"
 
 
 def section(unit: str, size_of: Callable[[BenchmarkRun], int], runs: list[BenchmarkRun]) -> list[str]:
@@ -67,7 +67,7 @@ def section(unit: str, size_of: Callable[[BenchmarkRun], int], runs: list[Benchm
     at = f", at {people.pop():,} people" if unit != "people" else ", at the geography of the nation"
     shares_text = report.SHARES_TEXT if unit == "people" else ""
     return [
-        f"\n## By {unit}{at}\n",
+        f"## By {unit}{at}",
         report.cost_table(unit, size_of, runs),
         shares_text,
         report.share_table(unit, size_of, runs),

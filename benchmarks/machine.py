@@ -13,7 +13,7 @@ PACKAGES = ("duckdb", "numba", "numpy", "polars", "pyarrow")
 
 
 def described_machine() -> list[str]:
-    return [f"- {line}" for line in (_machine(), _versions(), _commit())]
+    return [f"- {line}" for line in (_machine(), _versions())]
 
 
 def _machine() -> str:
@@ -36,12 +36,12 @@ def _versions() -> str:
     return ", ".join(found)
 
 
-def _commit() -> str:
+def described_commit() -> str:
     def git(*arguments: str) -> str:
         return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True).stdout.strip()
 
     try:
         changed = " with changes" if git("status", "--porcelain", "src") else ""
-        return f"commit {git('rev-parse', '--short=12', 'HEAD')}{changed}"
+        return f"- commit {git('rev-parse', '--short=12', 'HEAD')}{changed}"
     except (OSError, subprocess.CalledProcessError):
-        return "commit unknown"
+        return "- commit unknown"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Sequence
 
 from benchmarks.commands import Cost
-from benchmarks.runs import MEMORY, SHARES, BenchmarkRun
+from benchmarks.runs import SHARES, BenchmarkRun
 
 HEAD = """# Benchmarks
 
@@ -100,8 +99,3 @@ def text_lines(text: BenchmarkRun, parquet: BenchmarkRun) -> str:
         f" {ratio:.2f} times the run from Parquet ({parquet.cost.cpu_seconds:.1f});"
         f" plain reading of the text takes {text.plain_reading.cpu_seconds:.2f}."
     )
-
-
-def head(machine: Sequence[str], lists: str) -> str:
-    today = datetime.datetime.now(datetime.UTC).date()
-    return "\n".join([HEAD.format(memory=MEMORY), f"- {today}; {lists}", *machine, ""])

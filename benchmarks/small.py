@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks import report
 from benchmarks.censuses import Census
-from benchmarks.machine import described_machine
+from benchmarks.machine import described_commit, described_machine
 from benchmarks.runs import benchmark_run
 from benchmarks.start_up import start_up_lines
 
@@ -19,7 +19,7 @@ def main() -> None:
     start_up = start_up_lines(folder)
     runs = [benchmark_run(Census(people), folder, counts_beside=True) for people in PEOPLE]
     in_text = benchmark_run(Census(PEOPLE[-1], form="text"), folder)
-    print("\n".join(["", *described_machine(), *start_up, ""]))
+    print("\n".join(["", *described_machine(), described_commit(), *start_up, ""]))
     for table in (report.cost_table, report.share_table):
         print(table("people", lambda run: run.census.people, runs))
     print(report.beside_table(runs))

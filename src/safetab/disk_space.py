@@ -42,7 +42,8 @@ def _output_bytes(level: LevelPlan, people: int) -> int:
         return 0
     empty, added = output_if_all_groups_are_empty(level), 0
     if level.suppression_threshold is not None:
-        added = min(level.universe.size, people // (_PEOPLE_OF_A_GROUP * (level.suppression_threshold + 1)))
+        people_of_a_group = _PEOPLE_OF_A_GROUP * max(1, level.suppression_threshold + 1)
+        added = min(level.universe.size, people // people_of_a_group)
     return int(empty.published_groups + added) * _GROUP_BYTES + int(empty.t2_rows) * _T2_ROW_BYTES
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from benchmarks.runs import shares_of
 from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
@@ -54,12 +55,11 @@ def test_a_disk_that_is_too_small_is_told_before_any_noise(
     assert left_behind(tmp_path / "out", temporary) == []
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_disk_that_fills_up_is_told_and_leaves_nothing(
-    number: int, world: RandomWorld, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_quota_that_is_used_up_is_told_and_leaves_nothing(
+    world: RandomWorld, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
-        raise OSError(number, "as the system says it")
+        raise OSError(errno.EDQUOT, "as the system says it")
 
     monkeypatch.setattr(tables.TableFile, "write", full)
     code, stderr = run(world, tmp_path / "out", temporary)
@@ -100,6 +100,13 @@ def test_durations_are_in_the_curators_log_alone(world: RandomWorld, tmp_path: P
         assert re.search(rf'of it "{name}": {taken}$', log, re.MULTILINE)
     for path in (tmp_path / "out").rglob("*.*"):
         assert b"CPU s" not in path.read_bytes()
+
+
+def test_the_benchmark_finds_every_step_in_the_log(world: RandomWorld, tmp_path: Path, temporary: Path) -> None:
+    run(world, tmp_path / "out", temporary)
+    shares = shares_of((tmp_path / "out.confidential.log").read_text(), cpu_seconds=1000.0)
+    assert sum(shares.values()) == pytest.approx(1000.0)
+    assert shares["start"] < 1000.0
 
 
 def test_a_log_shows_the_end_of_each_step(world: RandomWorld, tmp_path: Path, temporary: Path) -> None:

@@ -46,6 +46,15 @@ def test_a_log_tells_of_a_long_step_how_far_it_is_each_half_minute() -> None:
     ]
 
 
+def test_a_log_guesses_no_rate_before_a_part_is_done() -> None:
+    lines, clock = [], Clock()
+    steps = StepLines(lines.append, clock)
+    steps.step("Checking", 4_000)
+    clock.seconds = 100
+    steps.advance(0)
+    assert lines == ["Checking"]
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [(0.04, "0.0 s"), (59.9, "59.9 s"), (60, "1 min 0 s"), (3_599.7, "1 h 0 min"), (7_300, "2 h 1 min")],

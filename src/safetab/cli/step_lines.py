@@ -27,7 +27,7 @@ class StepLines:
     def advance(self, parts: int) -> None:
         self._done += parts
         now = self._clock()
-        if self._step is not None and self._done < self._parts and now - self._told >= SECONDS_BETWEEN_LINES:
+        if self._step is not None and 0 < self._done < self._parts and now - self._told >= SECONDS_BETWEEN_LINES:
             self._told = now
             rate = self._done / (now - self._began)
             left = (self._parts - self._done) / rate
