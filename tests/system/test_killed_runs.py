@@ -41,7 +41,7 @@ def command(world: RandomWorld, out: Path, temporary: Path) -> list[str]:
 STEPS = (
     "Reading the public files",
     "Checking the person records",
-    "Encoding the person records",
+    "Counting the persons of each state",
     "Tabulating the levels",
     "Writing the release",
     "Checking the output",

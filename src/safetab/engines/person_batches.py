@@ -18,7 +18,7 @@ from safetab.readers.digit_columns import NOT_DIGITS, digits_of, is_text
 from safetab.readers.person_files import PERSON_COLUMNS
 from safetab.readers.table_files import TableFiles
 
-_ROWS_AT_ONCE = 1 << 17
+_ROWS_AT_ONCE = 250_000  # as many as our own files have in a row group
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
