@@ -100,9 +100,9 @@ def _no_suppression(release: ReleaseSummary) -> Iterator[Concern]:
 
 def _many_empty(release: ReleaseSummary) -> Iterator[Concern]:
     where = [
-        f"{level_name(level.facts)}: up to {rounded_up(level.empty_groups_published)} of {level.shown_groups:,}"
+        f"{level_name(level.facts)}: up to {rounded_up(level.empty_groups_published)} of {level.own_groups:,}"
         for level in release.measured_levels
-        if not level.publishes_every_group and level.empty_groups_published > _MANY_EMPTY * level.shown_groups > 0
+        if not level.publishes_every_group and level.empty_groups_published > _MANY_EMPTY * level.own_groups > 0
     ]
     if where:
         yield Concern(
@@ -135,11 +135,10 @@ def _negative(release: ReleaseSummary) -> Iterator[Concern]:
     if negative:
         yield Concern(
             Urgency.LOOK,
-            f"{sum(counted for _, counted in negative):,} published numbers are below zero",
+            f"{sum(counted for _, counted in negative):,} totals and cells of sex by age are below zero",
             "They are what was measured: zero or a small number, plus noise. Readers need to be told; sums need them.",
             tuple(
-                f"{level_name(level.facts)}: {int(level.negative[TOTALS]):,} totals,"
-                f" {int(level.negative[CELLS]):,} cells of sex by age"
+                f"{level_name(level.facts)}: totals {level.negative[TOTALS]:,}, cells {level.negative[CELLS]:,}"
                 for level, _ in negative
             ),
         )

@@ -40,9 +40,10 @@ def _in_words(release: ReleaseSummary) -> list[str]:
     if definition is PrivacyDefinition.ZCDP:
         epsilon = epsilons_by_delta(loss.unbounded)[SHOWN_DELTA]
         words.append(
-            f"Said another way: ε = {epsilon:g} at δ = {power(SHOWN_DELTA)}. Whatever somebody believed"
-            " about a person before seeing the release, the odds change at most by the factor e to the power ε, but for a"
-            " chance of about δ. Smaller is safer; ε is rounded up. Such a worst case is about one who knows all other records."
+            f"Said another way: ε = {epsilon:g} at δ = {power(SHOWN_DELTA)}. Whatever somebody believed about a person"
+            " before seeing the release, the odds change at most by the factor e to the power ε, but for a chance of"
+            " about δ. This is the worst case, about somebody who knows all other records; ε is rounded up, and smaller"
+            " is safer."
         )
     if len(release.universe.passes) > 1:
         words.append("Each person is in one of the two passes, and loses what that pass costs.")
@@ -99,9 +100,7 @@ def _level_budgets(release: ReleaseSummary) -> Markup:
             bar([share, 10_000 - share], ["share of the pass", "the rest"], "s"),
             f"{facts.stability}",
             _margin(level, Stage.STAGE_2, 1, release.confidence),
-            " / ".join(_margin(level, Stage.STAGE_2, table.cells, release.confidence) for table in SEX_BY_AGE_TABLES)
-            if Stage.STAGE_2 in facts.noise
-            else NOTHING,
+            element("td", _table_margins(level, release.confidence), class_="tight"),
             _margin(level, Stage.TOTAL_ONLY, 1, release.confidence),
         ]
 
@@ -123,6 +122,12 @@ def _level_budgets(release: ReleaseSummary) -> Markup:
             level_table(release, "Budget and noise by level", headings, cells),
         ]
     )
+
+
+def _table_margins(level: LevelSummary, confidence: Fraction) -> str:
+    if Stage.STAGE_2 not in level.facts.noise:
+        return NOTHING
+    return " / ".join(_margin(level, Stage.STAGE_2, table.cells, confidence) for table in SEX_BY_AGE_TABLES)
 
 
 def _margin(level: LevelSummary, stage: Stage, draws: int, confidence: Fraction) -> str:

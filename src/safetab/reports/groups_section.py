@@ -67,7 +67,7 @@ def availability_section(release: ReleaseSummary) -> Markup:
         element(
             "tr",
             *(
-                element("th", KIND_NAMES[kind], scope="col")
+                element("th", element("span", KIND_NAMES[kind]), scope="col")
                 for _ in TABULATED_ITERATION_LEVELS
                 for kind in IterationKind
             ),

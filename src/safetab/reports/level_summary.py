@@ -75,6 +75,10 @@ class LevelSummary:
         return int(self._tabulated[STATUSES.index(PUBLISHED), TABLES.index(table)])
 
     @property
+    def own_groups(self) -> int:
+        return self.with_status(PUBLISHED)
+
+    @property
     def suppressed(self) -> int:
         return self.possible_groups - int(self._tabulated.sum())
 
@@ -92,6 +96,8 @@ class LevelSummary:
     @cached_property
     def empty_groups_published(self) -> float:
         """At most so many published groups are in truth empty, on average: so many if every group were empty."""
+        if self.publishes_every_group:
+            return float(self.possible_groups)
         tabulated = [one for one, is_in in zip(self.facts.iterations, self.facts.is_tabulated, strict=True) if is_in]
         total_only = sum(one.is_total_only for one in tabulated)
         if len(tabulated) == total_only:

@@ -36,7 +36,7 @@ def level_table(release: ReleaseSummary, caption: str, headings: Sequence[str], 
 
 def whole_table(caption: str, head: Markup, bodies: Iterable[Markup]) -> Markup:
     """Wider than the screen it scrolls by itself, also by keyboard, and the page stays put."""
-    table = element("table", element("caption", caption), head, *bodies)
+    table = element("table", element("caption", element("span", caption)), head, *bodies)
     return element("div", table, class_="scroll", role="region", tabindex="0", aria_label=caption)
 
 

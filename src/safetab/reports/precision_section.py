@@ -70,10 +70,10 @@ def empty_section(release: ReleaseSummary) -> Markup:
         if not level.facts.noise and not level.shown_groups:
             return None
         threshold = level.facts.suppression_threshold
-        bound = "all are published" if level.publishes_every_group else rounded_up(level.empty_groups_published)
+        bound = rounded_up(level.empty_groups_published) + (" (all)" if level.publishes_every_group else "")
         return [
             f"{level.possible_groups:,}",
-            f"{level.shown_groups:,}",
+            f"{level.own_groups:,}",
             NOTHING if threshold is None else f"{threshold:,}",
             bound,
             f"{level.reaching_zero:,}",
@@ -81,9 +81,9 @@ def empty_section(release: ReleaseSummary) -> Markup:
 
     headings = (
         "groups possible",
-        "published or copied",
+        "published",
         "lone totals shown above",
-        "empty ones published: expected, at most",
+        "empty and published: at most, on average",
         "totals that may be zero",
     )
     return joined(
