@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 import numpy as np
 
@@ -100,7 +101,7 @@ def _no_suppression(release: ReleaseSummary) -> Iterator[Concern]:
 
 def _many_empty(release: ReleaseSummary) -> Iterator[Concern]:
     where = [
-        f"{level_name(level.facts)}: up to {rounded_up(level.empty_groups_published)} of {level.own_groups:,}"
+        f"{level_name(level.facts)}: {level.own_groups:,} published, bound {rounded_up(level.empty_groups_published)}"
         for level in release.measured_levels
         if not level.publishes_every_group and level.empty_groups_published > _MANY_EMPTY * level.own_groups > 0
     ]
@@ -108,7 +109,8 @@ def _many_empty(release: ReleaseSummary) -> Iterator[Concern]:
         yield Concern(
             Urgency.LOOK,
             f"{_levels(len(where))} where many published groups may be empty",
-            f"The bound on published groups with nobody in them is above {_MANY_EMPTY:.0%} of the published ones.",
+            f"The bound on published groups with nobody in them, which holds on average, is above {_MANY_EMPTY:.0%} of"
+            " the published ones.",
             tuple(where),
         )
 
@@ -176,7 +178,7 @@ def _clamped(release: ReleaseSummary) -> Iterator[Concern]:
 
 def _rules(release: ReleaseSummary) -> Iterator[Concern]:
     for number, rule in enumerate(RULES):
-        ruled = _by_level(release, lambda level, number=number: int(level.ruled[number]))  # type: ignore[misc]
+        ruled = _by_level(release, partial(_acted_on, number))
         if ruled:
             yield Concern(
                 Urgency.KNOW,
@@ -184,6 +186,10 @@ def _rules(release: ReleaseSummary) -> Iterator[Concern]:
                 f"By it, {rule.explanation}. This is against misreading and does nothing for privacy.",
                 tuple(f"{level_name(level.facts)}: {counted:,}" for level, counted in ruled),
             )
+
+
+def _acted_on(rule: int, level: LevelSummary) -> int:
+    return int(level.ruled[rule])
 
 
 def _copied_beyond(release: ReleaseSummary) -> Iterator[Concern]:

@@ -44,7 +44,7 @@ def _copies_in_words() -> str:
 
 
 def _group_cells(level: LevelSummary) -> Sequence[str]:
-    if not level.facts.noise and not level.shown_groups:
+    if not level.facts.noise:
         why = NotTabulated.NO_CODES if level.facts.budget else NotTabulated.NO_BUDGET
         return [f"not tabulated: {why.value}"]
     parts = [*(level.own_with_table(table) for table in TABLES), level.with_status(COPIED), level.with_status(WITHHELD)]

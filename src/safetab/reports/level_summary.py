@@ -84,8 +84,8 @@ class LevelSummary:
 
     @property
     def shown_groups(self) -> int:
-        """Groups with a total that everybody can read, wherever it was measured."""
-        return int(self.groups[:, _SHOWN].sum())
+        """Groups with a total that everybody can read, wherever it was measured, of those that are tabulated here."""
+        return int(self._tabulated[_SHOWN].sum())
 
     def of_kind(self, kind: IterationKind) -> KindSummary:
         is_kind = np.array([one.kind is kind for one in self.facts.iterations], dtype=np.bool_)
@@ -96,7 +96,7 @@ class LevelSummary:
     @cached_property
     def empty_groups_published(self) -> float:
         """At most so many published groups are in truth empty, on average: so many if every group were empty."""
-        if self.publishes_every_group:
+        if self.publishes_every_group or not self.possible_groups:
             return float(self.possible_groups)
         tabulated = [one for one, is_in in zip(self.facts.iterations, self.facts.is_tabulated, strict=True) if is_in]
         total_only = sum(one.is_total_only for one in tabulated)

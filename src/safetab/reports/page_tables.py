@@ -12,11 +12,11 @@ from safetab.reports.wording import NOTHING, PASS_NAMES, geography_name
 _BAR_WIDTH = 1000
 
 LevelCells = Callable[[LevelSummary], Sequence[str] | None]
-"""The cells of a level's row; None leaves the level out."""
+"""The cells of a level's row, as texts or as whole td elements; a lone text spans the row, None leaves it out."""
 
 
 def level_table(release: ReleaseSummary, caption: str, headings: Sequence[str], cells: LevelCells) -> Markup:
-    """A row for each level, below the name of its pass; levels that are not tabulated say so."""
+    """A row for each level, below the name of its pass."""
     bodies = []
     for tabulation_pass in release.universe.passes:
         rows = [
@@ -52,11 +52,8 @@ def _row(level: LevelSummary, cells: Sequence[str], columns: int) -> Markup:
     keys = {"data_level": facts.geography.label, "data_iterations": facts.level.iterations.label}
     if len(cells) == 1:
         return element("tr", heading, element("td", cells[0], colspan=str(columns), class_="note"), **keys)
-    return element("tr", heading, *(cell if _is_cell(cell) else element("td", cell) for cell in cells), **keys)
-
-
-def _is_cell(text: str) -> bool:
-    return isinstance(text, Markup) and text.startswith("<td")
+    made = (cell if isinstance(cell, Markup) else element("td", cell) for cell in cells)
+    return element("tr", heading, *made, **keys)
 
 
 def bar(shares: Sequence[int], names: Sequence[str], style: str) -> Markup:

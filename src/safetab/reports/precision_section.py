@@ -67,7 +67,7 @@ def _table_of(release: ReleaseSummary, caption: str, sort: int, table: int) -> M
 
 def empty_section(release: ReleaseSummary) -> Markup:
     def cells(level: LevelSummary) -> Sequence[str] | None:
-        if not level.facts.noise and not level.shown_groups:
+        if not level.facts.noise:
             return None
         threshold = level.facts.suppression_threshold
         bound = rounded_up(level.empty_groups_published) + (" (all)" if level.publishes_every_group else "")
