@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow audit check bench bench-small bench-noise bench-release lock clean
+.PHONY: demo test test-slow test-browser audit check bench bench-small bench-noise bench-release lock clean
 
 demo: $(VENV)/.runtime ## the whole tour on synthetic people
 	$(BIN)/safetab demo build/demo --overwrite
@@ -14,6 +14,9 @@ test: $(VENV)/.dev ## the default test suite
 
 test-slow: $(VENV)/.dev ## planted bugs, a thousand million draws, ten thousand runs
 	$(BIN)/python -m pytest -n 2 -q -m slow
+
+test-browser: $(VENV)/.dev ## the report in headless Chromium: wide, narrow, dark, printed
+	$(BIN)/python -m pytest -q -m browser
 
 audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes
 	$(BIN)/safetab audit

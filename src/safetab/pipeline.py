@@ -36,6 +36,7 @@ from safetab.release.number_files import RELEASE_FOLDER
 from safetab.release.output_checks import check_output
 from safetab.release.universe import universe_of_run
 from safetab.release.write_release import write_release
+from safetab.reports.report import write_report
 from safetab.rerelease import populated_geography
 from safetab.run_options import RunOptions, refused_log, refused_options, refused_spending, whole_path
 from safetab.spec.geography import Geography
@@ -226,6 +227,7 @@ def _tabulated(
         facts = ReleaseFacts(VERSION, today, options.test_key is None, options.release)
         rows |= write_release(output, universe, facts, inputs.populated)
         write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
+        write_report(output)
         steps = steps_as_json(options.release)
         ran = RunFacts(plan, ledger.events, today, options.test_key is None, steps)
         write_release_log(output, ran, rows)
