@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from safetab.population_groups.patterns import Patterns
 
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan
@@ -34,12 +33,14 @@ class CountingTables:
     def __init__(self, parameters: Path, data: Path) -> None:
         self._files = read_public_files(parameters, data).require()
         self._plan = plan_of(self._files).require()
-        self._patterns = Patterns(self._files.config.max_race_codes)
+        self._patterns: dict[tuple[frozenset[str], str], int] = {}
 
     def numbered(self, codes: pa.Table) -> pa.Table:
         """The distinct combinations of codes with the number of their pattern."""
         combinations = zip(*(codes[column].to_pylist() for column in CODE_COLUMNS), strict=True)
-        numbers = [self._patterns.number_of(race_codes_of(races), ethnicity) for *races, ethnicity in combinations]
+        used = self._files.config.max_race_codes
+        keys = ((frozenset(race_codes_of(races)[:used]), ethnicity) for *races, ethnicity in combinations)
+        numbers = [self._patterns.setdefault(key, len(self._patterns)) for key in keys]
         return codes.append_column("pattern", pa.array(numbers, pa.int32()))
 
     def levels(self) -> Iterator[LevelTables]:
@@ -63,10 +64,10 @@ class CountingTables:
             is_substate=plan.level.geography.is_substate,
             max_race_codes=self._files.config.max_race_codes,
         )
-        lists = self._patterns.iterations(iteration_map, plan.universe.iterations)
-        codes = np.array([int(iteration.code) for iteration in plan.universe.iterations], dtype=np.int32)
-        patterns = np.repeat(np.arange(self._patterns.count, dtype=np.int32), np.diff(lists.starts))
-        return pa.table({"pattern": patterns, "iteration": codes[lists.positions]})
+        lists = [iteration_map.iterations_of(list(races), ethnicity) for races, ethnicity in self._patterns]
+        patterns = np.repeat(np.arange(len(lists), dtype=np.int32), [len(codes) for codes in lists])
+        codes = np.array([int(code) for of_pattern in lists for code in of_pattern], dtype=np.int32)
+        return pa.table({"pattern": patterns, "iteration": codes})
 
 
 def added(of_geography: dict[str, list[int]], geography: str, sums: tuple[int, ...]) -> None:
