@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow audit check bench-noise bench-release lock clean
+.PHONY: demo test test-slow test-browser audit check bench bench-small bench-noise bench-release lock clean
 
 demo: $(VENV)/.runtime ## the whole tour on synthetic people
 	$(BIN)/safetab demo build/demo --overwrite
@@ -14,6 +14,9 @@ test: $(VENV)/.dev ## the default test suite
 
 test-slow: $(VENV)/.dev ## planted bugs, a thousand million draws, ten thousand runs
 	$(BIN)/python -m pytest -n 2 -q -m slow
+
+test-browser: $(VENV)/.dev ## the report in headless Chromium: wide, narrow, dark, printed
+	$(BIN)/python -m pytest -q -m browser
 
 audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes
 	$(BIN)/safetab audit
@@ -36,13 +39,19 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	$(PIP) install --require-hashes -r requirements-dev.lock
 	touch $@
 
-COMPILE := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
+bench: $(VENV)/.dev ## how cost grows: writes docs/benchmarks.md; an hour, BENCH_FULL=1 for the whole nation
+	$(BIN)/python -m benchmarks.growth
+
+bench-small: $(VENV)/.dev ## a hundred thousand and a million people beside plain reading and plain SQL; minutes
+	$(BIN)/python -m benchmarks.small
+
 bench-noise: $(VENV)/.dev ## draws a second beside OpenDP, in one run
 	$(BIN)/python -m benchmarks.noise
 
 bench-release: $(VENV)/.dev ## rows a second and memory of a release of national size
 	$(BIN)/python -m benchmarks.release
 
+COMPILE := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 lock: ## renew the lock files; needs uv, which the project itself doesn't
 	$(COMPILE) pyproject.toml -o requirements.lock
 	$(COMPILE) --group build -o requirements-build.lock

@@ -26,6 +26,7 @@ from safetab.release.output_checks import check_output
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions
 from safetab.release.universe import universe_of_run
 from safetab.release.write_release import write_release
+from safetab.reports.report import report_of
 from safetab.spec.geography import Geography
 from safetab.spec.geography_levels import TabulationPass
 from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
@@ -104,6 +105,10 @@ def main() -> None:
             step = ", coterminous" if options.coterminous else ""
             print(f"release{step}: {numbers:,} rows in {seconds:.1f} s, {speed},")
             print(f"  {size / 1e6:.0f} MB; memory {_megabytes():,} MB")
+            started = time.process_time()
+            page = report_of(output)
+            spent = f"{time.process_time() - started:.1f} s"
+            print(f"report: {len(page) / 1000:.0f} kB in {spent}; memory {_megabytes():,} MB")
             ran = RunFacts(plan, (), day, for_release=False)
             write_release_log(output, ran, rows | released)
             write_manifest(output, ran, {}, rows | released)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import errno
 import resource
 import traceback
 from collections.abc import Iterator, Mapping
@@ -10,9 +11,12 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from safetab.confidential_log import ConfidentialLog
 from safetab.config.config_file import CONFIG_FILE, read_config
 from safetab.config.run_config import ReaderKind
+from safetab.disk_space import described_needs, disk_needs, require_room
 from safetab.engines.counting_engine import CountingEngine, EngineSettings, MiscountedPersons
 from safetab.failures import RunFailed
 from safetab.findings import Checked, Finding, InvalidInput, Severity
@@ -25,18 +29,20 @@ from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import Ledger
 from safetab.progress import NoProgress, Progress
-from safetab.readers.person_files import find_person_files
+from safetab.readers.person_files import find_person_files, number_of_persons
 from safetab.readers.table_files import TableFiles
 from safetab.release.documents import ReleaseFacts, steps_as_json, write_privacy
 from safetab.release.number_files import RELEASE_FOLDER
 from safetab.release.output_checks import check_output
 from safetab.release.universe import universe_of_run
 from safetab.release.write_release import write_release
+from safetab.reports.report import write_report
 from safetab.rerelease import populated_geography
 from safetab.run_options import RunOptions, refused_log, refused_options, refused_spending, whole_path
 from safetab.spec.geography import Geography
 from safetab.spec.geography_levels import TabulationPass
 from safetab.spend_log.run_spending import RunSpending
+from safetab.step_times import StepTimes, TimedCounts
 from safetab.tabulation.tabulate_level import tabulate_level
 from safetab.version import VERSION
 
@@ -75,7 +81,7 @@ def run_files(
 
     Raises InvalidInput if what was given is at fault, RunFailed if the run itself failed.
     """
-    options, progress = options or RunOptions(), progress or NoProgress()
+    options = options or RunOptions()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold the key and the persons
     out = whole_path(out)
     kept = (parameters, data, options.temporary_folder)
@@ -84,20 +90,23 @@ def run_files(
     refused += refused_spending(options, (parameters, data, out), options.log_of(out))
     if refused:
         raise InvalidInput(refused)
-    with _failures_told(), _log_of(out, options) as log, _own_errors_logged(log):
-        checked = _public_inputs(parameters, data, options, progress)
+    with _failures_told(), _log_of(out, options) as log, _own_errors_logged(log), _pyarrow_threads(options.threads):
+        times = StepTimes(progress or NoProgress(), log.write)
+        checked = _public_inputs(parameters, data, options, times)
         inputs = checked.require()
-        spending = _spending(inputs.plan, options, progress, log)
+        spending = _spending(inputs.plan, options, times)
         if spending:
             spending.look()
-        with checked_engine(checked, options, progress, log) as (warnings, engine):
+        _require_disk(inputs, out, options, times)
+        with checked_engine(checked, options, times, log) as (warnings, engine):
             log.write("validation passed")
-            progress.step("Encoding the person records", 1)
+            times.step("Counting the persons of each state", 1)
             people = engine.prepare()
-            progress.advance()
+            times.advance()
             log.write(", ".join(f"{count:,} persons in the {which.value} pass" for which, count in people.items()))
-            with _recorded(spending, engine, progress) as spend_warnings:
-                rows = _tabulated(inputs, engine, out, options, progress)
+            with _recorded(spending, engine, times) as spend_warnings:
+                rows = _tabulated(inputs, engine, out, options, times)
+        times.end_step()
         log.write(", ".join(f"{count:,} rows of {name}" for name, count in rows.items()))
         return RunSummary(inputs.plan, (*warnings, *spend_warnings), rows)
 
@@ -110,7 +119,7 @@ def validate_files(
     refused = refused_options(data, options)
     if refused:
         raise InvalidInput(refused)
-    with _failures_told(), _own_errors_logged(None):
+    with _failures_told(), _own_errors_logged(None), _pyarrow_threads(options.threads):
         checked = _public_inputs(parameters, data, options, progress)
         with checked_engine(checked, options, progress) as (warnings, _):
             return warnings
@@ -147,13 +156,15 @@ def _public_inputs(parameters: Path, data: Path, options: RunOptions, progress: 
     return checked
 
 
-def _spending(plan: RunPlan, options: RunOptions, progress: Progress, log: ConfidentialLog) -> RunSpending | None:
-    def tell(text: str) -> None:
-        log.write(text)
-        progress.tell(text)
-
+def _spending(plan: RunPlan, options: RunOptions, times: StepTimes) -> RunSpending | None:
     request = options.spend_request
-    return RunSpending(request, plan, tell) if request else None
+    return RunSpending(request, plan, times.tell) if request else None
+
+
+def _require_disk(inputs: Inputs, out: Path, options: RunOptions, times: StepTimes) -> None:
+    needs = disk_needs(inputs.plan, number_of_persons(inputs.persons), options.temporary_folder, out)
+    times.note(described_needs(needs))
+    require_room(needs)
 
 
 @contextmanager
@@ -178,9 +189,8 @@ def checked_engine(
     with locked_folder(options.temporary_folder, _TEMPORARY_PREFIX) as folder:
         settings = EngineSettings(folder, options.memory, options.threads)
         with closing(_engine(checked.require(), settings, log)) as engine:
-            progress.step("Checking the person records", 1)
-            findings = engine.check()
-            progress.advance()
+            progress.step("Checking the person records", number_of_persons(checked.require().persons))
+            findings = engine.check(progress.advance)
             if any(finding.is_error for finding in findings):
                 raise InvalidInput((*checked.findings, *findings))
             yield (*checked.warnings, *findings), engine
@@ -193,38 +203,40 @@ def _engine(inputs: Inputs, settings: EngineSettings, log: ConfidentialLog | Non
 
 
 def _tabulated(
-    inputs: Inputs, engine: CountingEngine, out: Path, options: RunOptions, progress: Progress
+    inputs: Inputs, engine: CountingEngine, out: Path, options: RunOptions, times: StepTimes
 ) -> dict[str, int]:
     """Measures every level and writes what may leave; tells how many rows each file has."""
     plan, ledger = inputs.plan, Ledger(inputs.plan.config.budgets)
     bits = AddressedBits(options.test_key) if options.test_key else AddressedBits.of_the_operating_system()
     today = datetime.datetime.now(datetime.UTC).date()
-    rows: dict[str, int] = {}
-    progress.step("Tabulating the levels", len(plan.levels))
+    counts, rows = TimedCounts(engine, times), dict[str, int]()
+    times.step("Tabulating the levels", len(plan.levels))
     with whole_output(out, today, overwrite=options.overwrite) as output:
         for tabulation_pass in plan.config.passes:
             with closing(PassFiles(output, tabulation_pass, plan.config)) as files:
                 for level in plan.levels_of(tabulation_pass):
-                    for measurements in tabulate_level(level, engine, ledger, bits, options.places_at_once):
+                    tabulated = tabulate_level(level, counts, ledger, bits, options.places_at_once)
+                    for measurements in times.each("noise", tabulated):
                         files.write(measurements)
-                    progress.advance()
+                    times.advance()
             rows |= files.rows
-        progress.step("Writing the release", 1)
+        times.step("Writing the release", 1)
         if options.test_key:
             write_not_for_release(output)
         universe = universe_of_run(plan, inputs.files.geography_of_pass, inputs.files.names)
         facts = ReleaseFacts(VERSION, today, options.test_key is None, options.release)
         rows |= write_release(output, universe, facts, inputs.populated)
         write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
+        write_report(output)
         steps = steps_as_json(options.release)
         ran = RunFacts(plan, ledger.events, today, options.test_key is None, steps)
         write_release_log(output, ran, rows)
         read = inputs.files.paths + (() if options.empty_blocks is None else (options.empty_blocks,))
         write_manifest(output, ran, hashes_of(read), rows)
-        progress.advance()
-        progress.step("Checking the output", 1)
+        times.advance()
+        times.step("Checking the output", 1)
         check_output(output, universe, options.release)
-        progress.advance()
+        times.advance()
     return rows
 
 
@@ -261,8 +273,27 @@ def _failures_told() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
+        raise RunFailed(f"{_why_refused(error)} Nothing was written.") from None
     except MemoryError:
         raise RunFailed("out of memory. Nothing was written. Give more with --memory.") from None
     except MiscountedPersons as error:
         raise RunFailed(f"{error} Nothing was written.") from None
+
+
+def _why_refused(error: OSError) -> str:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return "the disk of --temp or of OUT is full."
+    return f"the machine refused: {error.strerror or 'unknown error'}."
+
+
+@contextmanager
+def _pyarrow_threads(threads: int) -> Iterator[None]:
+    """What pyarrow reads and writes, it does with so many threads; the database is told by the engine."""
+    before = pa.cpu_count(), pa.io_thread_count()
+    pa.set_cpu_count(threads)
+    pa.set_io_thread_count(threads)
+    try:
+        yield
+    finally:
+        pa.set_cpu_count(before[0])
+        pa.set_io_thread_count(before[1])

@@ -34,6 +34,7 @@ from safetab.release.release_folder import open_release_folder
 from safetab.release.release_options import CoterminousOptions
 from safetab.release.universe import Universe
 from safetab.release.write_release import write_release
+from safetab.reports.report import write_report
 from safetab.spec.geography import Geography, region_id
 from safetab.spec.geography_levels import EntityKind, TabulationPass
 
@@ -97,6 +98,7 @@ def _coterminous(
     with whole_output(new, datetime.datetime.now(datetime.UTC).date(), overwrite=overwrite) as output:
         rows = _copy_what_stays(out, output, manifest)
         rows |= write_release(output, folder.universe, facts, populated)
+        write_report(output)
         with (output / LOG_FILE).open("a", encoding="utf-8") as log:
             log.write("the coterminous step was applied to the release\n")
         hashes = hashes_of(file for path in public for file in _files_of(path))

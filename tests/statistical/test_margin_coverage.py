@@ -47,8 +47,11 @@ class FixedCounts:
         places = np.array(list(self._totals), dtype=np.int64)
         return ExactCounts(places, np.array([[total] for total in self._totals.values()], dtype=np.int64))
 
-    def cells(self, _plan: object, table: Table, places: np.ndarray) -> ExactCounts:
-        return ExactCounts(places, np.array([self.cells_of(table, int(place)) for place in places], dtype=np.int64))
+    def cells(self, _plan: object, places_of: dict[Table, np.ndarray]) -> dict[Table, ExactCounts]:
+        return {
+            table: ExactCounts(places, np.array([self.cells_of(table, int(place)) for place in places], dtype=np.int64))
+            for table, places in places_of.items()
+        }
 
     def cells_of(self, table: Table, place: int) -> list[int]:
         total = self._totals.get(place, 0)

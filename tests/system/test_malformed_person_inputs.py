@@ -405,7 +405,7 @@ def test_a_full_disk_is_exit_3_and_no_output(where: str, world: RandomWorld, tmp
     monkeypatch.setattr(where, full)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
-    assert "The run failed: the machine refused: No space left on device. Nothing was written." in result.stderr
+    assert "The run failed: the disk of --temp or of OUT is full. Nothing was written." in result.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.confidential.log", "world"]
 
 

@@ -35,7 +35,7 @@ def world(tmp_path_factory) -> RandomWorld:
 @pytest.fixture(scope="module")
 def whole(world: RandomWorld, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("whole") / "out"
-    safetab.run(world.parameters, world.data, out)
+    safetab.run(world.parameters, world.data, out, test_key="06" * 32)
     return out
 
 

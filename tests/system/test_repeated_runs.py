@@ -376,7 +376,7 @@ def test_a_run_killed_after_it_has_begun_counts(tmp_path: Path) -> None:
 
 
 def test_a_run_killed_before_it_has_begun_does_not_count(world: RandomWorld, tmp_path: Path) -> None:
-    for step in ("Checking the person records", "Encoding the person records"):
+    for step in ("Checking the person records", "Counting the persons of each state"):
         stopped_at(step, signal.SIGKILL, command(world, tmp_path / "out", *accounts(tmp_path)))
     assert not (tmp_path / "spend.log").exists() or states_of(tmp_path) == []
 

@@ -98,7 +98,6 @@ def test_the_way_of_running_does_not_matter(options: dict, world: RandomWorld, e
 
 
 def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("safetab.engines.array_counter._COUNTS_AT_ONCE", 3)
     monkeypatch.setattr("safetab.engines.person_batches._ROWS_AT_ONCE", 7)
     monkeypatch.setattr("safetab.engines.pattern_table._PATTERNS_AT_ONCE", 5)
     monkeypatch.setattr("safetab.mechanisms.random_bits._BLOCKS_AT_ONCE", 5)

@@ -339,7 +339,7 @@ class _Interrupted(NoProgress):
     def __exit__(self, *_: object) -> None:
         pass
 
-    def advance(self) -> None:
+    def advance(self, parts: int = 1) -> None:  # noqa: ARG002 - of the protocol
         raise KeyboardInterrupt
 
 

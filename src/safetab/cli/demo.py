@@ -19,6 +19,7 @@ from safetab.findings import Finding, InvalidInput, Severity
 from safetab.pipeline import run_files
 from safetab.planning.expectations import TableMargins, margins_of
 from safetab.planning.run_plan import RunPlan
+from safetab.reports.report import REPORT_FILE
 from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.tables import SEX_BY_AGE_TABLES, Table
 from safetab.synthetic.demo_census import write_demo_census
@@ -42,6 +43,7 @@ def take_the_tour(out: Path, *, overwrite: bool) -> None:
     show_findings(summary.warnings)
     show_summary(summary, out / "output")
     show_county(summary.plan, out / "output")
+    typer.echo(f"The report is {out / 'output' / REPORT_FILE}: open it in a browser.")
     typer.echo(f"To see what was planned: safetab plan {out / 'parameters'} {out / 'data'}")
 
 

@@ -50,7 +50,7 @@ Data = Annotated[
 Out = Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.", readable=False)]
 Engine = Annotated[EngineKind, typer.Option(help="What counts the persons.")]
 Memory = Annotated[str, typer.Option(help="How much memory the database may use, e.g. 8GB.")]
-Threads = Annotated[int, typer.Option(help="How many threads the database may use.", min=1)]
+Threads = Annotated[int, typer.Option(help="How many threads a run may use.", min=1)]
 Temp = Annotated[
     Path | None, typer.Option(help="Where encoded persons are kept while the run lasts. Default: the system's folder.")
 ]

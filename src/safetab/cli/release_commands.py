@@ -1,4 +1,4 @@
-"""The commands about releases: coterminous, show, status, export."""
+"""The commands about releases: coterminous, show, status, report, export."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ def add_release_commands(app: typer.Typer) -> None:
     app.command()(coterminous)
     app.command()(show)
     app.command()(status)
+    app.command()(report)
     app.command()(export)
 
 
@@ -128,6 +129,26 @@ def status(
         rows = write_statuses(statuses(open_release_folder(release), wanted), output)
     if output is not None:
         typer.echo(f"Wrote {output}: {rows:,} groups.")
+
+
+def report(
+    release: Release,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write; must not be there yet.")
+    ] = Path("report.html"),
+) -> None:
+    """Write the report of a release: one page that needs nothing else.
+
+    What was released, how precise it is, what it cost, and what is worth a
+    human's eye. A run has written OUT/report.html already; this makes it
+    from a release that was given away without the rest.
+    """
+    from safetab.cli.messages import told_by_exit_code
+    from safetab.reports.report import report_file
+
+    with told_by_exit_code():
+        report_file(release, output)
+    typer.echo(f"Wrote {output}.")
 
 
 def export(

@@ -9,6 +9,7 @@ import typer
 from safetab.pipeline import RunSummary
 from safetab.planning.losses import reported_loss
 from safetab.planning.plan_json import exact
+from safetab.reports.report import REPORT_FILE
 
 
 def show_summary(summary: RunSummary, out: Path) -> None:
@@ -20,6 +21,7 @@ def show_summary(summary: RunSummary, out: Path) -> None:
             typer.echo(f"  {name}: {rows:,} rows")
     numbers = [rows for name, rows in summary.rows.items() if name.startswith("release/numbers/")]
     typer.echo(f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from")
+    typer.echo(f"  {REPORT_FILE}: what was released, how precise it is and what it cost, for people")
     typer.echo(
         f"Privacy loss of a person: {definition.budget_symbol} {exact(loss.unbounded)}"
         f" (bounded {exact(loss.bounded)}). Everything in {out} may be released; the confidential log may not."

@@ -12,6 +12,7 @@ from rich.console import Console
 from safetab.cli.messages import show_findings, told_by_exit_code
 from safetab.cli.plan_tables import show_table, text_table
 from safetab.cli.terminal_progress import TerminalProgress
+from safetab.disk_space import size_in_words
 from safetab.failures import RunFailed
 from safetab.findings import Finding, InvalidInput, Severity
 from safetab.outputs.output_folder import whole_output
@@ -46,10 +47,12 @@ def _tell_size(out: Path, plan: CensusPlan) -> None:
     people, needed, free = sum(share.people for share in plan.shares), bytes_needed(plan), _free_bytes(out)
     typer.echo(
         f"Making {people:,} people who do not exist, in {len(plan.shares) - 1} states and Puerto Rico;"
-        f" about {_size(needed)} of disk."
+        f" about {size_in_words(needed)} of disk."
     )
     if free < needed:
-        raise RunFailed(f"{out.parent} has {_size(free)} free, and {_size(needed)} are needed. Nothing was written.")
+        raise RunFailed(
+            f"{out.parent} has {size_in_words(free)} free, and {size_in_words(needed)} are needed. Nothing was written."
+        )
 
 
 def _show_groups(groups: tuple[NonEmptyGroups, ...]) -> None:
@@ -63,10 +66,6 @@ def _show_groups(groups: tuple[NonEmptyGroups, ...]) -> None:
 
 def _free_bytes(out: Path) -> int:
     return shutil.disk_usage(out.parent).free
-
-
-def _size(number: int) -> str:
-    return f"{number / 10**9:.1f} GB" if number >= 10**9 else f"{max(1, number // 10**6)} MB"
 
 
 def _today() -> datetime.date:

@@ -9,7 +9,6 @@ from typing import Self
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     Task,
@@ -21,13 +20,21 @@ from rich.progress import (
 from rich.text import Text
 
 from safetab.cli.messages import printable
+from safetab.cli.step_lines import StepLines, rate_in_words
 
 
 class _RateColumn(ProgressColumn):
     """Parts a second, lately."""
 
     def render(self, task: Task) -> Text:
-        return Text("" if task.speed is None or task.finished else f"{task.speed:,.1f}/s")
+        return Text("" if task.speed is None or task.finished else rate_in_words(task.speed))
+
+
+class _PartsColumn(ProgressColumn):
+    """How many parts are done, of how many: persons run into hundreds of millions."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.completed:,.0f}/{task.total or 0:,.0f}")
 
 
 class TerminalProgress:
@@ -35,11 +42,11 @@ class TerminalProgress:
 
     def __init__(self, *, is_quiet_in_a_log: bool = False) -> None:
         self._is_terminal = sys.stderr.isatty()
-        self._tells_lines = not (self._is_terminal or is_quiet_in_a_log)
+        self._lines = None if self._is_terminal or is_quiet_in_a_log else StepLines(_write_line)
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
+            _PartsColumn(),
             _RateColumn(),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
@@ -50,13 +57,14 @@ class TerminalProgress:
     def step(self, name: str, parts: int) -> None:
         if self._is_terminal:
             self._bar = self._bars.add_task(name, total=parts)
-        elif self._tells_lines:
-            sys.stderr.write(f"{name}\n")
-            sys.stderr.flush()
+        elif self._lines is not None:
+            self._lines.step(name, parts)
 
-    def advance(self) -> None:
+    def advance(self, parts: int = 1) -> None:
         if self._bar is not None:
-            self._bars.advance(self._bar)
+            self._bars.advance(self._bar, parts)
+        elif self._lines is not None:
+            self._lines.advance(parts)
 
     def print(self, line: str) -> None:
         """A line on standard output that the bar doesn't spoil."""
@@ -66,9 +74,11 @@ class TerminalProgress:
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()
 
+    def note(self, text: str) -> None:
+        _write_line(text)
+
     def tell(self, text: str) -> None:
-        sys.stderr.write(f"{printable(text)}\n")  # above the bars: they redirect it
-        sys.stderr.flush()
+        _write_line(text)
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -78,3 +88,11 @@ class TerminalProgress:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._bars.stop()
+        if self._lines is not None and kind is None:
+            self._lines.end_step()
+
+
+def _write_line(text: str) -> None:
+    """On standard error, above the bars: they redirect it."""
+    sys.stderr.write(f"{printable(text)}\n")
+    sys.stderr.flush()

@@ -13,15 +13,13 @@ from safetab.compiled import quick
 from safetab.engines.counting_engine import SEX_AGES
 from safetab.engines.encoding import Encoding, crosses_states
 from safetab.engines.pattern_table import IterationLists
-from safetab.engines.person_loops import add_atoms_to_entities, count_atoms
+from safetab.engines.person_loops import add_atoms_to_entities, count_atoms, memberships
 from safetab.engines.selected_cells import SelectedCells
 from safetab.engines.state_persons import SortedPersons, StatePersons
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.spec.geography_levels import EntityKind, GeographyLevel, TabulationPass
 from safetab.spec.tables import Table
-
-_COUNTS_AT_ONCE = 1 << 25
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -45,7 +43,7 @@ class ArrayCounter:
 
     def __init__(self, encoding: Encoding, threads: int) -> None:
         self._encoding = encoding
-        self._threads = threads
+        self._pool = ThreadPoolExecutor(threads)
         self._lists = IterationLists(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32))
         self._states: list[CountedState] = []
         self._entities: dict[GeographyLevel, NDArray[np.int64]] = {}
@@ -53,36 +51,29 @@ class ArrayCounter:
     def count(self, persons: StatePersons) -> Iterator[CountedState]:
         """Counts state after state, and gives each when it is done."""
         self._lists = self._encoding.iteration_lists()
-        with ThreadPoolExecutor(self._threads) as pool:
-            numbers = range(len(self._encoding.states))
-            for state in pool.map(lambda number: self._counted(number, persons), numbers):
-                self._states.append(state)
-                yield state
+        for state in self._pool.map(lambda number: self._counted(number, persons), range(len(self._encoding.states))):
+            self._states.append(state)
+            yield state
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
 
     def _counted(self, number: int, all_persons: StatePersons) -> CountedState:
         persons, state = all_persons.sorted_state(number), self._encoding.states[number]
-        iterations = len(self._encoding.iteration_number)
-        by_sex_age = np.zeros((iterations, SEX_AGES), dtype=np.int32)
-        at_once = max(1, _COUNTS_AT_ONCE // max(1, iterations))
+        lists = (self._lists.starts, self._lists.iterations)
+        most = quick(memberships, persons.people)(persons.patterns, self._lists.starts)
+        by_sex_age = np.zeros((len(self._encoding.iteration_number), SEX_AGES), dtype=np.int32)
+        starts = np.empty(len(persons.starts), dtype=np.int64)
+        iterations, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)  # mostly never touched
         loop = quick(count_atoms, persons.people)
-        rows, columns, counts = [], [], []
-        for first in range(0, len(persons.starts) - 1, at_once):
-            starts = persons.starts[first : first + at_once + 1]
-            dense = np.zeros((len(starts) - 1, iterations), dtype=np.int32)
-            lists = (self._lists.starts, self._lists.iterations)
-            loop(starts, persons.patterns, persons.sex_ages, *lists, dense, by_sex_age)
-            atoms, found = np.nonzero(dense)
-            rows.append(atoms + first)
-            columns.append(found.astype(np.int32))
-            counts.append(dense[atoms, found])
-        starts = np.searchsorted(np.concatenate(rows), np.arange(len(persons.starts)))
+        loop(persons.starts, persons.patterns, persons.sex_ages, *lists, by_sex_age, starts, iterations, counts)
         return CountedState(
             state.tabulation_pass,
             slice(state.first_atom, state.end_atom),
             persons,
             starts,
-            np.concatenate(columns),
-            np.concatenate(counts),
+            iterations[: starts[-1]].copy(),
+            counts[: starts[-1]].copy(),
             by_sex_age,
         )
 
@@ -113,7 +104,7 @@ class ArrayCounter:
                     selected.add_whole_state(rows, state.by_sex_age)
                 else:
                     entities = self._entity_of_atom(level)[state.atoms]
-                    selected.add_persons(rows, entities, state.persons, self._lists, self._threads)
+                    selected.add_persons(rows, entities, state.persons, self._lists, self._pool)
         return selected.counts()
 
     def _areas(self, level: LevelPlan) -> Iterator[tuple[int, int, Sequence[CountedState]]]:

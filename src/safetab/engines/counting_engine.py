@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -55,8 +55,11 @@ class CountingEngine(GroupCounts, Protocol):
     MiscountedPersons if it encoded another number of persons than the pass has.
     """
 
-    def check(self) -> tuple[Finding, ...]:
-        """Every rule on every row; findings name file, column, rule and number of rows, never a value."""
+    def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
+        """Every rule on every row; findings name file, column, rule and number of rows, never a value.
+
+        `rows_done` is told, part by part, how many rows more were read.
+        """
 
     def prepare(self) -> Mapping[TabulationPass, int]:
         """Gets ready to count, once `check` found no error; tells how many persons each pass has."""

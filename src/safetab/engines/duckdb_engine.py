@@ -17,12 +17,13 @@ from safetab.engines.array_counter import ArrayCounter
 from safetab.engines.counting_engine import EngineSettings, MiscountedPersons
 from safetab.engines.encoding import Encoding
 from safetab.engines.fingerprint import RecordFingerprint
-from safetab.engines.person_batches import PersonBatch, parquet_batches, person_batch
+from safetab.engines.person_batches import PersonBatch, parquet_batches, person_batch, rows_of
 from safetab.engines.person_encoder import PersonEncoder
 from safetab.engines.person_source import parquet_files, parquet_source, text_source
 from safetab.engines.state_persons import StatePersons
 from safetab.failures import RunFailed
 from safetab.findings import Finding, FindingsOf
+from safetab.interruptible import interruptibly
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
@@ -64,7 +65,7 @@ class DuckDbEngine:
         self._people: Mapping[TabulationPass, int] = {}
         self._counter = ArrayCounter(self._encoding, settings.threads)
 
-    def check(self) -> tuple[Finding, ...]:
+    def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
         """Reads the files once: every row is checked, and its person encoded and stored."""
         findings = FindingsOf(label_of(self._persons))
         encoder = PersonEncoder(self._encoding, self._codes, self._stored, text_of_value)
@@ -72,6 +73,7 @@ class DuckDbEngine:
             with self._errors_logged():
                 for batch in self._batches():
                     encoder.add(batch)
+                    rows_done(rows_of(batch))
                 self._check_rejects(encoder.broken)
         except (duckdb.Error, pa.ArrowException):
             findings.error(
@@ -119,7 +121,8 @@ class DuckDbEngine:
         fingerprint = RecordFingerprint(secret)
         try:
             with self._errors_logged():
-                sums = self._database.execute(fingerprint.state_sums_sql(self._source(keep_rejects=False))).fetchall()
+                query = fingerprint.state_sums_sql(self._source(keep_rejects=False))
+                sums = interruptibly(lambda: self._database.execute(query).fetchall(), self._database.interrupt)
         except duckdb.Error:
             raise RunFailed(
                 "the person records could not be read again; the confidential log has the reason."
@@ -127,6 +130,7 @@ class DuckDbEngine:
         return fingerprint.of_passes(sums)
 
     def close(self) -> None:
+        self._counter.close()
         self._database.close()
 
     def _source(self, *, keep_rejects: bool) -> str:

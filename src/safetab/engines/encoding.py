@@ -89,7 +89,7 @@ class Encoding:
         first_of_state = np.searchsorted(blocks, np.arange(_STATE_CODES_END + 1) * _BLOCKS_OF_A_STATE)
         return is_of_pass, first_of_state, blocks, atom_of_block[order]
 
-    def passes_of_states(self, states: NDArray[np.int64]) -> Mapping[TabulationPass, NDArray[np.bool_]]:
+    def passes_of_states(self, states: NDArray[np.int32]) -> Mapping[TabulationPass, NDArray[np.bool_]]:
         """For each pass, which of these states belong to it."""
         config = self._files.config
         return {

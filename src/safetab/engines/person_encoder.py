@@ -51,43 +51,44 @@ class PersonEncoder:
 
     def add(self, batch: PersonBatch) -> None:
         """Checks the rows, and keeps the persons of the passes that run."""
-        sex_age = self._sexes_and_ages(batch)
+        sex_ages = self._sexes_and_ages(batch)
         for column in ("HOUSEHOLDER", "CENRACE"):
             self._judged(batch[column], column)
         atoms = self._atoms(batch)
         codes = np.stack([self._code_numbers(batch[column], column) for column in CODE_COLUMNS])
         patterns = self._encoding.patterns.numbers_of(codes)
         self._add_broken_codes(batch, np.flatnonzero(patterns < 0))
-        is_kept = (atoms >= 0) & (patterns >= 0) & (sex_age >= 0)
-        if is_kept.all():
-            self._persons.add(atoms, patterns, sex_age.astype(np.uint8))
-        else:
-            self._persons.add(atoms[is_kept], patterns[is_kept], sex_age[is_kept].astype(np.uint8))
+        is_kept = (atoms >= 0) & (patterns >= 0) & (sex_ages >= 0)
+        if not is_kept.all():
+            atoms, patterns, sex_ages = atoms[is_kept], patterns[is_kept], sex_ages[is_kept]
+        self._persons.add(atoms, patterns, sex_ages.astype(np.uint8))
 
     def report_empty_passes(self, findings: FindingsOf) -> None:
         for tabulation_pass, people in self.people.items():
             if not people:
                 findings.error("TABBLKST", f"nobody is in a state of the {tabulation_pass.value.upper()} pass.")
 
-    def _sexes_and_ages(self, batch: PersonBatch) -> NDArray[np.int64]:
+    def _sexes_and_ages(self, batch: PersonBatch) -> NDArray[np.int16]:
         """(sex - 1) * AGES + age of each row, or something negative."""
         ages = [-AGES * 2 if text is None else int(text) for text in self._judged(batch["QAGE"], "QAGE")]
         sexes = [-AGES * 2 if text is None else (int(text) - 1) * AGES for text in self._judged(batch["QSEX"], "QSEX")]
-        of_age, of_sex = (np.array(numbers, dtype=np.int64) for numbers in (ages, sexes))
+        of_age, of_sex = (np.array(numbers, dtype=np.int16) for numbers in (ages, sexes))
         return of_age[batch["QAGE"].position_of_row] + of_sex[batch["QSEX"].position_of_row]
 
     def _judged(self, column: ValueColumn, name: str) -> list[str | None]:
         """The text of each value, or nothing if it breaks the column's rule."""
         texts = column.texts(partial(self._text_of, name))
         rules = [broken_small_rule(name, text) for text in texts]
-        for rule, rows in zip(rules, column.rows_of_values().tolist(), strict=True):
-            if rule is not None:
-                self.broken.add(rule, rows)
+        if any(rules):
+            rows_of_values = column.rows_of_values().tolist()
+            for rule, rows in zip(rules, rows_of_values[: len(rules)], strict=True):
+                if rule is not None:
+                    self.broken.add(rule, rows)
         return [text if rule is None else None for text, rule in zip(texts, rules, strict=True)]
 
     def _atoms(self, batch: PersonBatch) -> NDArray[np.int32]:
         """The atom of each row, or a negative number; counts who breaks a rule, and who is in which pass."""
-        numbers = {column: batch[column].digits(width) for column, width in BLOCK_DIGITS.items()}
+        numbers = {column: batch[column].digits(width).astype(np.int32) for column, width in BLOCK_DIGITS.items()}
         parts = np.stack([numbers[column][batch[column].position_of_row] for column in BLOCK_DIGITS])
         atoms = np.empty(rows_of(batch), dtype=np.int32)
         loop = quick(atoms_of_rows, len(atoms))
@@ -101,13 +102,15 @@ class PersonEncoder:
 
     def _code_numbers(self, column: ValueColumn, name: str) -> NDArray[np.int16]:
         """The code of each row; 0 for none, where that is allowed, and -1 for what is no code."""
-        numbers = column.digits(4)
+        numbers = column.digits(4).astype(np.int16)
         is_code = self._is_code if name == "QSPAN" else self._is_race_code
-        numbers = np.where((numbers >= 0) & is_code[numbers], numbers, -1)
+        numbers[(numbers >= 0) & ~is_code[numbers]] = -1
         if name in RACE_COLUMNS[1:]:
-            texts = column.texts(partial(self._text_of, name))
-            numbers[[position for position, text in enumerate(texts) if text == NO_CODE]] = 0
-        return numbers.astype(np.int16)[column.position_of_row]
+            for position in np.flatnonzero(numbers < 0).tolist():
+                value = column.values[position].as_py() if position < len(column.values) else None
+                if self._text_of(name, value) == NO_CODE:
+                    numbers[position] = 0
+        return numbers[column.position_of_row]
 
     def _add_broken_codes(self, batch: PersonBatch, rows: NDArray[np.intp]) -> None:
         if not len(rows):

@@ -18,13 +18,13 @@ LEFT_OUT, NOT_DIGITS, NOT_LISTED = -1, -2, -3
 
 
 def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a loop to be compiled takes plain arrays
-    parts: Int64s, widths: Int64s, is_of_pass: NDArray[np.bool_], first_of_state: Int64s, blocks: Int64s,
+    parts: Int32s, widths: Int64s, is_of_pass: NDArray[np.bool_], first_of_state: Int64s, blocks: Int64s,
     atom_of_block: Int32s, atoms: Int32s,
 ) -> None:  # fmt: skip
     """Writes the atom of each row, whose block is given by its four numbers: state, county, tract, block."""
     last_block, last_atom, low = np.int64(-1), np.int32(NOT_LISTED), np.int64(0)
     for row in range(len(atoms)):
-        state = parts[0, row]
+        state = np.int64(parts[0, row])
         block = ((state * widths[1] + parts[1, row]) * widths[2] + parts[2, row]) * widths[3] + parts[3, row]
         if min(state, parts[1, row], parts[2, row], parts[3, row]) < 0:
             atoms[row] = NOT_DIGITS
@@ -186,18 +186,38 @@ def sort_by_atom(
     starts[len(starts) - 1] = len(atoms)
 
 
+def memberships(patterns: Int32s, list_starts: Int64s) -> int:
+    """How many iterations all persons have together."""
+    count = 0
+    for person in range(len(patterns)):
+        count += list_starts[patterns[person] + 1] - list_starts[patterns[person]]
+    return count
+
+
 def count_atoms(  # noqa: PLR0913, PLR0917
     starts: Int64s, patterns: Int32s, sex_ages: NDArray[np.uint8], list_starts: Int64s, lists: Int32s,
-    of_atom: Int32s, by_sex_age: Int32s,
+    by_sex_age: Int32s, counted_starts: Int64s, iterations: Int32s, counts: Int32s,
 ) -> None:  # fmt: skip
-    """Adds every person to each of their iterations: at their atom, and in the whole state by sex and age."""
+    """Adds every person to each of their iterations: at their atom, and in the whole state by sex and age.
+
+    Atom a has the iterations and counts at counted_starts[a] up to counted_starts[a + 1], in no order.
+    """
+    found = 0
+    place_of = np.full(len(by_sex_age), -1, dtype=np.int64)
     for atom in range(len(starts) - 1):
+        counted_starts[atom] = found
         for person in range(starts[atom], starts[atom + 1]):
             pattern, sex_age = patterns[person], sex_ages[person]
             for position in range(list_starts[pattern], list_starts[pattern + 1]):
                 iteration = lists[position]
-                of_atom[atom, iteration] += 1
                 by_sex_age[iteration, sex_age] += 1
+                if place_of[iteration] < counted_starts[atom]:
+                    place_of[iteration] = found
+                    iterations[found] = iteration
+                    counts[found] = 0
+                    found += 1
+                counts[place_of[iteration]] += 1
+    counted_starts[len(starts) - 1] = found
 
 
 def add_atoms_to_entities(

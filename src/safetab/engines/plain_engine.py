@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 import numpy as np
@@ -57,7 +57,7 @@ class PlainEngine:
             for tabulation_pass, geography in files.geography_of_pass.items()
         }
 
-    def check(self) -> tuple[Finding, ...]:
+    def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
         findings, broken = FindingsOf(label_of(self._persons)), BrokenRules()
         for person in self._read(broken):
             for column in SMALL_COLUMNS:
@@ -68,6 +68,7 @@ class PlainEngine:
             for rule in broken_code_rules(races, person["QSPAN"], self._files.lists.code_names):
                 broken.add(rule, 1)
             self._check_block(person, broken)
+            rows_done(1)
         for tabulation_pass, count in self._people.items():
             if not count:
                 findings.error("TABBLKST", f"nobody is in a state of the {tabulation_pass.value.upper()} pass.")

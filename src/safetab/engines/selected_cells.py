@@ -16,6 +16,8 @@ from safetab.engines.state_persons import SortedPersons
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.spec.tables import Table
 
+_PARTS = 4
+
 
 class SelectedCells:
     """A row for each selected group, by rising place; the cells of all rows lie one after the other."""
@@ -43,9 +45,11 @@ class SelectedCells:
 
     def add_whole_state(self, rows: slice, by_sex_age: NDArray[np.int32]) -> None:
         """For groups that hold everybody of a state, who are counted by iteration, sex and age already."""
-        for row in range(rows.start, rows.stop):
-            cell = self._first_cell[row] + self._cell_of_table[self._table_of_row[row]]
-            np.add.at(self._cells, cell, by_sex_age[self._iteration[row]])
+        for number, table in enumerate(self._places_of):
+            chosen = np.flatnonzero(self._table_of_row[rows] == number) + rows.start
+            first_of_cell = np.searchsorted(self._cell_of_table[number], np.arange(table.cells))  # cells follow ages
+            cells = np.add.reduceat(by_sex_age[self._iteration[chosen]], first_of_cell, axis=1, dtype=np.int64)
+            self._cells[self._first_cell[chosen][:, None] + np.arange(table.cells)] += cells
 
     def add_persons(
         self,
@@ -53,7 +57,7 @@ class SelectedCells:
         entity_of_atom: NDArray[np.int64],
         persons: SortedPersons,
         lists: IterationLists,
-        threads: int,
+        pool: ThreadPoolExecutor,
     ) -> None:
         """For groups that hold some atoms of a state: only the persons of these atoms are looked at."""
         atoms = np.argsort(entity_of_atom, kind="stable")
@@ -72,8 +76,8 @@ class SelectedCells:
                 self._table_of_row, self._cell_of_table, np.full(self._iterations, -1, dtype=np.int64), self._cells,
             )  # fmt: skip
 
-        with ThreadPoolExecutor(threads) as pool:  # the rows of different entities have different cells
-            list(pool.map(add_part, np.array_split(np.arange(len(entities)), threads)))
+        parts = np.array_split(np.arange(len(entities)), _PARTS)  # the rows of different entities have different cells
+        list(pool.map(add_part, parts))
 
     def counts(self) -> Mapping[Table, ExactCounts]:
         found = {}

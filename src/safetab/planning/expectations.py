@@ -73,16 +73,25 @@ def output_if_all_groups_are_empty(plan: LevelPlan) -> EmptyGroupOutput:
     if Stage.STAGE_2 not in plan.stages:
         measured = total_only if Stage.TOTAL_ONLY in plan.stages else 0
         return EmptyGroupOutput(measured, measured, 0.0)
-    chances = table_chances_of_an_empty_group(plan.stages[Stage.STAGE_1].noise, plan.thresholds)
+    noise_of = {stage: stage_plan.noise for stage, stage_plan in plan.stages.items()}
+    published = publication_chance_of_an_empty_group(noise_of, plan.thresholds, plan.suppression_threshold)
+    chances = table_chances_of_an_empty_group(noise_of[Stage.STAGE_1], plan.thresholds)
     with ctx.workprec(DEFAULT_BITS):
-        with_table = sum((chances[table] for table in SEX_BY_AGE_TABLES), arb(0))
-        published = arb(1)
-        if plan.suppression_threshold is not None:
-            passes = plan.stages[Stage.STAGE_2].noise.tail(plan.suppression_threshold + 1)
-            published = with_table + chances[Table.TOTAL] * passes
         t2_rows = sum((chances[table] * table.t2_rows for table in SEX_BY_AGE_TABLES), arb(0))
         groups = float((adaptive * published).mid()) + total_only
         return EmptyGroupOutput(groups, groups, float((adaptive * t2_rows).mid()))
+
+
+def publication_chance_of_an_empty_group(
+    noise_of: Mapping[Stage, Noise], thresholds: Thresholds, suppression_threshold: int | None
+) -> arb:
+    """How likely a group with nobody in it is published, if it is measured in two stages."""
+    if suppression_threshold is None:
+        return arb(1)
+    chances = table_chances_of_an_empty_group(noise_of[Stage.STAGE_1], thresholds)
+    with ctx.workprec(DEFAULT_BITS):
+        with_table = sum((chances[table] for table in SEX_BY_AGE_TABLES), arb(0))
+        return with_table + chances[Table.TOTAL] * noise_of[Stage.STAGE_2].tail(suppression_threshold + 1)
 
 
 def table_chances_of_an_empty_group(stage_1_noise: Noise, thresholds: Thresholds) -> Mapping[Table, arb]:

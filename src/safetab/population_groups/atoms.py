@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.spec.geography import NO_ENTITY, Geography
+from safetab.spec.geography import NO_ENTITY, Geography, changes_in
 from safetab.spec.geography_levels import EntityKind
 
 NOT_IN_ANY = -1
@@ -37,10 +37,13 @@ class Atoms:
 
 
 def atoms_of(geography: Geography) -> Atoms:
-    tracts = geography.entity_of_block(EntityKind.TRACT)
-    combinations = np.stack([tracts, geography.place, geography.aiannh])
-    _, representatives, atom_of_block = np.unique(combinations, axis=1, return_index=True, return_inverse=True)
-    places = Geography(
-        geography.block[representatives], geography.place[representatives], geography.aiannh[representatives]
-    )
-    return Atoms(geography.block, atom_of_block.reshape(-1).astype(np.int32), places)
+    columns = (geography.entity_of_block(EntityKind.TRACT), geography.place, geography.aiannh)
+    is_change = changes_in(*columns)
+    runs = np.stack([column[is_change] for column in columns])  # neighbouring blocks of one combination
+    _, representatives, atom_of_run = np.unique(runs, axis=1, return_index=True, return_inverse=True)
+    block_of_run = np.flatnonzero(is_change)
+    blocks = block_of_run[representatives]
+    places = Geography(geography.block[blocks], geography.place[blocks], geography.aiannh[blocks])
+    blocks_of_runs = np.diff(np.append(block_of_run, len(is_change)))
+    atom_of_block = np.repeat(atom_of_run.reshape(-1).astype(np.int32), blocks_of_runs)
+    return Atoms(geography.block, atom_of_block, places)

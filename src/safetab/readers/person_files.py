@@ -19,6 +19,9 @@ SYNTHETIC_MARKER = "SYNTHETIC"
 
 _PATTERN_CHARACTERS = set("*?[]{}")
 
+_TEXT_BYTES_OF_A_PERSON = 78
+_BYTES_OF_A_PERSON = {TableForm.TEXT: _TEXT_BYTES_OF_A_PERSON, TableForm.GZIPPED_TEXT: _TEXT_BYTES_OF_A_PERSON // 10}
+
 RACE_COLUMNS = tuple(f"QRACE{position}" for position in range(1, 9))
 BLOCK_COLUMNS = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")
 PERSON_COLUMNS = ("QAGE", "QSEX", "HOUSEHOLDER", *BLOCK_COLUMNS, "CENRACE", *RACE_COLUMNS, "QSPAN")
@@ -40,6 +43,13 @@ def find_person_files(data: Path) -> Checked[TableFiles]:
         _check_part(path, files.form, part_findings)
         errors += part_findings.findings
     return Checked(None if errors else files, tuple(errors))
+
+
+def number_of_persons(files: TableFiles) -> int:
+    """How many there are, before a row is read: exactly for Parquet, else about, by the sizes of the files."""
+    if files.form is TableForm.PARQUET:
+        return sum(pa.parquet.read_metadata(path).num_rows for path in files.parts)
+    return sum(path.stat().st_size for path in files.parts) // _BYTES_OF_A_PERSON[files.form]
 
 
 def label_of(files: TableFiles) -> str:

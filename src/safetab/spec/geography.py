@@ -44,7 +44,17 @@ class Geography:
     def entities(self, kind: EntityKind) -> NDArray[np.int64]:
         """The entities of a kind, each once, in the order of their ids."""
         of_block = self.entity_of_block(kind)
-        return np.unique(of_block[of_block != NO_ENTITY])
+        runs = of_block[changes_in(of_block)]
+        return np.unique(runs[runs != NO_ENTITY])
+
+
+def changes_in(*columns: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where a row differs from the one before it. Neighbouring blocks mostly lie in the same entities."""
+    is_change = np.ones(len(columns[0]), dtype=np.bool_)
+    is_change[1:] = False
+    for column in columns:
+        is_change[1:] |= column[1:] != column[:-1]
+    return is_change
 
 
 NOWHERE = Geography(*(np.empty(0, dtype=np.int64) for _ in range(3)))

@@ -1,0 +1,76 @@
+"""What a plain query needs beside the persons: the entity of each block, the iterations of each set of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from safetab.planning.planner import plan_of, read_public_files
+from safetab.planning.run_plan import LevelPlan
+from safetab.population_groups.iteration_map import iteration_map_of
+from safetab.readers.person_files import RACE_COLUMNS
+from safetab.readers.person_rules import race_codes_of
+from safetab.spec.geography import NO_ENTITY
+
+CODE_COLUMNS = (*RACE_COLUMNS, "QSPAN")
+CHECK_PRIME = 1_000_003
+"""A group (entity, iteration code) is weighed by (31 entity + iteration code) modulo this in what is compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelTables:
+    geography: str
+    first_threshold: int
+    entity_of_block: pa.Table  # block, entity
+    iterations_of_codes: pa.Table  # pattern, iteration
+
+
+class CountingTables:
+    def __init__(self, parameters: Path, data: Path) -> None:
+        self._files = read_public_files(parameters, data).require()
+        self._plan = plan_of(self._files).require()
+        self._patterns: dict[tuple[frozenset[str], str], int] = {}
+
+    def numbered(self, codes: pa.Table) -> pa.Table:
+        """The distinct combinations of codes with the number of their pattern."""
+        combinations = zip(*(codes[column].to_pylist() for column in CODE_COLUMNS), strict=True)
+        used = self._files.config.max_race_codes
+        keys = ((frozenset(race_codes_of(races)[:used]), ethnicity) for *races, ethnicity in combinations)
+        numbers = [self._patterns.setdefault(key, len(self._patterns)) for key in keys]
+        return codes.append_column("pattern", pa.array(numbers, pa.int32()))
+
+    def levels(self) -> Iterator[LevelTables]:
+        """Of every level that is tabulated, once all codes are numbered."""
+        for plan in self._plan.levels:
+            geography = plan.level.geography
+            blocks = self._files.geography_of_pass[geography.tabulation_pass]
+            entities = blocks.entity_of_block(geography.entity_kind)
+            is_somewhere = entities != NO_ENTITY
+            yield LevelTables(
+                geography.label,
+                plan.thresholds.sex_by_age_4,
+                pa.table({"block": blocks.block[is_somewhere], "entity": entities[is_somewhere]}),
+                self._iterations_of_codes(plan),
+            )
+
+    def _iterations_of_codes(self, plan: LevelPlan) -> pa.Table:
+        iteration_map = iteration_map_of(
+            self._files.lists,
+            plan.level.iterations,
+            is_substate=plan.level.geography.is_substate,
+            max_race_codes=self._files.config.max_race_codes,
+        )
+        lists = [iteration_map.iterations_of(list(races), ethnicity) for races, ethnicity in self._patterns]
+        patterns = np.repeat(np.arange(len(lists), dtype=np.int32), [len(codes) for codes in lists])
+        codes = np.array([int(code) for of_pattern in lists for code in of_pattern], dtype=np.int32)
+        return pa.table({"pattern": patterns, "iteration": codes})
+
+
+def added(of_geography: dict[str, list[int]], geography: str, sums: tuple[int, ...]) -> None:
+    """Regional and Detailed groups of a geography level are compared together: a table t1 doesn't tell them apart."""
+    before = of_geography.get(geography, [0] * len(sums))
+    of_geography[geography] = [first + int(second) for first, second in zip(before, sums, strict=True)]

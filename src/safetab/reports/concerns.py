@@ -1,0 +1,259 @@
+"""What in a release is worth a human's eye, most urgent first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+
+import numpy as np
+
+from safetab.release.numbers import RULES
+from safetab.reports.level_summary import CELLS, TOTALS, LevelSummary, margin_of
+from safetab.reports.markup import Markup, element, joined, name
+from safetab.reports.pairs import PairAbove
+from safetab.reports.release_summary import ReleaseSummary
+from safetab.reports.wording import level_name, percent, rounded_up
+from safetab.spec.tables import Stage
+
+_MANY_EMPTY = 0.1
+"""A level's bound on empty groups is a concern if it is above this share of the level's published groups."""
+_EXAMPLES = 3
+
+
+class Urgency(Enum):
+    """The value is told to people."""
+
+    STOP = "Stop"
+    LOOK = "Look"
+    KNOW = "Know"
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """A sentence, what it means, and where it holds."""
+
+    urgency: Urgency
+    headline: str
+    meaning: str
+    where: tuple[str, ...] = ()
+
+
+def concerns_of(release: ReleaseSummary) -> tuple[Concern, ...]:
+    found = [concern for look in _LOOKS for concern in look(release)]
+    return tuple(sorted(found, key=lambda concern: list(Urgency).index(concern.urgency)))
+
+
+def _not_for_release(release: ReleaseSummary) -> Iterator[Concern]:
+    if not release.facts.for_release:
+        yield Concern(
+            Urgency.STOP,
+            "This is not for release",
+            "Its noise was made with a chosen key, so that whoever knows the key can take it away again. It protects"
+            " nobody.",
+        )
+
+
+def _levels_without_groups(release: ReleaseSummary) -> Iterator[Concern]:
+    where = [level_name(level.facts) for level in release.measured_levels if not level.shown_groups]
+    if where:
+        yield Concern(
+            Urgency.LOOK,
+            f"{_levels(len(where))} paid for and without a published group",
+            "Budget was spent there, and nothing came out. Is the level needed, or its budget too small?",
+            tuple(where),
+        )
+
+
+def _thresholds_within_noise(release: ReleaseSummary) -> Iterator[Concern]:
+    where = []
+    for level in release.measured_levels:
+        threshold, margin = (
+            level.facts.suppression_threshold,
+            margin_of(level.facts, Stage.STAGE_2, 1, release.confidence),
+        )
+        if threshold is not None and margin is not None and threshold < margin:
+            where.append(f"{level_name(level.facts)}: published above {threshold:,}, margin of error {margin:,}")
+    if where:
+        yield Concern(
+            Urgency.LOOK,
+            f"{_levels(len(where))} where the suppression threshold is within the noise",
+            "The smallest totals that are published there cannot be told from zero.",
+            tuple(where),
+        )
+
+
+def _no_suppression(release: ReleaseSummary) -> Iterator[Concern]:
+    where = [
+        level_name(level.facts)
+        for level in release.measured_levels
+        if level.facts.geography.is_substate and level.publishes_every_group
+    ]
+    if where:
+        yield Concern(
+            Urgency.LOOK,
+            f"{_levels(len(where))} below state where nothing is suppressed",
+            "Every group has a number there, and nearly all such groups are empty.",
+            tuple(where),
+        )
+
+
+def _many_empty(release: ReleaseSummary) -> Iterator[Concern]:
+    where = [
+        f"{level_name(level.facts)}: {level.own_groups:,} published, bound {rounded_up(level.empty_groups_published)}"
+        for level in release.measured_levels
+        if not level.publishes_every_group and level.empty_groups_published > _MANY_EMPTY * level.own_groups > 0
+    ]
+    if where:
+        yield Concern(
+            Urgency.LOOK,
+            f"{_levels(len(where))} where many published groups may be empty",
+            f"The bound on published groups with nobody in them, which holds on average, is above {_MANY_EMPTY:.0%} of"
+            " the published ones.",
+            tuple(where),
+        )
+
+
+def _wide_margins(release: ReleaseSummary) -> Iterator[Concern]:
+    wide = _by_level(release, lambda level: int(level.precision[TOTALS, :, -1].sum()))
+    everything = sum(int(level.precision[TOTALS].sum()) for level in release.levels)
+    if wide:
+        count = sum(counted for _, counted in wide)
+        yield Concern(
+            Urgency.LOOK,
+            f"{count:,} totals have a margin of error above the total itself",
+            f"That is {percent(count, everything)} of all published totals. They say that a group is small, and not how"
+            " small.",
+            tuple(
+                f"{level_name(level.facts)}: {counted:,} of {int(level.precision[TOTALS].sum()):,}"
+                for level, counted in wide
+            ),
+        )
+
+
+def _negative(release: ReleaseSummary) -> Iterator[Concern]:
+    negative = _by_level(release, lambda level: int(level.negative.sum()))
+    if negative:
+        yield Concern(
+            Urgency.LOOK,
+            f"{sum(counted for _, counted in negative):,} totals and cells of sex by age are below zero",
+            "They are what was measured: zero or a small number, plus noise. Readers need to be told; sums need them.",
+            tuple(
+                f"{level_name(level.facts)}: totals {level.negative[TOTALS]:,}, cells {level.negative[CELLS]:,}"
+                for level, _ in negative
+            ),
+        )
+
+
+def _alone_above_partner(release: ReleaseSummary) -> Iterator[Concern]:
+    above = _by_level(release, lambda level: level.pairs.above)
+    if above:
+        examples = [(level, pair) for level, _ in above for pair in level.pairs.widest]
+        examples.sort(key=lambda one: -one[1].excess)
+        yield Concern(
+            Urgency.LOOK,
+            f"{sum(counted for _, counted in above):,} totals of Alone groups are above those of their partners",
+            "Nobody can be in the group alone and not in the same group alone or in any combination, so noise turned"
+            " these around. The widest are named.",
+            (
+                *(
+                    f"{level_name(level.facts)}: {counted:,} of {level.pairs.compared:,} pairs"
+                    for level, counted in above
+                ),
+                *(_pair(release, level, pair) for level, pair in examples[:_EXAMPLES]),
+            ),
+        )
+
+
+def _clamped(release: ReleaseSummary) -> Iterator[Concern]:
+    if not release.universe.allow_negative_counts:
+        yield Concern(
+            Urgency.KNOW,
+            "Numbers below zero were raised to zero",
+            "Totals of sex by age add up such numbers and are too large on average; they have no margin of error."
+            " The columns unclamped_count and unclamped_margin_of_error are the ones to add up.",
+        )
+
+
+def _rules(release: ReleaseSummary) -> Iterator[Concern]:
+    for number, rule in enumerate(RULES):
+        ruled = _by_level(release, partial(_acted_on, number))
+        if ruled:
+            yield Concern(
+                Urgency.KNOW,
+                f"The rule {rule.value} acted on {sum(counted for _, counted in ruled):,} numbers",
+                f"By it, {rule.explanation}. This is against misreading and does nothing for privacy.",
+                tuple(f"{level_name(level.facts)}: {counted:,}" for level, counted in ruled),
+            )
+
+
+def _acted_on(rule: int, level: LevelSummary) -> int:
+    return int(level.ruled[rule])
+
+
+def _copied_beyond(release: ReleaseSummary) -> Iterator[Concern]:
+    beyond = _by_level(release, lambda level: level.copied_beyond)
+    if beyond:
+        yield Concern(
+            Urgency.KNOW,
+            f"{sum(counted for _, counted in beyond):,} copied groups that their level does not tabulate",
+            "They were copied because that was asked for (--copy-all).",
+            tuple(f"{level_name(level.facts)}: {counted:,}" for level, counted in beyond),
+        )
+
+
+_LOOKS: tuple[Callable[[ReleaseSummary], Iterable[Concern]], ...] = (
+    _not_for_release,
+    _levels_without_groups,
+    _no_suppression,
+    _thresholds_within_noise,
+    _many_empty,
+    _wide_margins,
+    _negative,
+    _alone_above_partner,
+    _clamped,
+    _rules,
+    _copied_beyond,
+)
+
+
+def _by_level(release: ReleaseSummary, count: Callable[[LevelSummary], int]) -> list[tuple[LevelSummary, int]]:
+    """The levels where something is counted at all."""
+    return [(level, count(level)) for level in release.levels if count(level)]
+
+
+def _levels(count: int) -> str:
+    return "1 level" if count == 1 else f"{count} levels"
+
+
+def _pair(release: ReleaseSummary, level: LevelSummary, pair: PairAbove) -> Markup:
+    entities = release.universe.entities[level.facts.geography]
+    place = entities.names[int(np.searchsorted(entities.ids, pair.entity))]
+    alone = level.facts.iterations[pair.alone].name
+    return joined(
+        [
+            f"{level_name(level.facts)}: ",
+            name(place),
+            ", ",
+            name(alone),
+            f": {pair.alone_count:,} alone, {pair.partner_count:,} alone or in any combination",
+        ]
+    )
+
+
+def concern_list(concerns: Iterable[Concern]) -> Markup:
+    items = [
+        element(
+            "li",
+            element("span", concern.urgency.value, class_=f"badge {concern.urgency.value.lower()}"),
+            element(
+                "div",
+                element("h3", concern.headline),
+                element("p", concern.meaning),
+                element("ul", *(element("li", place) for place in concern.where)) if concern.where else "",
+            ),
+        )
+        for concern in concerns
+    ]
+    return element("ul", *items, class_="concerns")

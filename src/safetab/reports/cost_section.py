@@ -1,0 +1,135 @@
+"""What a release cost in privacy, in words that need no mathematics, and then exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from safetab.planning.losses import epsilons_by_delta
+from safetab.planning.plan_json import exact
+from safetab.privacy.composition import PrivacyLoss
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.reports.level_summary import LevelSummary, margin_of
+from safetab.reports.markup import Markup, element, joined
+from safetab.reports.page_tables import bar, level_table, paragraphs, whole_table
+from safetab.reports.release_summary import ReleaseSummary
+from safetab.reports.wording import NOTHING, PASS_NAMES, percent
+from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage
+
+SYMBOLS = {PrivacyDefinition.ZCDP: "\N{GREEK SMALL LETTER RHO}", PrivacyDefinition.PURE_DP: "ε"}
+_DELTAS = ("1e-05", "1e-10", "1e-15")
+SHOWN_DELTA = "1e-10"
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def cost_section(release: ReleaseSummary) -> Markup:
+    return joined([paragraphs(*_in_words(release)), _loss_table(release), _level_budgets(release)])
+
+
+def _in_words(release: ReleaseSummary) -> list[str]:
+    definition = release.universe.definition
+    symbol, loss = SYMBOLS[definition], release.loss
+    words = [
+        "Who is protected: every single person in the records. The release would look almost the same with or without"
+        " any one record, and the privacy loss bounds how far from the same. The bound holds whatever else somebody"
+        " knows, and whatever computers they have, now or later. It adds up over releases about the same people.",
+        f"The loss is measured in {definition.full_name}: {symbol} = {exact(loss.unbounded)} for a person whose record"
+        f" is there or not (unbounded neighbours), {symbol} = {exact(loss.bounded)} for a person whose record could"
+        " have said something else (bounded neighbours).",
+    ]
+    if definition is PrivacyDefinition.ZCDP:
+        epsilon = epsilons_by_delta(loss.unbounded)[SHOWN_DELTA]
+        words.append(
+            f"Said another way: ε = {epsilon:g} at δ = {power(SHOWN_DELTA)}. Whatever somebody believed about a person"
+            " before seeing the release, the odds change at most by the factor e to the power ε, but for a chance of"
+            " about δ. This is the worst case, about somebody who knows all other records; ε is rounded up, and smaller"
+            " is safer."
+        )
+    if len(release.universe.passes) > 1:
+        words.append("Each person is in one of the two passes, and loses what that pass costs.")
+    return words
+
+
+def _loss_table(release: ReleaseSummary) -> Markup:
+    definition = release.universe.definition
+    symbol = SYMBOLS[definition]
+    deltas = _DELTAS if definition is PrivacyDefinition.ZCDP else ()
+    head = element(
+        "tr",
+        element("th", "Privacy loss of a person", scope="col"),
+        element("th", symbol, scope="col"),
+        *(element("th", f"ε at δ = {power(delta)}", scope="col") for delta in deltas),
+    )
+    people = [(PASS_NAMES[one], release.loss_of(one)) for one in release.universe.passes]
+    if len(people) > 1:
+        people.append(("Anybody in this release", release.loss))
+    rows = [row for who, loss in people for row in _loss_rows(who, loss, deltas)]
+    return whole_table("What the release cost", element("thead", head), [element("tbody", *rows)])
+
+
+def _loss_rows(who: str, loss: PrivacyLoss, deltas: Sequence[str]) -> list[Markup]:
+    kinds = {"added or removed (unbounded)": loss.unbounded, "changed (bounded)": loss.bounded}
+    return [
+        element("tr", element("th", f"{who}: record {kind}", scope="row"), *_loss_cells(amount, deltas))
+        for kind, amount in kinds.items()
+    ]
+
+
+def _loss_cells(amount: Fraction, deltas: Sequence[str]) -> list[Markup]:
+    epsilons = epsilons_by_delta(amount) if deltas else {}
+    return [element("td", exact(amount)), *(element("td", f"{epsilons[delta]:,.4f}") for delta in deltas)]
+
+
+def power(delta: str) -> str:
+    """1e-10 as people write it."""
+    return "10⁻" + str(int(delta.removeprefix("1e-"))).translate(_SUPERSCRIPTS)
+
+
+def _level_budgets(release: ReleaseSummary) -> Markup:
+    symbol = SYMBOLS[release.universe.definition]
+
+    def cells(level: LevelSummary) -> Sequence[str]:
+        facts = level.facts
+        if not facts.budget:
+            return ["no budget: not tabulated"]
+        whole = release.loss_of(facts.geography.tabulation_pass).unbounded
+        share = int(10_000 * facts.budget / whole)
+        return [
+            exact(facts.budget),
+            percent(share, 10_000),
+            bar([share, 10_000 - share], ["share of the pass", "the rest"], "s"),
+            f"{facts.stability}",
+            _margin(level, Stage.STAGE_2, 1, release.confidence),
+            element("td", _table_margins(level, release.confidence), class_="tight"),
+            _margin(level, Stage.TOTAL_ONLY, 1, release.confidence),
+        ]
+
+    headings = (
+        f"{symbol} spent",
+        "share",
+        "of its pass",
+        "groups a person can be in",
+        "± of a lone total or a cell",
+        "± of a total of 4 / 9 / 23 ages",
+        "± of a total-only group",
+    )
+    return joined(
+        [
+            paragraphs(
+                f"Where it was spent, and what it bought: the margins of error (±) at {release.confidence_text}. A"
+                " level with more budget has less noise; so has one where a person can be in fewer groups."
+            ),
+            level_table(release, "Budget and noise by level", headings, cells),
+        ]
+    )
+
+
+def _table_margins(level: LevelSummary, confidence: Fraction) -> str:
+    if Stage.STAGE_2 not in level.facts.noise:
+        return NOTHING
+    return " / ".join(_margin(level, Stage.STAGE_2, table.cells, confidence) for table in SEX_BY_AGE_TABLES)
+
+
+def _margin(level: LevelSummary, stage: Stage, draws: int, confidence: Fraction) -> str:
+    margin = margin_of(level.facts, stage, draws, confidence)
+    return NOTHING if margin is None else f"{margin:,}"

@@ -1,0 +1,214 @@
+"""What a level's numbers come to: counted once, batch by batch, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import inf
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from flint import ctx
+from numpy.typing import NDArray
+
+from safetab.distributions.noise_distribution import DEFAULT_BITS
+from safetab.findings import Finding, InvalidInput, Severity
+from safetab.planning.expectations import publication_chance_of_an_empty_group
+from safetab.release.number_columns import COPIED, PUBLISHED, STATUSES, WITHHELD
+from safetab.release.numbers import RULES
+from safetab.release.release_folder import ReleaseFolder
+from safetab.release.universe import LevelFacts
+from safetab.reports.pairs import Pairs, PairTally
+from safetab.spec.iterations import IterationKind
+from safetab.spec.published_lines import TOTAL_TABLE_ID
+from safetab.spec.tables import Stage, Table
+from safetab.tabulation.measurements import TABLES
+
+RELATIVE_MARGINS = (5, 10, 25, 50, 100)
+"""In percent: a number is in the first class whose share of it its margin of error is within, or in none of them."""
+CLASSES = len(RELATIVE_MARGINS) + 1
+
+TOTALS, CELLS = 0, 1
+"""Which numbers of a table are looked at: its total, or its cells (one sex, one range of ages)."""
+
+_SHOWN = [STATUSES.index(PUBLISHED), STATUSES.index(COPIED)]
+_ROWS_AT_ONCE = 1 << 17
+_TEXTS = ("region_id", "iteration_code", "table", "table_id", "status", "rule")
+_NUMBERS = ("count", "unclamped_count", "unclamped_margin_of_error", "interval_low", "noise_draws")
+
+
+@dataclass(frozen=True, eq=False)
+class LevelSummary:
+    """One level of a release, counted. Groups go by the status of their total."""
+
+    facts: LevelFacts
+    entities: int
+    rows: int
+    groups: NDArray[np.int64]  # by iteration, STATUSES and TABLES
+    precision: NDArray[np.int64]  # numbers that are shown, by TOTALS or CELLS, TABLES and class of relative margin
+    negative: NDArray[np.int64]  # numbers below 0, by TOTALS or CELLS
+    ruled: NDArray[np.int64]  # numbers that a rule acted on, by RULES
+    reaching_zero: int  # totals that nobody at all would not contradict
+    pairs: Pairs
+
+    @property
+    def possible_groups(self) -> int:
+        return self.entities * int(self.facts.is_tabulated.sum())
+
+    @cached_property
+    def _tabulated(self) -> NDArray[np.int64]:
+        """By STATUSES and TABLES, of the iterations that are tabulated at this level."""
+        return np.asarray(self.groups[self.facts.is_tabulated].sum(axis=0))
+
+    @property
+    def copied_beyond(self) -> int:
+        """Groups that this level doesn't tabulate and that were copied to it."""
+        return int(self.groups[~self.facts.is_tabulated].sum())
+
+    def with_status(self, status: str) -> int:
+        return int(self._tabulated[STATUSES.index(status)].sum())
+
+    def own_with_table(self, table: Table) -> int:
+        return int(self._tabulated[STATUSES.index(PUBLISHED), TABLES.index(table)])
+
+    @property
+    def own_groups(self) -> int:
+        return self.with_status(PUBLISHED)
+
+    @property
+    def suppressed(self) -> int:
+        return self.possible_groups - int(self._tabulated.sum())
+
+    @property
+    def shown_groups(self) -> int:
+        """Groups with a total that everybody can read, wherever it was measured, of those that are tabulated here."""
+        return int(self._tabulated[_SHOWN].sum())
+
+    def of_kind(self, kind: IterationKind) -> KindSummary:
+        is_kind = np.array([one.kind is kind for one in self.facts.iterations], dtype=np.bool_)
+        shown = self.groups[is_kind & self.facts.is_tabulated][:, _SHOWN]
+        possible = self.entities * int((is_kind & self.facts.is_tabulated).sum())
+        return KindSummary(possible, int(shown.sum()), int(shown[:, :, 1:].sum()))
+
+    @cached_property
+    def empty_groups_published(self) -> float:
+        """At most so many published groups are in truth empty, on average: so many if every group were empty."""
+        if self.publishes_every_group or not self.possible_groups:
+            return float(self.possible_groups)
+        tabulated = [one for one, is_in in zip(self.facts.iterations, self.facts.is_tabulated, strict=True) if is_in]
+        total_only = sum(one.is_total_only for one in tabulated)
+        if len(tabulated) == total_only:
+            return float(self.entities * total_only)
+        chance = publication_chance_of_an_empty_group(
+            self.facts.noise, self.facts.thresholds, self.facts.suppression_threshold
+        )
+        with ctx.workprec(DEFAULT_BITS):
+            bound = (chance * self.entities * (len(tabulated) - total_only)).upper()
+        return float(np.nextafter(float(bound), inf)) + self.entities * total_only
+
+    @property
+    def publishes_every_group(self) -> bool:
+        return bool(self.facts.noise) and self.facts.suppression_threshold is None
+
+
+@dataclass(frozen=True, slots=True)
+class KindSummary:
+    """Groups of one kind: how many there could be, have a total, and have sex by age too."""
+
+    possible: int
+    shown: int
+    by_age: int
+
+
+def level_summary(release: ReleaseFolder, facts: LevelFacts) -> LevelSummary:
+    """Raises InvalidInput if the level's file is damaged."""
+    tally = _Tally(release, facts)
+    path = release.numbers_of(facts)
+    if path is not None:
+        try:
+            with pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
+                for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[*_TEXTS, *_NUMBERS]):
+                    tally.add(batch)
+        except (pa.ArrowException, OSError, LookupError, ValueError):
+            message = "is damaged. Get the release again."
+            raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)]) from None
+    return tally.summary()
+
+
+class _Tally:
+    """Adds up batches of one level's numbers."""
+
+    def __init__(self, release: ReleaseFolder, facts: LevelFacts) -> None:
+        self._facts = facts
+        self._entities = len(release.universe.entities[facts.geography].ids)
+        self._positions = {one.code: position for position, one in enumerate(facts.iterations)}
+        self._groups = np.zeros(len(facts.iterations) * len(STATUSES) * len(TABLES), dtype=np.int64)
+        self._precision = np.zeros(2 * len(TABLES) * CLASSES, dtype=np.int64)
+        self._negative = np.zeros(2, dtype=np.int64)
+        self._ruled = np.zeros(len(RULES), dtype=np.int64)
+        self._reaching_zero = 0
+        self._rows = 0
+        self._pairs = PairTally(release.universe, facts)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        iteration = _looked_up(batch, "iteration_code", self._positions)
+        table = _looked_up(batch, "table", {one.label: number for number, one in enumerate(TABLES)})
+        status = _looked_up(batch, "status", {one: number for number, one in enumerate(STATUSES)})
+        rule = _looked_up(batch, "rule", {one.value: number for number, one in enumerate(RULES)})
+        is_total = batch["table_id"].dictionary.index(TOTAL_TABLE_ID).as_py() == _indices(batch["table_id"])
+        is_shown = status != STATUSES.index(WITHHELD)
+        is_cell = (batch["noise_draws"].to_numpy() == 1) & ~is_total
+        count, low = (_numbers(batch, column) for column in ("count", "interval_low"))
+        unclamped, margin = (_numbers(batch, column) for column in ("unclamped_count", "unclamped_margin_of_error"))
+        self._rows += len(batch)
+        code = (iteration * len(STATUSES) + status) * len(TABLES) + table
+        self._groups += np.bincount(code[is_total], minlength=len(self._groups))
+        self._ruled += np.bincount(rule[rule >= 0], minlength=len(self._ruled))
+        relative = sum((100 * margin > limit * unclamped).astype(np.int64) for limit in RELATIVE_MARGINS)
+        for sort, is_sort in ((TOTALS, is_total & is_shown), (CELLS, is_cell & is_shown)):
+            place = ((sort * len(TABLES)) + table) * CLASSES + relative
+            self._precision += np.bincount(place[is_sort], minlength=len(self._precision))
+            self._negative[sort] += int((count[is_sort] < 0).sum())
+        has_interval = np.asarray(batch["interval_low"].is_valid())
+        reaches = np.where(has_interval, low == 0, unclamped <= margin)
+        self._reaching_zero += int((reaches & is_total & is_shown).sum())
+        ids = batch["region_id"]
+        region = np.array(ids.dictionary.to_pylist(), dtype=np.int64)[_indices(ids)]
+        chosen = is_total & is_shown
+        self._pairs.add(region[chosen], iteration[chosen], count[chosen])
+
+    def summary(self) -> LevelSummary:
+        return LevelSummary(
+            facts=self._facts,
+            entities=self._entities,
+            rows=self._rows,
+            groups=self._groups.reshape(-1, len(STATUSES), len(TABLES)),
+            precision=self._precision.reshape(2, len(TABLES), CLASSES),
+            negative=self._negative,
+            ruled=self._ruled,
+            reaching_zero=self._reaching_zero,
+            pairs=self._pairs.pairs(),
+        )
+
+
+def _looked_up(batch: pa.RecordBatch, column: str, positions: Mapping[str, int]) -> NDArray[np.int64]:
+    """For each row the position of its text; -1 where there is none."""
+    values = [positions[text] for text in batch[column].dictionary.to_pylist()]
+    return np.array([*values, -1], dtype=np.int64)[_indices(batch[column])]
+
+
+def _indices(column: pa.DictionaryArray) -> NDArray[np.int64]:
+    return np.asarray(column.indices.fill_null(-1).cast(pa.int64()))
+
+
+def _numbers(batch: pa.RecordBatch, column: str) -> NDArray[np.int64]:
+    return np.asarray(batch[column].fill_null(0))
+
+
+def margin_of(facts: LevelFacts, stage: Stage, draws: int, confidence: Fraction) -> int | None:
+    """Of a sum of so many numbers of a stage; None if the level doesn't have the stage."""
+    noise = facts.noise.get(stage)
+    return None if noise is None else noise.sum_of(draws).margin_of_error(confidence)

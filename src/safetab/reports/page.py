@@ -1,0 +1,156 @@
+"""The page: sections in the order in which people ask, in one file that needs no other."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+from safetab.planning.losses import epsilons_by_delta
+from safetab.planning.plan_json import exact
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.reports.concerns import concern_list, concerns_of
+from safetab.reports.cost_section import SHOWN_DELTA, SYMBOLS, cost_section, power
+from safetab.reports.groups_section import availability_section, groups_section
+from safetab.reports.markup import Markup, element, joined, name, void
+from safetab.reports.page_tables import paragraphs
+from safetab.reports.precision_section import empty_section, precision_appendix, precision_section
+from safetab.reports.release_summary import ReleaseSummary
+from safetab.reports.wording import PASS_NAMES, percent
+from safetab.spec.geography_levels import EntityKind
+
+_TITLE = "Detailed race and ethnicity groups"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""What a browser may load for this page: nothing but what is in it."""
+
+
+def page_of(release: ReleaseSummary) -> str:
+    """The same release gives the same bytes."""
+    sections = (
+        ("eye", "Worth a human's eye", _concerns(release)),
+        ("groups", "What was released", groups_section(release)),
+        ("availability", "What is available", availability_section(release)),
+        ("precision", "How precise it is", precision_section(release)),
+        ("empty", "Published groups that may be empty", empty_section(release)),
+        ("cost", "What it cost in privacy", cost_section(release)),
+        ("about", "About this release", _about(release)),
+        ("appendix", "Appendix: precision in numbers", precision_appendix(release)),
+    )
+    contents = [element("li", element("a", title, href=f"#{key}")) for key, title, _ in sections]
+    body = element(
+        "body",
+        _header(release),
+        element("nav", element("ul", *contents), aria_label="Contents"),
+        element(
+            "main",
+            *(
+                element(
+                    "section", element("h2", title, id=f"{key}-title"), content, id=key, aria_labelledby=f"{key}-title"
+                )
+                for key, title, content in sections
+                if content
+            ),
+        ),
+        element("footer", paragraphs(f"Made by safetab {release.facts.version} from the release alone.")),
+    )
+    return f"<!doctype html>\n{element('html', _head(release), body, lang='en')}\n"
+
+
+def _head(release: ReleaseSummary) -> Markup:
+    style = resources.files("safetab.reports").joinpath("style.css").read_text(encoding="utf-8")
+    return element(
+        "head",
+        void("meta", charset="utf-8"),
+        void("meta", **{"http-equiv": "Content-Security-Policy", "content": _POLICY}),
+        void("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        void("meta", name="color-scheme", content="light dark"),
+        void("link", rel="icon", href="data:,"),
+        element("title", f"{_TITLE}: release of {release.facts.date.isoformat()}"),
+        element("style", Markup(style)),
+    )
+
+
+def _header(release: ReleaseSummary) -> Markup:
+    day = release.facts.date
+    warning = element("p", "Not for release", class_="forbidden") if not release.facts.for_release else ""
+    return element(
+        "header",
+        warning,
+        element("p", "Release report", class_="kicker"),
+        element("h1", _TITLE),
+        element(
+            "p",
+            "Population counts with noise that protects every person, and what they can and cannot tell. Released ",
+            element("time", f"{day.day} {day:%B} {day.year}", datetime=day.isoformat()),
+            ".",
+        ),
+        _key_figures(release),
+    )
+
+
+def _key_figures(release: ReleaseSummary) -> Markup:
+    shown, possible = (
+        sum(level.shown_groups for level in release.levels),
+        sum(level.possible_groups for level in release.levels),
+    )
+    symbol, loss = SYMBOLS[release.universe.definition], release.loss.unbounded
+    figures = [
+        (f"{shown:,}", f"groups with a total, {percent(shown, possible)} of {possible:,} possible ones"),
+        (f"{sum(level.rows for level in release.levels):,}", "numbers, each with its margin of error"),
+        (f"{symbol} = {exact(loss)}", f"privacy loss of a person at most{_as_epsilon(release)}"),
+        (f"{len(concerns_of(release))}", "points worth a human's eye"),
+    ]
+    return element(
+        "dl",
+        *(element("div", element("dt", told), element("dd", number)) for number, told in figures),
+        class_="figures",
+    )
+
+
+def _as_epsilon(release: ReleaseSummary) -> str:
+    if release.universe.definition is PrivacyDefinition.PURE_DP:
+        return ""
+    return f" (ε = {epsilons_by_delta(release.loss.unbounded)[SHOWN_DELTA]:.4g} at δ = {power(SHOWN_DELTA)})"
+
+
+def _concerns(release: ReleaseSummary) -> Markup:
+    concerns = concerns_of(release)
+    return concern_list(concerns) if concerns else paragraphs("Nothing stands out.")
+
+
+def _about(release: ReleaseSummary) -> Markup:
+    options = release.facts.options
+    rules = [element("li", element("code", rule.value), f": {rule.explanation}") for rule in options.rules]
+    coterminous = (
+        "Areas with the same blocks have the same numbers."
+        if options.coterminous
+        else "Each area has numbers of its own, also where two areas have the same blocks."
+    )
+    return joined(
+        [
+            *(_people(release, which) for which in range(len(release.universe.passes))),
+            element("p", element("strong", "Coterminous areas. "), coterminous),
+            element("p", element("strong", "Rules. "), "Applied to the numbers:" if rules else "None was applied."),
+            element("ul", *rules) if rules else "",
+            paragraphs(
+                "Groups alone or in any combination overlap: a person can be in several. README.txt, beside the"
+                " numbers, says how to read a number; universe/ and datapackage.json say what every column is."
+            ),
+        ]
+    )
+
+
+def _people(release: ReleaseSummary, which: int) -> Markup:
+    """The areas of one pass, by name."""
+    tabulation_pass = release.universe.passes[which]
+    level = next(
+        level
+        for level in release.universe.entities
+        if level.tabulation_pass is tabulation_pass and level.entity_kind is EntityKind.STATE
+    )
+    names = sorted(release.universe.entities[level].names)
+    return element(
+        "p",
+        element("strong", f"{PASS_NAMES[tabulation_pass]}. "),
+        "State level: ",
+        joined([name(one) for one in names], ", "),
+        ".",
+    )

@@ -1,0 +1,87 @@
+"""Alone groups beside their partners: who is in the first is in the second, but noise can turn the order around."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.postprocess.release_rules import partner_codes
+from safetab.release.universe import LevelFacts, Universe
+
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PairAbove:
+    """An Alone total above that of its partner, in one entity."""
+
+    entity: int
+    alone: int  # positions of the iterations
+    partner: int
+    alone_count: int
+    partner_count: int
+
+    @property
+    def excess(self) -> int:
+        return self.alone_count - self.partner_count
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """How many pairs have both totals, how often the Alone one is above, and where most."""
+
+    compared: int
+    above: int
+    widest: tuple[PairAbove, ...]
+
+
+class PairTally:
+    """Takes totals by rising entity, in parts that may end inside an entity."""
+
+    def __init__(self, universe: Universe, facts: LevelFacts) -> None:
+        codes = partner_codes(universe.lists, is_substate=facts.geography.is_substate)
+        partners = [codes.get(one.code) for one in facts.iterations]
+        self._partner = np.array(
+            [-1 if code is None else facts.position_of_code[int(code)] for code in partners], dtype=np.int64
+        )
+        self._waiting = [np.empty(0, dtype=np.int64) for _ in range(3)]
+        self._compared = 0
+        self._above = 0
+        self._widest: list[PairAbove] = []
+
+    def add(self, entity: NDArray[np.int64], iteration: NDArray[np.int64], count: NDArray[np.int64]) -> None:
+        parts = zip(self._waiting, (entity, iteration, count), strict=True)
+        joined = [np.concatenate(part) for part in parts]
+        end = int(np.searchsorted(joined[0], joined[0][-1])) if len(joined[0]) else 0  # the last entity may go on
+        self._compare(*(column[:end] for column in joined))
+        self._waiting = [column[end:] for column in joined]
+
+    def pairs(self) -> Pairs:
+        """Whoever asks has added everything."""
+        self._compare(*self._waiting)
+        self._waiting = [column[:0] for column in self._waiting]
+        return Pairs(self._compared, self._above, tuple(self._widest))
+
+    def _compare(self, entity: NDArray[np.int64], iteration: NDArray[np.int64], count: NDArray[np.int64]) -> None:
+        """Totals of whole entities."""
+        if not len(entity) or not len(self._partner):
+            return
+        width = len(self._partner)
+        key = entity * width + iteration
+        order = np.argsort(key, kind="stable")
+        partner = self._partner[iteration]
+        wanted = entity * width + partner
+        found = order[np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)]
+        has_partner = (partner >= 0) & (key[found] == wanted)
+        is_above = has_partner & (count > count[found])
+        self._compared += int(has_partner.sum())
+        self._above += int(is_above.sum())
+        above = np.flatnonzero(is_above)
+        widest = above[np.argsort((count[found] - count)[above], kind="stable")[:_EXAMPLES]]
+        self._widest += [
+            PairAbove(int(entity[row]), int(iteration[row]), int(partner[row]), int(count[row]), int(count[found[row]]))
+            for row in widest
+        ]
+        self._widest = sorted(self._widest, key=lambda one: -one.excess)[:_EXAMPLES]  # stable: the first of equals

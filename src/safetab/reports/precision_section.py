@@ -1,0 +1,101 @@
+"""How far the numbers can be trusted: margins relative to size, and published groups that may be empty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from safetab.reports.level_summary import CELLS, RELATIVE_MARGINS, TOTALS, LevelSummary
+from safetab.reports.markup import Markup, element, joined
+from safetab.reports.page_tables import bar, legend, level_table, paragraphs
+from safetab.reports.release_summary import ReleaseSummary
+from safetab.reports.wording import NOTHING, TABLE_NAMES, percent, rounded_up
+from safetab.tabulation.measurements import TABLES
+
+CLASS_NAMES = (*(f"within {limit}%" for limit in RELATIVE_MARGINS), "wider than the number")
+_TEN_PERCENT, _HALF = RELATIVE_MARGINS.index(10), RELATIVE_MARGINS.index(50)
+
+
+def precision_section(release: ReleaseSummary) -> Markup:
+    confidence = release.confidence_text
+    return joined(
+        [
+            paragraphs(
+                f"Every number carries noise of a known size. Its margin of error, at {confidence}, is set beside the"
+                " number here: a total of 200 with a margin of 10 is known within 5%. Noise has the same size whether"
+                " a group is large or small, so small groups are known less well."
+            ),
+            legend(CLASS_NAMES, "p"),
+            _chart(release, "Totals: margin of error relative to the total", TOTALS),
+            _chart(release, "Cells of sex by age: margin of error relative to the cell", CELLS),
+        ]
+    )
+
+
+def _chart(release: ReleaseSummary, caption: str, sort: int) -> Markup:
+    def cells(level: LevelSummary) -> Sequence[str] | None:
+        classes = level.precision[sort].sum(axis=0).tolist()
+        count = sum(classes)
+        if not count:
+            return None
+        within = [percent(sum(classes[: limit + 1]), count) for limit in (_TEN_PERCENT, _HALF)]
+        return [bar(classes, CLASS_NAMES, "p"), f"{count:,}", *within]
+
+    headings = ("share of numbers by relative margin", "numbers", "within 10%", "within 50%")
+    return element("div", level_table(release, caption, headings, cells), class_="chart")
+
+
+def precision_appendix(release: ReleaseSummary) -> Markup:
+    """The same, in numbers, by level and table."""
+    parts = []
+    for sort, caption in (
+        (TOTALS, "Totals by relative margin, level and table"),
+        (CELLS, "Cells of sex by age by relative margin, level and table"),
+    ):
+        for table in TABLES:
+            if any(level.precision[sort, TABLES.index(table)].any() for level in release.levels):
+                parts.append(_table_of(release, f"{caption}: {TABLE_NAMES[table]}", sort, TABLES.index(table)))
+    return joined(parts)
+
+
+def _table_of(release: ReleaseSummary, caption: str, sort: int, table: int) -> Markup:
+    def cells(level: LevelSummary) -> Sequence[str] | None:
+        classes = level.precision[sort, table].tolist()
+        return [f"{sum(classes):,}", *(f"{count:,}" for count in classes)] if any(classes) else None
+
+    return level_table(release, caption, ("numbers", *CLASS_NAMES), cells)
+
+
+def empty_section(release: ReleaseSummary) -> Markup:
+    def cells(level: LevelSummary) -> Sequence[str] | None:
+        if not level.facts.noise:
+            return None
+        threshold = level.facts.suppression_threshold
+        bound = rounded_up(level.empty_groups_published) + (" (all)" if level.publishes_every_group else "")
+        return [
+            f"{level.possible_groups:,}",
+            f"{level.own_groups:,}",
+            NOTHING if threshold is None else f"{threshold:,}",
+            bound,
+            f"{level.reaching_zero:,}",
+        ]
+
+    headings = (
+        "groups possible",
+        "published",
+        "lone totals shown above",
+        "empty and published: at most, on average",
+        "totals that may be zero",
+    )
+    return joined(
+        [
+            paragraphs(
+                "A group with nobody in it is measured like any other, since leaving it out would tell that it is"
+                " empty; now and then its noise lifts it above the threshold. How often is known from public numbers"
+                " alone: the bound is what would be published, on average, if every group were empty. For nation and"
+                " states every group is published, empty or not.",
+                f"The last column counts published totals whose interval at {release.confidence_text} reaches down to"
+                " zero: by their number alone nobody can say that somebody is in the group.",
+            ),
+            level_table(release, "Published groups that may be empty", headings, cells),
+        ]
+    )

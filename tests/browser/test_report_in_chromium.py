@@ -1,0 +1,125 @@
+"""The report in headless Chromium: wide, narrow, dark and printed. `make test-browser` runs these."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+import safetab
+from safetab.synthetic.demo_census import write_demo_census
+
+pytestmark = pytest.mark.browser
+DARK = ("--force-dark-mode", "--blink-settings=preferredColorScheme=0")
+MEASURING = """<!doctype html><title>waiting</title>
+<iframe src="report.html" style="border:0;width:{width}px;height:800px"></iframe>
+<script>
+document.querySelector("iframe").onload = (event) => {{
+  const page = event.target.contentDocument;
+  const style = event.target.contentWindow.getComputedStyle(page.body);
+  document.title = [page.documentElement.scrollWidth, style.backgroundColor, page.styleSheets.length].join("; ");
+}};
+</script>
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A folder with a report, and pages that look at it."""
+    folder = tmp_path_factory.mktemp("browser")
+    write_demo_census(folder / "census")
+    safetab.run(folder / "census" / "parameters", folder / "census" / "data", folder / "out")
+    shutil.copy(folder / "out" / "report.html", folder / "report.html")
+    for width in (390, 1280):
+        (folder / f"measure-{width}.html").write_text(MEASURING.format(width=width))
+    (folder / "blank.html").write_text("<!doctype html><title>blank</title>")
+    (folder / "faulty.html").write_text("<!doctype html><title>x</title><script>nothing.here()</script>")
+    return folder
+
+
+class _Recording(SimpleHTTPRequestHandler):
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        super().do_GET()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def site(folder: Path) -> Iterator[str]:
+    _Recording.asked = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Recording, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def chromium(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert program, "there is no chromium: apt-get install chromium"
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr"]
+    own = f"--user-data-dir={tmp_path / 'profile'}"
+    return subprocess.run([program, *options, own, *words], capture_output=True, text=True, timeout=120, check=True)
+
+
+def measured(tmp_path: Path, site: str, width: int, *words: str) -> list[str]:
+    found = chromium(tmp_path, *words, "--virtual-time-budget=10000", "--dump-dom", f"{site}/measure-{width}.html")
+    return re.search("<title>(.*?)</title>", found.stdout)[1].split("; ")
+
+
+def screenshot(tmp_path: Path, page: Path, width: int) -> bytes:
+    picture = tmp_path / f"{page.stem}-{width}.png"
+    chromium(tmp_path, f"--window-size={width},1600", f"--screenshot={picture}", page.as_uri())
+    return picture.read_bytes()
+
+
+def test_the_page_loads_from_a_file_without_a_complaint(folder: Path, tmp_path: Path) -> None:
+    told = chromium(tmp_path, "--dump-dom", (folder / "report.html").as_uri())
+    assert "CONSOLE" not in told.stderr
+    assert "Worth a human's eye" in told.stdout
+    assert "CONSOLE" in chromium(tmp_path, "--dump-dom", (folder / "faulty.html").as_uri()).stderr  # we would know
+
+
+def test_the_page_asks_a_server_for_itself_alone(site: str, tmp_path: Path) -> None:
+    chromium(tmp_path, "--virtual-time-budget=5000", "--dump-dom", f"{site}/report.html")
+    assert _Recording.asked == ["/report.html"]
+
+
+@pytest.mark.parametrize("width", [500, 1280])
+def test_screenshots_are_not_blank(folder: Path, tmp_path: Path, width: int) -> None:
+    page, blank = (screenshot(tmp_path, folder / name, width) for name in ("report.html", "blank.html"))
+    assert len(page) > 10 * len(blank)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_is_never_wider_than_the_screen(site: str, tmp_path: Path, width: int) -> None:
+    scroll_width, _, styles = measured(tmp_path, site, width)
+    assert int(scroll_width) == width
+    assert styles == "1"
+
+
+def test_the_page_is_light_or_dark_as_the_reader_likes(site: str, tmp_path: Path) -> None:
+    assert measured(tmp_path, site, 1280)[1] == "rgb(255, 255, 255)"
+    assert measured(tmp_path, site, 1280, *DARK)[1] == "rgb(18, 22, 27)"
+
+
+def test_the_page_prints_on_few_sheets(folder: Path, tmp_path: Path) -> None:
+    sheets = tmp_path / "page.pdf"
+    chromium(tmp_path, f"--print-to-pdf={sheets}", (folder / "report.html").as_uri())
+    pages = len(re.findall(rb"/Type\s*/Page\b", sheets.read_bytes()))
+    assert 3 <= pages <= 12

@@ -1,0 +1,73 @@
+"""Reads a report back: its tables by caption, its attributes, its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+VOID = {"meta", "link"}
+
+
+@dataclass
+class Cell:
+    text: str = ""
+    attributes: dict[str, str] = field(default_factory=dict)
+
+
+class ReportPage(HTMLParser):
+    """`tables` has, by caption, the rows of levels: (geography level, iteration level) -> cells."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.tables: dict[str, dict[tuple[str, str], list[Cell]]] = {}
+        self.headings: list[tuple[str, str]] = []
+        self._open: list[str] = []
+        self._caption = ""
+        self._row: tuple[str, str] | None = None
+        self.feed(page)
+        self.close()
+        assert self._open == [], "every element is closed"
+
+    def handle_starttag(self, tag, attrs):
+        attributes = {key: value or "" for key, value in attrs}
+        self.tags.append((tag, attributes))
+        if tag in VOID:
+            return
+        self._open.append(tag)
+        if tag == "caption":
+            self._caption = ""
+        if tag == "tr":
+            self._row = (
+                (attributes["data-level"], attributes.get("data-iterations", ""))
+                if "data-level" in attributes
+                else None
+            )
+            if self._row:
+                self.tables.setdefault(self._caption, {})[self._row] = []
+        if tag == "td" and self._row:
+            self.tables[self._caption][self._row].append(Cell("", attributes))
+        if tag in {"h1", "h2", "h3"}:
+            self.headings.append((tag, ""))
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" in self._open or "title" in self._open:
+            return
+        self.text += data
+        if "caption" in self._open:
+            self._caption += data
+        if "td" in self._open and self._row:
+            self.tables[self._caption][self._row][-1].text += data
+        if self._open and self._open[-1] in {"h1", "h2", "h3"}:
+            self.headings[-1] = (self.headings[-1][0], self.headings[-1][1] + data)
+
+    def numbers(self, caption: str) -> dict[tuple[str, str], list[str]]:
+        return {row: [cell.text.replace(",", "") for cell in cells] for row, cells in self.tables[caption].items()}
+
+    @property
+    def concerns(self) -> list[str]:
+        return [text for tag, text in self.headings if tag == "h3"]

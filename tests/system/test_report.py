@@ -1,0 +1,406 @@
+"""The report: its numbers are those of the release, counted again here; its page asks nobody for anything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections import Counter
+from fractions import Fraction
+from math import exp
+from pathlib import Path
+
+import pytest
+from tests.brute_force import SUBSTATE, entities_of, rows_of
+from tests.random_worlds import RandomWorld, write_random_world
+from tests.releases import Row, group, numbers_of, totals_of, universe_of
+from tests.report_pages import ReportPage
+from tests.system.test_coterminous import write_world
+from tests.system.test_release_rules import make_pairs
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.reports.report import report_of
+from safetab.reports.wording import NOTHING
+
+KEY = "17" * 32
+NASTY = "<script>alert('1')</script> \"quoted\" & 'more' \u05e9\u05dc\u05d5\u05dd"
+TABLES = ("total", "sex_age_4", "sex_age_9", "sex_age_23")
+GROUPS = "Population groups by level and table"
+WORLDS = [
+    {"seed": 2, "budget": 1, "privacy_defn": "zcdp", "allow_negative_counts": True, "zero_suppression_chance": 0.99},
+    {"seed": 4, "budget": 2, "privacy_defn": "puredp", "allow_negative_counts": False, "zero_suppression_chance": 0.9},
+    {"seed": 9, "budget": 1, "privacy_defn": "zcdp", "allow_negative_counts": False, "zero_suppression_chance": 0},
+]
+
+
+@pytest.fixture(scope="module", params=WORLDS, ids=["zcdp", "pure dp, clamped", "no suppression"])
+def out(request, tmp_path_factory) -> Path:
+    values = dict(request.param)
+    folder = tmp_path_factory.mktemp("report")
+    world = write_random_world(folder, values.pop("seed"), people=200, budget=values.pop("budget"), **values)
+    safetab.run(world.parameters, world.data, folder / "out")
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def nasty(tmp_path_factory) -> RandomWorld:
+    """Wide noise, pairs of alone and in combination, and names that would like to be markup."""
+    folder = tmp_path_factory.mktemp("nasty")
+    world = write_random_world(
+        folder, 3, people=300, budget=1, allow_negative_counts=True, zero_suppression_chance=0.3, privacy_defn="zcdp"
+    )
+    world.configure(**{key: 0.05 for key, value in world.config().items() if "budget_p_level" in key and value})
+    make_pairs(world)
+    blocks = [row for row in rows_of(world.data / "GRF-C.txt") if row["TABBLKST"] != "60"]
+    entities = {one for row in blocks for one in entities_of(row, row["PLACEFP"], row["AIANNHCE"]).items()}
+    lines = ["REGION_TYPE|REGION_ID|NAME", *(f"{level}|{region}|{NASTY}" for level, region in sorted(entities))]
+    (world.data / "geography-names.txt").write_text("\n".join(lines) + "\n")
+    lists = world.parameters / "race-characteristic-iterations.txt"
+    lists.write_text(re.sub(r"\|group \d+\|", lambda _: f"|{NASTY}|", lists.read_text()))
+    return world
+
+
+def page_of(out: Path) -> ReportPage:
+    return ReportPage((out / "report.html").read_text(encoding="utf-8"))
+
+
+def level_of(row: Row) -> tuple[str, str]:
+    return row["geography_level"], row["iteration_level"]
+
+
+def levels_of(out: Path) -> list[tuple[str, str]]:
+    return [level_of(row) for row in universe_of(out, "levels")]
+
+
+def possible_groups(out: Path) -> dict[tuple[str, str, str], int]:
+    """By level and kind, from the flags of the lists alone."""
+    entities = Counter(row["geography_level"] for row in universe_of(out, "entities"))
+    possible: Counter[tuple[str, str, str]] = Counter()
+    for level in universe_of(out, "levels"):
+        label = level["geography_level"]
+        wanted = {"common", "substate only" if label in SUBSTATE else "total only"}
+        for row in universe_of(out, "iterations"):
+            if (
+                row["iteration_level"] == level["iteration_level"]
+                and row["list"] in wanted
+                and level["not_tabulated"] is None
+            ):
+                possible[*level_of(level), row["iteration_kind"]] += entities[label]
+    return possible
+
+
+def test_groups_by_level_and_table_are_those_of_t1_and_t2(out: Path) -> None:
+    level_of_iteration = {row["iteration_code"]: row["iteration_level"] for row in universe_of(out, "iterations")}
+    cells: Counter[tuple[str, str, str]] = Counter()
+    for path in (out / "t2").glob("*.csv"):
+        for row in rows_of(path):
+            cells[row["REGION_TYPE"], row["REGION_ID"], row["ITERATION_CODE"]] += row["AGESTART"] != "*"
+    published: Counter[tuple[str, str, int]] = Counter()
+    for path in (out / "t1").glob("*.csv"):
+        for row in rows_of(path):
+            table = [0, 8, 18, 46].index(cells[row["REGION_TYPE"], row["REGION_ID"], row["ITERATION_CODE"]])
+            published[row["REGION_TYPE"], level_of_iteration[row["ITERATION_CODE"]], table] += 1
+    possible = possible_groups(out)
+    shown = page_of(out).numbers(GROUPS)
+    assert list(shown) == levels_of(out), "every level has a row"
+    assert sum(published.values()) > 50
+    for level, texts in shown.items():
+        of_tables = [published[*level, table] for table in range(4)]
+        could = sum(count for key, count in possible.items() if key[:2] == level)
+        if not could:
+            assert [text[:14] for text in texts] == ["not tabulated:"]
+            continue
+        entities = sum(row["geography_level"] == level[0] for row in universe_of(out, "entities"))
+        numbers = [entities, could, *of_tables, 0, 0, could - sum(of_tables)]
+        assert [int(text) for text in texts[:-1]] == numbers
+
+
+def test_availability_tells_for_each_kind_how_many_groups_have_a_total_and_sex_by_age(out: Path) -> None:
+    totals = totals_of(numbers_of(out)).values()
+    possible = possible_groups(out)
+    seen = 0
+    for (label, _), cells in page_of(out).tables["Availability by level and kind of group"].items():
+        assert len(cells) == 6
+        for cell in cells:
+            kind = cell.attributes["data-kind"]
+            own = [
+                r
+                for r in totals
+                if (*level_of(r), r["iteration_kind"]) == (label, cell.attributes["data-iterations"], kind)
+            ]
+            could = possible.get((label, cell.attributes["data-iterations"], kind), 0)
+            by_age = sum(row["table"] != "total" for row in own)
+            told = f"{len(own):,} of {could:,} groups have a total, {by_age:,} have sex by age"
+            assert cell.attributes.get("title") == (told if could else None)
+            assert ("h0" in cell.attributes["class"]) == (could > 0 and not own)
+            seen += len(own)
+    assert seen == len(totals)
+
+
+def test_margins_are_set_beside_their_numbers(out: Path) -> None:
+    rows = numbers_of(out)
+    expected: dict[tuple[str, str], Counter] = {}
+    for row in rows:
+        sort = "Totals" if row["table_id"] == "T01001" else "Cells of sex by age" if row["noise_draws"] == 1 else None
+        if sort is None:
+            continue
+        margin, count = row["unclamped_margin_of_error"], row["unclamped_count"]
+        place = next((n for n, limit in enumerate((5, 10, 25, 50, 100)) if 100 * margin <= limit * count), 5)
+        name = dict(zip(TABLES, ("total only", "sex by 4 ages", "sex by 9 ages", "sex by 23 ages"), strict=True))[
+            row["table"]
+        ]
+        caption = f"{sort} by relative margin, level and table: {name}"
+        expected.setdefault((caption, level_of(row)), Counter())[place] += 1
+    page = page_of(out)
+    found = {(caption, level) for caption, of in page.tables.items() if "by relative margin" in caption for level in of}
+    assert found == set(expected)
+    for (caption, level), classes in expected.items():
+        numbers = [sum(classes.values()), *(classes[place] for place in range(6))]
+        assert page.numbers(caption)[level] == [str(number) for number in numbers]
+
+
+def chance_from(at_least: int, row: Row, stage: str) -> float:
+    """P[noise >= at_least], summed term by term."""
+    parameter = float(Fraction(row[f"{stage}_parameter"]))
+    is_gaussian = row["noise_mechanism"] == "discrete_gaussian"
+    weight = {k: exp(-k * k / (2 * parameter) if is_gaussian else -abs(k) / parameter) for k in range(-4000, 4001)}
+    return sum(weight[k] for k in range(max(at_least, -4000), 4001)) / sum(weight.values())
+
+
+def test_the_bound_on_published_empty_groups_follows_from_public_numbers(out: Path) -> None:
+    shown = page_of(out).numbers("Published groups that may be empty")
+    possible = possible_groups(out)
+    totals = list(totals_of(numbers_of(out)).values())
+    bounded = 0
+    for row in universe_of(out, "levels"):
+        could = sum(count for key, count in possible.items() if key[:2] == level_of(row))
+        if not could:
+            assert level_of(row) not in shown
+            continue
+        groups, published, threshold, bound, reaching = shown[level_of(row)]
+        own = [total for total in totals if level_of(total) == level_of(row)]
+        assert (int(groups), int(published)) == (could, len(own))
+        low = [
+            t["unclamped_count"] - t["unclamped_margin_of_error"] if t["interval_low"] is None else t["interval_low"]
+            for t in own
+        ]
+        assert int(reaching) == sum(one <= 0 for one in low)
+        if row["suppression_threshold"] is None:
+            assert (threshold, bound) == (NOTHING, f"{could} (all)")
+            continue
+        bounded += 1
+        assert threshold == str(row["suppression_threshold"])
+        with_table = chance_from(row["threshold_sex_age_4"], row, "stage_1")
+        expected = could * (with_table + (1 - with_table) * chance_from(int(threshold) + 1, row, "stage_2"))
+        assert expected <= float(bound) + 1e-9
+        assert float(bound) <= 1.011 * expected
+    assert bounded or not any(row["suppression_threshold"] is not None for row in universe_of(out, "levels"))
+
+
+def test_the_cost_is_that_of_the_manifest(out: Path) -> None:
+    page, loss = page_of(out), json.loads((out / "manifest.json").read_text())["loss"]
+    for who in loss.values():
+        symbol = "rho" if "unbounded_rho" in who else "epsilon"
+        for kind in ("unbounded", "bounded"):
+            assert who[f"{kind}_{symbol}"] in page.text
+            if symbol == "rho":
+                for delta in ("1e-05", "1e-10", "1e-15"):
+                    assert f"{who[f'{kind}_epsilon_by_delta'][delta]:,.4f}" in page.text
+
+
+def test_the_page_is_a_function_of_the_release_alone(out: Path, tmp_path: Path) -> None:
+    shutil.copytree(out / "release", tmp_path / "given away")
+    written = (out / "report.html").read_text(encoding="utf-8")
+    assert report_of(tmp_path / "given away") == report_of(out) == written
+    entry = json.loads((out / "manifest.json").read_text())["documents"]["report.html"]
+    assert entry["sha256"] == hashlib.sha256(written.encode()).hexdigest()
+
+
+def test_the_page_asks_nobody_for_anything_and_runs_nothing(out: Path) -> None:
+    text = (out / "report.html").read_text(encoding="utf-8")
+    page = ReportPage(text)
+    assert not re.search(r"https?:|//[a-z]|url\(|@import|javascript:", text.replace("<!doctype html>", ""))
+    for tag, attributes in page.tags:
+        assert tag not in {"script", "iframe", "object", "embed", "img", "form", "base"}
+        assert not [key for key in attributes if key.startswith("on") or key in {"src", "srcset", "action", "style"}]
+        assert re.match(r"#[a-z]+$|data:,$", attributes.get("href", "data:,"))
+    policy = next(of["content"] for tag, of in page.tags if tag == "meta" and "http-equiv" in of)
+    assert policy.startswith("default-src 'none'")
+
+
+def test_the_page_can_be_read_aloud(out: Path) -> None:
+    page = page_of(out)
+    assert page.headings[0][0] == "h1"
+    assert [tag for tag, _ in page.headings].count("h1") == 1
+    assert page.tags[0] == ("html", {"lang": "en"})
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("caption") == tags.count("table") > 5
+    for tag, attributes in page.tags:
+        if tag == "svg":
+            assert attributes.get("aria-label") or attributes["aria-hidden"] == "true"
+        if tag == "th":
+            assert attributes["scope"] in {"row", "col", "rowgroup", "colgroup"}
+    targets = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+    assert {of["href"][1:] for tag, of in page.tags if tag == "a"} <= targets
+
+
+def test_names_are_text_and_never_markup(nasty: RandomWorld, tmp_path: Path) -> None:
+    safetab.run(nasty.parameters, nasty.data, tmp_path / "out", test_key=KEY)
+    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    page = ReportPage(text)
+    assert "script" not in {tag for tag, _ in page.tags}
+    assert "<script" not in text
+    assert page.text.count(NASTY) == 9  # two states, Puerto Rico, and three examples of an entity and a group
+    assert f"{NASTY}, {NASTY}: " in page.text
+    assert not [key for _, attributes in page.tags for key in attributes if key.startswith("on")]
+
+
+def test_alone_totals_above_their_partners_are_counted_and_the_widest_named(nasty: RandomWorld, tmp_path: Path) -> None:
+    safetab.run(nasty.parameters, nasty.data, tmp_path / "out", test_key=KEY)
+    out = tmp_path / "out"
+    codes: dict[str, set[str]] = {}
+    for row in universe_of(out, "iteration-codes"):
+        codes.setdefault(row["iteration_code"], set()).add(row["code"])
+    totals = totals_of(numbers_of(out))
+    above = 0
+    for (label, region, code), row in totals.items():
+        for (other_label, other_region, other), partner in totals.items():
+            is_pair = (label, region) == (other_label, other_region) and codes.get(code) == codes.get(other)
+            kinds = (row["iteration_kind"], partner["iteration_kind"])
+            if is_pair and kinds == ("race alone", "race alone or in any combination"):
+                same_level = row["iteration_level"] == partner["iteration_level"]
+                above += same_level and row["count"] > partner["count"]
+    assert above > 5
+    page = page_of(out)
+    assert f"{above:,} totals of Alone groups are above those of their partners" in page.concerns
+    negative = sum(
+        row["count"] < 0 for row in numbers_of(out) if row["table_id"] == "T01001" or row["noise_draws"] == 1
+    )
+    assert f"{negative:,} totals and cells of sex by age are below zero" in page.concerns
+
+
+def test_a_chosen_key_is_told_before_anything_else(nasty: RandomWorld, tmp_path: Path) -> None:
+    safetab.run(nasty.parameters, nasty.data, tmp_path / "chosen", test_key=KEY)
+    safetab.run(nasty.parameters, nasty.data, tmp_path / "secret")
+    chosen, secret = page_of(tmp_path / "chosen"), page_of(tmp_path / "secret")
+    assert chosen.text.strip().startswith("Not for release")
+    assert chosen.concerns[0] == "This is not for release"
+    assert "not for release" not in secret.text.lower()
+
+
+def test_thresholds_within_noise_and_levels_without_suppression_are_told(nasty: RandomWorld, tmp_path: Path) -> None:
+    safetab.run(nasty.parameters, nasty.data, tmp_path / "low")
+    assert any(
+        one.endswith("where the suppression threshold is within the noise")
+        for one in page_of(tmp_path / "low").concerns
+    )
+    before = nasty.config()
+    try:
+        nasty.configure(zero_suppression_chance=0)
+        safetab.run(nasty.parameters, nasty.data, tmp_path / "none")
+        nasty.configure(zero_suppression_chance=0.9999999, privacy_budget_p_level_2_pr_county=0.000001)
+        safetab.run(nasty.parameters, nasty.data, tmp_path / "much")
+    finally:
+        nasty.configure(**before)
+    assert any(one.endswith("below state where nothing is suppressed") for one in page_of(tmp_path / "none").concerns)
+    much = page_of(tmp_path / "much").concerns
+    assert not any("within the noise" in one or "nothing is suppressed" in one for one in much)
+
+
+@pytest.mark.parametrize("rule", ["clamp-negatives", "withhold-negatives", "withhold-alone-above-partner"])
+def test_what_rules_did_is_told(nasty: RandomWorld, tmp_path: Path, rule: str) -> None:
+    out = tmp_path / "out"
+    safetab.run(nasty.parameters, nasty.data, out, test_key=KEY, rules=[rule])
+    page, rows = page_of(out), numbers_of(out)
+    acted = sum(row["rule"] == rule for row in rows)
+    assert acted
+    assert f"The rule {rule} acted on {acted:,} numbers" in page.concerns
+    withheld = Counter(level_of(row) for row in totals_of(rows).values() if row["status"] == "withheld")
+    shown = {level: texts for level, texts in page.numbers(GROUPS).items() if len(texts) > 1}
+    assert {level: int(texts[7]) for level, texts in shown.items() if int(texts[7])} == withheld
+    assert bool(withheld) == (rule != "clamp-negatives")
+
+
+def test_puerto_rico_alone_has_a_page(nasty: RandomWorld, tmp_path: Path) -> None:
+    before = nasty.config()
+    try:
+        nasty.configure(run_us=False, state_filter_us=[])
+        safetab.run(nasty.parameters, nasty.data, tmp_path / "out")
+    finally:
+        nasty.configure(**before)
+    page = page_of(tmp_path / "out")
+    assert {label for label, _ in page.tables[GROUPS]} == {"PR-STATE", "PR-COUNTY", "PR-TRACT", "PR-PLACE"}
+    assert "United States" not in page.text
+
+
+def test_copies_are_told_and_the_old_page_stays(tmp_path: Path) -> None:
+    parameters, data = write_world(tmp_path / "world")
+    safetab.run(parameters, data, tmp_path / "out")
+    before = (tmp_path / "out" / "report.html").read_bytes()
+    words = ["coterminous", tmp_path / "out", tmp_path / "new", "--geography", data / "GRF-C.txt", "--copy-all"]
+    assert CliRunner().invoke(app, [str(word) for word in words]).exit_code == 0
+    assert (tmp_path / "out" / "report.html").read_bytes() == before
+    copied: Counter[tuple[str, str]] = Counter()
+    beyond = 0
+    lists = {row["iteration_code"]: row["list"] for row in universe_of(tmp_path / "new", "iterations")}
+    for row in totals_of(numbers_of(tmp_path / "new")).values():
+        is_beyond = lists[row["iteration_code"]] == "total only" and row["geography_level"] in SUBSTATE
+        is_beyond |= lists[row["iteration_code"]] == "substate only" and row["geography_level"] not in SUBSTATE
+        assert not is_beyond or row["status"] == "copied"
+        beyond += is_beyond
+        copied[level_of(row)] += row["status"] == "copied" and not is_beyond
+    page = page_of(tmp_path / "new")
+    shown = {level: texts for level, texts in page.numbers(GROUPS).items() if len(texts) > 1}
+    assert {level: int(texts[6]) for level, texts in shown.items()} == {level: copied[level] for level in shown}
+    assert sum(copied.values()) > 3
+    assert beyond
+    assert f"{beyond} copied groups that their level does not tabulate" in page.concerns
+    assert all(int(texts[8]) >= 0 for texts in shown.values())
+
+
+def test_the_command_writes_a_new_file_or_says_why_not(out: Path, tmp_path: Path) -> None:
+    def report(*words: object) -> tuple[int, str]:
+        result = CliRunner().invoke(app, ["report", *(str(word) for word in words)])
+        return result.exit_code, result.stdout + result.stderr
+
+    page = tmp_path / "page.html"
+    assert report(out / "release", "-o", page) == (0, f"Wrote {page}.\n")
+    assert page.read_bytes() == (out / "report.html").read_bytes()
+    for release, file, sentence in [
+        (out, page, "is there already. Give another file with -o."),
+        (out, tmp_path, "is there already. Give another file with -o."),
+        (out, tmp_path / "nowhere" / "page.html", "can't be written: No such file or directory."),
+        (tmp_path, tmp_path / "new.html", "is no release: it has no datapackage.json. Give OUT or OUT/release."),
+    ]:
+        code, told = report(release, "-o", file)
+        assert (code, sentence in told) == (1, True), told
+        assert "Traceback" not in told
+    assert not (tmp_path / "new.html").exists()
+
+
+def test_a_damaged_release_has_no_page(out: Path, tmp_path: Path) -> None:
+    shutil.copytree(out / "release", tmp_path / "release")
+    number_file = next((tmp_path / "release" / "numbers").rglob("*.parquet"))
+    number_file.write_bytes(number_file.read_bytes()[:-100])
+    result = CliRunner().invoke(app, ["report", str(tmp_path / "release"), "-o", str(tmp_path / "page.html")])
+    assert result.exit_code == 1
+    assert "is damaged. Get the release again." in result.stderr
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_the_key_figures_count_each_group_and_each_row_once(out: Path) -> None:
+    rows = numbers_of(out)
+    shown = re.findall(r"<dd>([^<]*)</dd>", (out / "report.html").read_text(encoding="utf-8"))
+    assert shown[:2] == [f"{len({group(row) for row in rows}):,}", f"{len(rows):,}"]
+    assert shown[3] == str(len(page_of(out).concerns))
+
+
+def test_the_tour_ends_by_saying_where_the_report_lies(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["demo", str(tmp_path / "tour")])
+    report = tmp_path / "tour" / "output" / "report.html"
+    assert f"The report is {report}: open it in a browser." in result.stdout
+    assert "Providence" in result.stdout
+    assert page_of(report.parent).concerns

@@ -1,0 +1,52 @@
+"""The disk that a run needs, before it needs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from safetab.disk_space import DiskNeed, require_room, size_in_words
+from safetab.failures import RunFailed
+from safetab.readers.person_files import number_of_persons
+from safetab.readers.table_files import TableFiles, TableForm
+
+
+def test_needs_on_one_disk_are_added_up(tmp_path: Path) -> None:
+    needs = [DiskNeed("--temp", tmp_path, 3 * 10**9), DiskNeed("OUT", tmp_path, 2 * 10**9)]
+    require_room(needs, lambda _: 5 * 10**9)
+    with pytest.raises(RunFailed) as failed:
+        require_room(needs, lambda _: 5 * 10**9 - 1)
+    assert str(failed.value) == (
+        f"the disk of --temp ({tmp_path}) and OUT ({tmp_path}) has 5.0 GB free, and about 5.0 GB are needed."
+        " Nothing was written. Make room, or give another --temp or OUT."
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs a second file system")
+def test_disks_are_checked_one_by_one(tmp_path: Path) -> None:
+    other = Path("/dev/shm")
+    if other.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("needs a second file system")
+    needs = [DiskNeed("--temp", tmp_path, 10**9), DiskNeed("OUT", other, 2 * 10**9)]
+    free = {tmp_path: 10**9, other: 10**9}
+    with pytest.raises(RunFailed, match=r"^the disk of OUT \(/dev/shm\) has 1\.0 GB free, and about 2\.0 GB"):
+        require_room(needs, free.__getitem__)
+
+
+def test_the_number_of_persons_is_exact_in_parquet_and_close_in_text(tmp_path: Path) -> None:
+    line = b"|".join([b"30", b"1", b"True", b"01", b"001", b"000100", b"1000", b"01", b"1000", *[b"Null"] * 7, b"2000"])
+    parts = []
+    for rows in (1000, 500):
+        parts.append(tmp_path / f"{rows}.parquet")
+        pa.parquet.write_table(pa.table({"QAGE": ["30"] * rows}), parts[-1])
+    (tmp_path / "persons.txt").write_bytes((line + b"\n") * 1500)
+    assert number_of_persons(TableFiles(TableForm.PARQUET, tuple(parts))) == 1500
+    assert number_of_persons(TableFiles(TableForm.TEXT, (tmp_path / "persons.txt",))) == pytest.approx(1500, rel=0.1)
+
+
+@pytest.mark.parametrize(("size", "words"), [(1, "1 MB"), (999_999_999, "999 MB"), (5_360_000_000, "5.4 GB")])
+def test_sizes_are_told_in_words(size: int, words: str) -> None:
+    assert size_in_words(size) == words

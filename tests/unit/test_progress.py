@@ -1,0 +1,85 @@
+"""What a log shows of a long run, and what the curator's log says of its steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from safetab.cli.step_lines import StepLines, seconds_in_words
+from safetab.progress import NoProgress
+from safetab.step_times import Moment, StepTimes
+
+
+class Clock:
+    """Stands still until a test moves it; the processor works half of the time."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+    def moment(self) -> Moment:
+        return Moment(self.seconds, self.seconds / 2)
+
+
+def test_a_log_tells_when_a_step_begins_and_how_long_it_took() -> None:
+    lines, clock = [], Clock()
+    steps = StepLines(lines.append, clock)
+    steps.step("Reading", 1)
+    clock.seconds = 2.5
+    steps.step("Counting", 10)
+    clock.seconds = 100
+    steps.end_step()
+    assert lines == ["Reading", "Reading: done in 2.5 s", "Counting", "Counting: done in 1 min 38 s"]
+
+
+def test_a_log_tells_of_a_long_step_how_far_it_is_each_half_minute() -> None:
+    lines, clock = [], Clock()
+    steps = StepLines(lines.append, clock)
+    steps.step("Checking", 4_000)
+    for clock.seconds in (10, 20, 30, 40, 59, 61):
+        steps.advance(500)
+    assert lines == [
+        "Checking",
+        "Checking: 38% (1,500 of 4,000), 50.0/s, 50.0 s left",
+        "Checking: 75% (3,000 of 4,000), 49.2/s, 20.3 s left",
+    ]
+
+
+def test_a_log_guesses_no_rate_before_a_part_is_done() -> None:
+    lines, clock = [], Clock()
+    steps = StepLines(lines.append, clock)
+    steps.step("Checking", 4_000)
+    clock.seconds = 100
+    steps.advance(0)
+    assert lines == ["Checking"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.04, "0.0 s"), (59.9, "59.9 s"), (60, "1 min 0 s"), (3_599.7, "1 h 0 min"), (7_300, "2 h 1 min")],
+)
+def test_durations_are_told_in_words(seconds: float, words: str) -> None:
+    assert seconds_in_words(seconds) == words
+
+
+def test_the_time_of_a_part_is_its_own_without_the_parts_inside() -> None:
+    lines, clock = [], Clock()
+    times = StepTimes(NoProgress(), lines.append, clock.moment)
+
+    def answers():
+        for answer in ("first", "second"):
+            clock.seconds += 1
+            with times.part("counting"):
+                clock.seconds += 10
+            yield answer
+
+    times.step("Tabulating", 2)
+    for _ in times.each("noise", answers()):
+        clock.seconds += 100
+    times.end_step()
+    assert lines == [
+        'step "Tabulating": 222.00 s, 111.00 CPU s',
+        'of it "counting": 20.00 s, 10.00 CPU s',
+        'of it "noise": 2.00 s, 1.00 CPU s',
+    ]

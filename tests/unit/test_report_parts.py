@@ -1,0 +1,96 @@
+"""The parts of a report: escaping, wording, pairs across batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.conftest import SMALL_EXAMPLE
+
+from safetab.planning.planner import plan_of, read_public_files
+from safetab.postprocess.release_rules import partner_codes
+from safetab.release.universe import LevelFacts, Universe, universe_of_run
+from safetab.reports.markup import Markup, element, joined, name, void
+from safetab.reports.page_tables import bar
+from safetab.reports.pairs import PairAbove, PairTally
+from safetab.reports.wording import NOTHING, percent, rounded_up
+from safetab.spec.geography_levels import GeographyLevel
+from safetab.spec.iterations import IterationLevel
+
+
+def test_text_is_escaped_once_and_markup_never_again() -> None:
+    assert element("p", 'a < b & "c"') == "<p>a &lt; b &amp; &quot;c&quot;</p>"
+    assert element("p", element("b", "<"), ">") == "<p><b>&lt;</b>&gt;</p>"
+    assert joined(["<", element("i", "x")], ", ") == "&lt;, <i>x</i>"
+    assert name("<b>") == "<bdi>&lt;b&gt;</bdi>"
+
+
+def test_attributes_are_escaped_and_named_as_html_names_them() -> None:
+    assert element("td", class_="x", data_level='"><script>') == (
+        '<td class="x" data-level="&quot;&gt;&lt;script&gt;"></td>'
+    )
+    assert void("meta", charset="utf-8") == '<meta charset="utf-8">'
+
+
+def test_what_is_made_from_markup_by_other_means_is_text_again() -> None:
+    assert not isinstance(Markup("<b>") + "x", Markup)
+    assert element("p", Markup("<b>") + "<i>") == "<p>&lt;b&gt;&lt;i&gt;</p>"
+    assert element("p", f"{Markup('<b>')}") == "<p>&lt;b&gt;</p>"
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "shown"),
+    [
+        (0, 0, NOTHING), (0, 9, "0%"), (9, 9, "100%"), (1, 10**6, "<0.1%"), (10**6 - 1, 10**6, ">99.9%"), (1, 4, "25%"),
+        (1, 30, "3.3%"), (1, 20, "5%"), (29, 30, "96.7%"), (1, 3, "33%"),
+    ],
+)  # fmt: skip
+def test_a_share_is_never_shown_as_none_or_all_when_it_is_not(part: int, whole: int, shown: str) -> None:
+    assert percent(part, whole) == shown
+
+
+@pytest.mark.parametrize(
+    ("bound", "shown"),
+    [
+        (0.0, "0"),
+        (1234.2, "1,235"),
+        (100.0, "100"),
+        (26.0, "26"),
+        (26.04, "26.1"),
+        (1.501, "1.51"),
+        (0.05012, "0.0502"),
+        (1e-9, "0.0001"),
+    ],
+)
+def test_a_bound_is_rounded_up(bound: float, shown: str) -> None:
+    assert rounded_up(bound) == shown
+
+
+def test_a_bar_is_told_in_words() -> None:
+    drawn = bar([3, 0, 1000], ["few", "none", "many"], "t")
+    assert 'aria-label="few 3, many 1,000"' in drawn
+    assert drawn.count("<rect") == 2
+    assert "<svg" not in bar([0, 0], ["a", "b"], "t")
+
+
+@pytest.fixture(scope="module")
+def county() -> tuple[Universe, LevelFacts]:
+    files = read_public_files(SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data").require()
+    universe = universe_of_run(plan_of(files).require(), files.geography_of_pass, files.names)
+    return universe, universe.level_of(GeographyLevel.COUNTY, IterationLevel.DETAILED)
+
+
+@pytest.mark.parametrize("cut", range(5))
+def test_pairs_are_found_wherever_a_batch_ends(county, cut: int) -> None:
+    universe, facts = county
+    own = {one.code for one in facts.iterations}
+    pair = next(pair for pair in partner_codes(universe.lists, is_substate=True).items() if pair[0] in own)
+    first, second = (int(facts.position_of_code[int(code)]) for code in pair)
+    entities, iterations = np.array([7, 7, 8, 8]), np.array([first, second, first, second])
+    counts = np.array([50, 20, 5, 5])
+    order = np.lexsort((iterations, entities))
+    tally = PairTally(universe, facts)
+    for part in (order[:cut], order[cut:]):
+        tally.add(entities[part], iterations[part], counts[part])
+    pairs = tally.pairs()
+    assert (pairs.compared, pairs.above) == (2, 1)
+    assert pairs.widest == (PairAbove(7, first, second, 50, 20),)
