@@ -117,9 +117,9 @@ class _Integral:
     def __init__(self, parts: Iterable[WeightedDraws], step: Fraction) -> None:
         self._step = step
         multiples = [(part.noise, int(part.weight / step), part.draws) for part in parts]
-        self._spread = sqrt(sum(draws * (multiple * spread(noise)) ** 2 for noise, multiple, draws in multiples))
+        deviation = sqrt(sum(draws * (multiple * spread(noise)) ** 2 for noise, multiple, draws in multiples))
         is_laplace = any(isinstance(noise, DiscreteLaplace) for noise, _, _ in multiples)
-        self._reach = ceil((_LAPLACE_REACH if is_laplace else _GAUSSIAN_REACH) * self._spread) + 1
+        self._reach = ceil((_LAPLACE_REACH if is_laplace else _GAUSSIAN_REACH) * deviation) + 1
         self._period = 2 * self._reach + 1
         nodes = min(self._reach, _MOST_NODES)
         t: NDArray[np.float64] = np.arange(1, nodes + 1, dtype=np.float64) * (2 * pi / self._period)
