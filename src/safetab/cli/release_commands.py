@@ -82,7 +82,7 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
     aiannh: Area = None,
     nation: Annotated[bool, typer.Option("--nation", help="The whole nation.")] = False,
     group: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Race or ethnicity group; its largest groups if left out.")
+        str | None, typer.Option(metavar="NAME", help="Race or ethnicity group; if left out, the largest of the area.")
     ] = None,
     kind: Annotated[str | None, typer.Option(metavar="KIND", help="alone, combination or ethnicity.")] = None,
     table: Annotated[bool, typer.Option("--table", help="Sex by age, as finely as there is.")] = False,

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from safetab.estimates.names import NameIndex, nearest, plain
-from safetab.findings import Finding, InvalidInput, Severity
+from safetab.findings import Finding, InvalidInput, Severity, shortened
 from safetab.release.universe import Universe
 from safetab.spec.geography_levels import EntityKind, GeographyLevel
 from safetab.spec.iterations import CharacteristicIteration, IterationKind, IterationLevel
@@ -99,8 +99,8 @@ class Lookup:
             hint = "Give a code, the whole name" + (", or the kind: alone, combination or ethnicity." if kinds else ".")
             raise self._ambiguous("group", wanted, [f"{one.name} ({one.code})" for one in found], hint)
         if positions:
-            there = ", ".join(f"{iterations[position].name}" for position in positions[:_MOST_CANDIDATES])
-            raise self.refusal("group", f'"{wanted}" is not there as {kind}. There is: {there}.')
+            there = [f"{iterations[position].name} ({iterations[position].kind.value})" for position in positions]
+            raise self.refusal("group", f'"{wanted}" is not there as {kind}. There is: {shortened(there)}.')
         raise self._missing("group", wanted, [self._groups])
 
     def refusal(self, where: str, message: str) -> InvalidInput:
