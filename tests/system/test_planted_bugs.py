@@ -263,6 +263,7 @@ def verdicts_of(check: str, folder: Path) -> Iterator[Verdict]:
 @pytest.mark.slow
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(pipeline, "check_output", lambda *_: None)  # it would stop some of these runs by itself
     bug.plant(monkeypatch)
     failed = [verdict.check for verdict in verdicts_of(bug.caught_by, tmp_path) if not verdict.is_passed]
     assert any(check.startswith(bug.caught_by) for check in failed), failed
