@@ -53,6 +53,7 @@ class CountingEngine(GroupCounts, Protocol):
 
     Contract: every person of a pass is counted once, in exactly the groups of the paper's g; `prepare` fails with
     MiscountedPersons if it encoded another number of persons than the pass has.
+    Proof: docs/privacy.md#counted-once.
     """
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
