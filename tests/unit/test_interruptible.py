@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -17,6 +18,15 @@ def test_what_comes_back_is_what_the_work_gives_or_raises() -> None:
         interruptibly(lambda: 1 // 0, lambda: None)
 
 
+@pytest.fixture
+def python_answers_ctrl_c() -> Iterator[None]:
+    """As at the start of a program: a library that another test used may have left a handler of its own."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("python_answers_ctrl_c")
 def test_ctrl_c_interrupts_until_the_work_ends() -> None:
     interrupts: list[float] = []
     enough = threading.Event()
