@@ -33,12 +33,18 @@ def combined(guesses: Sequence[Guess]) -> Guess:
     result = guesses[0]
     for other in guesses[1:]:
         own, its = result.form.noise.variance, other.form.noise.variance
-        share = Fraction(its / (own + its)).limit_denominator(_FINEST_SHARE) if own + its else Fraction(1)
+        share = share_of_first(own, its)
         result = Guess(
             share * result.value + (1 - share) * other.value,
             sum_of_forms([result.form.times(share), other.form.times(1 - share)]),
         )
     return result
+
+
+def share_of_first(own_variance: float, other_variance: float) -> Fraction:
+    """The weight of the first of two independent guesses; the other has the rest."""
+    both = own_variance + other_variance
+    return Fraction(other_variance / both).limit_denominator(_FINEST_SHARE) if both else Fraction(1)
 
 
 def parts_of_regional_group(

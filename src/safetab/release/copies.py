@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.postprocess.coterminous import CoterminousSet, coterminous_sets
-from safetab.release.measured_groups import groups_by_level
 from safetab.release.published_groups import NO_GROUPS, PublishedGroups, joined
 from safetab.release.release_options import CoterminousOptions
 from safetab.release.universe import Universe
@@ -18,10 +16,6 @@ from safetab.spec.geography import Geography
 from safetab.spec.geography_levels import EntityKind, GeographyLevel, TabulationPass
 from safetab.spec.iterations import TABULATED_ITERATION_LEVELS, IterationLevel
 from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import Stage
-
-ADAPTIVE_STAGES = frozenset({Stage.STAGE_1, Stage.STAGE_2})
-TOTAL_ONLY_STAGES = frozenset({Stage.TOTAL_ONLY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +48,14 @@ def geography_level_of(tabulation_pass: TabulationPass, kind: EntityKind) -> Geo
 class Copies:
     """The groups that the sets of one pass copy, by the number of the level that receives them."""
 
-    def __init__(self, universe: Universe, of_pass: PassSets, options: CoterminousOptions, measurements: Path) -> None:
+    def __init__(
+        self,
+        universe: Universe,
+        of_pass: PassSets,
+        options: CoterminousOptions,
+        published: Iterable[tuple[int, PublishedGroups]],
+    ) -> None:
+        """`published` has the groups of all levels of the pass, each with the number of its level."""
         self._universe = universe
         self._options = options
         self._geographies = [
@@ -63,7 +64,7 @@ class Copies:
             if (of_pass.tabulation_pass, kind) in _LEVEL_OF
         ]
         self._entity_of_set = _entities_of_sets(universe, of_pass, self._geographies)
-        self._held = self._groups_of_members(measurements)
+        self._held = self._groups_of_members(published)
         self._by_level: dict[int, PublishedGroups] = {}
         for iterations in TABULATED_ITERATION_LEVELS:
             self._copy(iterations)
@@ -71,15 +72,14 @@ class Copies:
     def to_level(self, number: int) -> PublishedGroups:
         return self._by_level.get(number, NO_GROUPS)
 
-    def _groups_of_members(self, measurements: Path) -> dict[int, PublishedGroups]:
+    def _groups_of_members(self, published: Iterable[tuple[int, PublishedGroups]]) -> dict[int, PublishedGroups]:
         parts: dict[int, list[PublishedGroups]] = {}
-        for stages in (ADAPTIVE_STAGES, TOTAL_ONLY_STAGES):
-            for number, groups in groups_by_level(measurements, self._universe, stages):
-                facts = self._universe.levels[number]
-                members = self._entity_of_set.get(facts.geography)
-                if members is not None:
-                    is_member = np.isin(groups.places // len(facts.iterations), members)
-                    parts.setdefault(number, []).append(groups.chosen(is_member))
+        for number, groups in published:
+            facts = self._universe.levels[number]
+            members = self._entity_of_set.get(facts.geography)
+            if members is not None:
+                is_member = np.isin(groups.places // len(facts.iterations), members)
+                parts.setdefault(number, []).append(groups.chosen(is_member))
         return {number: joined(of_level) for number, of_level in parts.items()}
 
     def _copy(self, iterations: IterationLevel) -> None:

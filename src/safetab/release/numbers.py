@@ -82,9 +82,9 @@ class NumbersOfLevel:
             table, alike = TABLES[table_number], np.flatnonzero(likeness == code)
             own_rows = row_starts[alike][:, None] + np.arange(len(lines_of(table)))
             values = groups.matrix_of(alike, table)
-            unclamped[own_rows] = _lines(values, table)
+            unclamped[own_rows] = line_sums(values, table)
             is_kept = self._universe.allow_negative_counts
-            counts[own_rows] = unclamped[own_rows] if is_kept else _lines(np.maximum(values, 0), table)
+            counts[own_rows] = unclamped[own_rows] if is_kept else line_sums(np.maximum(values, 0), table)
             first_kind = self._kinds.first(level, is_total_only=is_total_only, table_number=table_number)
             kinds[own_rows] = first_kind + np.arange(len(lines_of(table)))
             intervals = None if is_total_only or table is not Table.TOTAL else self._intervals_of(level)
@@ -145,7 +145,7 @@ def _selection_aware(facts: LevelFacts, threshold: int, confidence: Fraction) ->
     return SelectionAwareIntervals(facts.noise[Stage.STAGE_2], threshold, confidence)
 
 
-def _lines(values: NDArray[np.int64], table: Table) -> NDArray[np.int64]:
+def line_sums(values: NDArray[np.int64], table: Table) -> NDArray[np.int64]:
     """A column for each line of the table: the sum of its neighbouring cells."""
     sums = np.zeros((len(values), table.cells + 1), dtype=np.int64)
     np.cumsum(values, axis=1, out=sums[:, 1:])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
 
-from safetab.release.copies import ADAPTIVE_STAGES, TOTAL_ONLY_STAGES, Copies, PassSets
+from safetab.release.copies import Copies, PassSets
 from safetab.release.measured_groups import groups_by_level
 from safetab.release.number_columns import NumberColumns
 from safetab.release.number_files import NumberFile, numbers_file
@@ -20,6 +20,10 @@ from safetab.release.published_groups import NO_GROUPS, PublishedGroups, joined,
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.universe import Universe
 from safetab.spec.geography_levels import TabulationPass
+from safetab.spec.tables import Stage
+
+_ADAPTIVE, _TOTAL_ONLY = frozenset({Stage.STAGE_1, Stage.STAGE_2}), frozenset({Stage.TOTAL_ONLY})
+_STAGES = (_ADAPTIVE, _TOTAL_ONLY)
 
 
 class NumbersWriter:
@@ -36,9 +40,10 @@ class NumbersWriter:
         """The numbers of every level that has groups: its own, and those that coterminous sets copy to it."""
         copies = None
         if sets is not None and self._options.coterminous is not None:
-            copies = Copies(self._universe, sets, self._options.coterminous, measurements)
+            published = (groups_by_level(measurements, self._universe, stages) for stages in _STAGES)
+            copies = Copies(self._universe, sets, self._options.coterminous, chain.from_iterable(published))
         total_only = _by_level(measurements, self._universe)
-        adaptive = groupby(groups_by_level(measurements, self._universe, ADAPTIVE_STAGES), itemgetter(0))
+        adaptive = groupby(groups_by_level(measurements, self._universe, _ADAPTIVE), itemgetter(0))
         waiting = next(adaptive, None)
         for number, facts in enumerate(self._universe.levels):
             if facts.geography.tabulation_pass is not tabulation_pass:
@@ -67,7 +72,7 @@ class NumbersWriter:
 def _by_level(measurements: Path, universe: Universe) -> dict[int, PublishedGroups]:
     """The total-only groups, of which there are few: nation and states alone have them."""
     parts: dict[int, list[PublishedGroups]] = {}
-    for number, groups in groups_by_level(measurements, universe, TOTAL_ONLY_STAGES):
+    for number, groups in groups_by_level(measurements, universe, _TOTAL_ONLY):
         parts.setdefault(number, []).append(groups)
     return {number: joined(of_level) for number, of_level in parts.items()}
 

@@ -1,0 +1,223 @@
+"""One run of the real algorithm on known counts, and its errors: what a release would show, beside the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.accuracy.classes import CONFIDENCES, Measured, Number
+from safetab.accuracy.known_counts import KnownCounts
+from safetab.accuracy.tally import Errors, Groups, LevelTally
+from safetab.accuracy.theory import LevelTheory
+from safetab.accuracy.truth import LevelTruth
+from safetab.mechanisms.noisy_count import noisy_count
+from safetab.mechanisms.random_bits import AddressedBits
+from safetab.planning.run_plan import LevelPlan, RunPlan
+from safetab.postprocess.release_rules import ReleaseRule
+from safetab.privacy.ledger import Ledger, MeasurementEvent
+from safetab.release.copies import Copies, PassSets
+from safetab.release.number_kinds import NumberKinds
+from safetab.release.numbers import NO_INTERVAL, Numbers, NumbersOfLevel, line_sums
+from safetab.release.published_groups import NO_DONOR, PublishedGroups, joined, merged
+from safetab.release.release_options import ReleaseOptions
+from safetab.release.universe import Universe
+from safetab.spec.published_lines import lines_of
+from safetab.spec.tables import Stage, Table
+from safetab.tabulation.measurements import TABLES, Measurements
+from safetab.tabulation.tabulate_level import tabulate_level
+
+_CELLS = np.array([table.cells for table in TABLES], dtype=np.int64)
+_LINES = np.array([len(lines_of(table)) for table in TABLES], dtype=np.int64)
+_SEEN = (Number.TOTAL, Number.SEX, Number.CELL)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AssessedLevel:
+    """A level, its number in the release, and what its runs come to."""
+
+    number: int
+    truth: LevelTruth
+    tallies: Mapping[Measured, LevelTally]
+    theories: Mapping[Measured, LevelTheory]
+
+
+class AssessedRuns:
+    """Runs one configuration again and again, each time with other noise."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        universe: Universe,
+        counts: KnownCounts,
+        levels: Mapping[int, AssessedLevel],
+        options: ReleaseOptions,
+        sets: tuple[PassSets, ...],
+    ) -> None:
+        self._plan = plan
+        self._universe = universe
+        self._counts = counts
+        self._levels = levels
+        self._options = options
+        self._sets = {one.tabulation_pass: one for one in sets}
+        self._kinds = NumberKinds(universe, options.confidence)
+        self._margins = np.stack([NumberKinds(universe, one).margins for one in CONFIDENCES], axis=1).astype(float)
+        self._numbers = {
+            number: NumbersOfLevel(universe, level.truth.facts, self._kinds, options) for number, level in levels.items()
+        }
+        self._needs_whole_levels = bool(sets) or ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER in options.rules
+
+    def run(self, bits: AddressedBits) -> None:
+        """One run, with a ledger of its own; nothing of it is kept but sums."""
+        ledger = Ledger(self._plan.config.budgets)
+        for tabulation_pass in self._plan.config.passes:
+            held: list[tuple[int, PublishedGroups]] = []
+            for plan in self._plan.levels_of(tabulation_pass):
+                level = self._levels[self._universe.number_of_level[plan.level]]
+                for groups in self._published(level, plan, ledger, bits):
+                    if self._needs_whole_levels:
+                        held.append((level.number, groups))
+                    else:
+                        self._assess(level, groups)
+            if not held:
+                continue
+            copies = None
+            if self._options.coterminous is not None:
+                copies = Copies(self._universe, self._sets[tabulation_pass], self._options.coterminous, held)
+            for number in dict.fromkeys(number for number, _ in held):
+                own = joined([groups for of_level, groups in held if of_level == number])
+                own = own.chosen(np.argsort(own.places, kind="stable"))
+                self._assess(self._levels[number], merged(own, copies.to_level(number)) if copies else own)
+
+    def _published(
+        self, level: AssessedLevel, plan: LevelPlan, ledger: Ledger, bits: AddressedBits
+    ) -> Iterator[PublishedGroups]:
+        published = [np.empty(0, dtype=np.int64)]
+        for measurements in tabulate_level(plan, self._counts, ledger, bits):
+            if measurements.stage is Stage.STAGE_2:
+                published.append(measurements.places)
+            if len(measurements.places):
+                yield _published_groups(measurements, level)
+        if plan.suppression_threshold is not None and Stage.STAGE_2 in plan.stages:
+            self._assess_suppressed(level, np.concatenate(published), bits)
+
+    def _assess_suppressed(self, level: AssessedLevel, published: NDArray[np.int64], bits: AddressedBits) -> None:
+        """The noise that suppression hid: asked again at its address, which gives the same number.
+
+        Of groups with somebody in them alone. Empty ones are not drawn one by one; their noise is known only where
+        it is large, and would mislead.
+        """
+        truth, plan = level.truth, level.truth.plan
+        stage = plan.stages[Stage.STAGE_2]
+        event = MeasurementEvent(plan.level, Stage.STAGE_2, plan.definition, plan.stability, stage.budget)
+        right = Ledger({plan.level: stage.budget}).charge(event)
+        exact = truth.suppressed(published)
+        noise = noisy_count(exact, Table.TOTAL, right, bits) - exact.confidential_counts
+        kinds = truth.kind_of[exact.places % len(truth.kind_of)]
+        kind = self._kinds.first(level.number, is_total_only=False, table_number=TABLES.index(Table.TOTAL))
+        margins = np.broadcast_to(self._margins[kind], (len(noise), len(CONFIDENCES)))
+        groups = Groups(Table.TOTAL, kinds, truth.size_index_of(exact.places))
+        level.tallies[Measured.ADAPTIVE].add_draws(Number.TOTAL, groups, noise.astype(float), margins)
+
+    def _assess(self, level: AssessedLevel, groups: PublishedGroups) -> None:
+        """Groups of whole entities, where a rule compares groups of one entity."""
+        truth = level.truth
+        numbers = self._numbers[level.number].of(groups)
+        entity, iteration = np.divmod(groups.places, len(truth.facts.iterations))
+        position = truth.own_position[iteration]  # groups that the level doesn't tabulate itself are left out
+        places = entity * len(truth.kind_of) + position
+        lines = _LINES[groups.tables]
+        rows = np.cumsum(lines) - lines
+        for measured in level.tallies:
+            is_own = (position >= 0) & (truth.is_total_only[position] == (measured is Measured.TOTAL_ONLY))
+            for number, table in enumerate(TABLES):
+                chosen = np.flatnonzero(is_own & (groups.tables == number))
+                if len(chosen):
+                    seen = Groups(table, truth.kind_of[position[chosen]], truth.size_index_of(places[chosen]))
+                    part = _Part(seen, places[chosen], groups.chosen(chosen), numbers, rows[chosen])
+                    self._assess_part(level, measured, part)
+
+    def _assess_part(self, level: AssessedLevel, measured: Measured, part: _Part) -> None:
+        table, tally, numbers = part.seen.table, level.tallies[measured], part.numbers
+        exact = line_sums(self._exact(level.truth, table, part.places), table)
+        all_rows = part.rows[:, None] + np.arange(len(lines_of(table)))
+        errors = (numbers.counts[all_rows] - exact).astype(float)
+        drawn = (numbers.unclamped[all_rows] - exact).astype(float)
+        is_shown = ~numbers.is_withheld[all_rows]
+        tally.add_published(part.seen, is_shown[:, 0], errors[:, 0])
+        was_drawn = self._was_drawn_whatever_came(level, measured, part)
+        for number in _SEEN:
+            lines = number.lines(table)
+            if not len(lines):
+                continue
+            margins = self._margins[numbers.kinds[all_rows[:, lines[0]]]]
+            tally.add_errors(number, part.seen, Errors(errors[:, lines], exact[:, lines], is_shown[:, lines], margins))
+            tally.add_draws(number, part.seen_of(was_drawn), drawn[was_drawn][:, lines], margins[was_drawn])
+        low, high = numbers.low[part.rows], numbers.high[part.rows]
+        has_interval = (low != NO_INTERVAL) & is_shown[:, 0]
+        holds = (low <= exact[:, 0]) & (exact[:, 0] <= high)
+        tally.add_intervals(part.seen_of(has_interval), holds[has_interval])
+        plain = Errors(drawn[:, :1], exact[:, :1], is_shown[:, :1], self._margins[numbers.kinds[part.rows]])
+        self._assess_combined(level, measured, part, plain)
+
+    def _was_drawn_whatever_came(self, level: AssessedLevel, measured: Measured, part: _Part) -> NDArray[np.bool_]:
+        """Own numbers of groups whose every draw is known: not of empty groups where only large noise is looked at."""
+        is_own = part.groups.donors == NO_DONOR
+        is_lazy = level.theories[measured].suppression_threshold is not None and part.seen.table is Table.TOTAL
+        return np.asarray(is_own & (level.truth.sizes[part.seen.size_indices] > 0)) if is_lazy else is_own
+
+    def _assess_combined(self, level: AssessedLevel, measured: Measured, part: _Part, plain: Errors) -> None:
+        """Stage-1 and stage-2 totals together; copied groups have those of another level, and are left out."""
+        theory, table = level.theories[measured], part.seen.table
+        if not theory.has_combined(table):
+            return
+        share = float(theory.combined_share(table))
+        first = (part.groups.stage_1_totals[:, None] - plain.truths).astype(float)
+        is_shown = plain.is_shown & (part.groups.donors == NO_DONOR)[:, None]
+        margins = np.broadcast_to(np.array(theory.combined_margins(table)), plain.margins.shape)
+        errors = share * plain.errors + (1 - share) * first
+        level.tallies[measured].add_errors(
+            Number.COMBINED, part.seen, Errors(errors, plain.truths, is_shown, margins)
+        )
+
+    def _exact(self, truth: LevelTruth, table: Table, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        if table is Table.TOTAL:
+            return truth.totals.of_places(places).confidential_counts
+        return self._counts.cells(truth.plan, {table: places})[table].confidential_counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """Groups of a level that got one table, their places in the level's universe, and their rows of the release."""
+
+    seen: Groups
+    places: NDArray[np.int64]
+    groups: PublishedGroups
+    numbers: Numbers  # of the whole level
+    rows: NDArray[np.int64]  # where each group's rows begin
+
+    def seen_of(self, chosen: NDArray[np.bool_]) -> Groups:
+        return Groups(self.seen.table, self.seen.kinds[chosen], self.seen.size_indices[chosen])
+
+
+def _published_groups(measurements: Measurements, level: AssessedLevel) -> PublishedGroups:
+    """As they would be read back from the measurement file."""
+    truth = level.truth
+    entity, iteration = np.divmod(measurements.places, len(truth.kind_of))
+    cells = _CELLS[measurements.table_numbers]
+    starts, values = np.cumsum(cells) - cells, np.empty(int(cells.sum()), dtype=np.int64)
+    for table, of_table in measurements.values.items():
+        values[starts[measurements.groups_of(table)][:, None] + np.arange(table.cells)] = of_table
+    is_total_only = measurements.stage is Stage.TOTAL_ONLY
+    stage_1 = measurements.stage_1_totals
+    return PublishedGroups(
+        places=entity * len(truth.facts.iterations) + truth.release_position[iteration],
+        tables=measurements.table_numbers,
+        is_total_only=np.full(len(entity), is_total_only),
+        stage_1_totals=np.zeros(len(entity), dtype=np.int64) if stage_1 is None else stage_1,
+        measured_at=np.full(len(entity), level.number, dtype=np.int16),
+        donors=np.full(len(entity), NO_DONOR, dtype=np.int64),
+        values=values,
+    )

@@ -1,0 +1,192 @@
+"""Sums of a level beside theory, by kind of iteration, table and size class, and for all of each together."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.accuracy.classes import CONFIDENCES, KINDS, SIZE_STARTS, Number, size_class_of
+from safetab.accuracy.histograms import quantiles
+from safetab.accuracy.statistics import ratio, standard_errors, standard_errors_of_count, wilson_interval
+from safetab.accuracy.tally import DRAWS_WITHIN, PARTS_OF_ONE, WITHIN, LevelTally, Sum
+from safetab.accuracy.theory import LevelTheory
+from safetab.tabulation.measurements import TABLES
+
+Floats = NDArray[np.float64]
+Cubes = dict[str, Floats]
+"""By the name of a column: kinds, tables and size classes, each with all of them together as the last."""
+
+CUBE_SHAPE = (len(KINDS) + 1, len(TABLES) + 1, len(SIZE_STARTS) + 1)
+QUANTILES = (50, 90, 99)
+
+
+def with_all(values: NDArray[np.generic]) -> Floats:
+    """Each of the first three axes gets one more element: the sum of the others."""
+    whole = np.asarray(values, dtype=np.float64)
+    for axis in range(3):
+        whole = np.concatenate([whole, whole.sum(axis=axis, keepdims=True)], axis=axis)
+    return whole
+
+
+class LevelCubes:
+    """Makes the columns of one level's groups that are measured in one way."""
+
+    def __init__(
+        self, tally: LevelTally, theory: LevelTheory, groups: NDArray[np.int64], runs: int, *, has_theory: bool
+    ) -> None:
+        """`groups` are by kind and true size; without theory, the distances from it are left out."""
+        self._tally = tally
+        self._theory = theory
+        self._groups = groups
+        self._runs = runs
+        self._has_theory = has_theory
+        starts = np.searchsorted(size_class_of(tally.sizes), np.arange(len(SIZE_STARTS)))
+        self._starts = np.append(starts, len(tally.sizes))
+
+    def _by_class(self, by_size: NDArray[np.generic]) -> Floats:
+        """Sums over the true sizes of a class, along the last axis."""
+        sums = np.zeros((*by_size.shape[:-1], by_size.shape[-1] + 1))
+        np.cumsum(by_size, axis=-1, out=sums[..., 1:])
+        return np.asarray(np.diff(sums[..., self._starts], axis=-1))
+
+    def _exactly_by_class(self, by_size: Floats) -> Floats:
+        """The same without the rounding of a difference of large sums: for variances, which may be tiny."""
+        pairs = zip(self._starts[:-1], self._starts[1:], strict=True)
+        return np.stack([by_size[..., first:end].sum(axis=-1) for first, end in pairs], axis=-1)
+
+    def shares(self) -> Cubes:
+        """How many groups there are, and how many of them are published with each table."""
+        groups = with_all(np.repeat(self._by_class(self._groups)[:, None], len(TABLES), axis=1))
+        groups[:, -1] = groups[:, 0]  # a group is counted under each table that it could get
+        published = with_all(self._by_class(self._tally.published))
+        group_runs = groups * self._runs
+        chances = self._theory.shown_chances(self._tally.sizes)
+        expected, variance = self._expected(chances), self._variance(chances)
+        empty = published[..., :1]
+        return {
+            "groups": groups,
+            "published": published,
+            "published_share": ratio(published, group_runs),
+            "published_share_theory": ratio(expected, group_runs),
+            "published_share_distance": self._judged(standard_errors_of_count(published, expected, variance)),
+            "suppressed_share": 1 - ratio(published[:, -1:], group_runs[:, -1:]) + np.zeros(CUBE_SHAPE),
+            "suppressed_share_theory": 1 - ratio(expected[:, -1:], group_runs[:, -1:]) + np.zeros(CUBE_SHAPE),
+            "empty_share_of_published": ratio(np.broadcast_to(empty, CUBE_SHAPE), published),
+            "empty_share_of_published_theory": ratio(np.broadcast_to(expected[..., :1], CUBE_SHAPE), expected),
+            "empty_share_of_published_distance": self._judged(_empty_distance(published, expected, variance)),
+        }
+
+    def _expected(self, chances: Floats) -> Floats:
+        return with_all(self._exactly_by_class(self._runs * self._groups[:, None] * chances[None]))
+
+    def _variance(self, chances: Floats) -> Floats:
+        """Of how many are published: each group of each run has a draw of its own."""
+        by_table = self._exactly_by_class(self._runs * self._groups[:, None] * (chances * (1 - chances))[None])
+        any_table = np.minimum(chances.sum(axis=0), 1.0)
+        anything = self._exactly_by_class(self._runs * self._groups * (any_table * (1 - any_table)))
+        whole = with_all(by_table)
+        whole[:, -1] = with_all(anything[:, None])[:, 0]  # of tables exactly one is got, so they are not independent
+        return whole
+
+    def errors(self, number: Number) -> Cubes:
+        """How large the errors of these numbers are."""
+        seen = {which: with_all(self._tally.sums(number, which)) for which in Sum}
+        count = seen[Sum.NUMBERS]
+        mean, absolute, square, covered, variances = self._theory_of(number)
+        cubes: Cubes = {
+            "numbers": count,
+            "mean_absolute_error": ratio(seen[Sum.ABSOLUTE], count),
+            "mean_absolute_error_theory": ratio(absolute, count),
+            "mean_absolute_error_distance": self._judged(
+                standard_errors(seen[Sum.ABSOLUTE], absolute, variances["absolute"])
+            ),
+            "root_mean_square_error": np.sqrt(ratio(seen[Sum.SQUARE], count)),
+            "root_mean_square_error_theory": np.sqrt(ratio(square, count)),
+            "bias": ratio(seen[Sum.ERROR], count),
+            "bias_theory": ratio(mean, count),
+            "bias_distance": self._judged(standard_errors(seen[Sum.ERROR], mean, variances["mean"])),
+            "mean_relative_error": ratio(seen[Sum.RELATIVE], seen[Sum.NON_ZERO]),
+        }
+        absolute_errors = with_all(self._tally.absolute_errors(number))
+        relative_errors = with_all(self._tally.relative_errors(number))
+        for percent in QUANTILES:
+            cubes[f"absolute_error_p{percent}"] = quantiles(absolute_errors.astype(np.int64), percent / 100)
+            relative = quantiles(relative_errors.astype(np.int64), percent / 100) / PARTS_OF_ONE
+            cubes[f"relative_error_p{percent}"] = relative
+        for position, confidence in enumerate(CONFIDENCES):
+            name = f"coverage_{int(confidence * 100)}"
+            within, variance = seen[WITHIN[position]], variances[name]
+            cubes |= self._coverage(name, (within, count), covered[position], variance)
+        return cubes | self._draws(number, seen)
+
+    def _draws(self, number: Number, seen: dict[Sum, Floats]) -> Cubes:
+        """Coverage over all draws, published or not, and of selection-aware intervals."""
+        cubes: Cubes = {"draws": seen[Sum.DRAWS]}
+        for position, confidence in enumerate(CONFIDENCES):
+            name = f"all_draws_coverage_{int(confidence * 100)}"
+            chance = np.zeros((1, len(TABLES), 1))
+            for number_of_table, table in enumerate(TABLES):
+                if number is not Number.COMBINED and number.in_a_group(table):
+                    chance[0, number_of_table, 0] = self._theory.all_draws_covered(number, table)[position]
+            draws = self._tally.sums(number, Sum.DRAWS)
+            expected, variance = with_all(draws * chance), with_all(draws * chance * (1 - chance))
+            cubes |= self._coverage(name, (seen[DRAWS_WITHIN[position]], seen[Sum.DRAWS]), expected, variance)
+        low, high = wilson_interval(seen[Sum.INTERVALS_HOLDING], seen[Sum.INTERVALS])
+        return cubes | {
+            "selection_aware_intervals": seen[Sum.INTERVALS],
+            "selection_aware_coverage": ratio(seen[Sum.INTERVALS_HOLDING], seen[Sum.INTERVALS]),
+            "selection_aware_coverage_low": low,
+            "selection_aware_coverage_high": high,
+        }
+
+    def _coverage(self, name: str, seen: tuple[Floats, Floats], expected: Floats, variance: Floats) -> Cubes:
+        within, count = seen
+        low, high = wilson_interval(within, count)
+        return {
+            name: ratio(within, count),
+            f"{name}_low": low,
+            f"{name}_high": high,
+            f"{name}_theory": ratio(expected, count),
+            f"{name}_distance": self._judged(standard_errors_of_count(within, expected, variance)),
+        }
+
+    def _theory_of(self, number: Number) -> tuple[Floats, Floats, Floats, list[Floats], Cubes]:
+        """Expected sums over the numbers that were shown, given which those were; and their variances.
+
+        Noise of different groups, cells and runs is independent, and given that a number is shown its error depends on
+        the true size and the table alone.
+        """
+        of_table = [self._theory.error(number, table, self._tally.sizes) for table in TABLES]
+        numbers = np.array([number.in_a_group(table) for table in TABLES])
+        shown = self._tally.published * numbers[None, :, None]
+
+        def summed(of_size: list[Floats]) -> Floats:
+            terms = np.where(shown > 0, shown * np.stack(of_size)[None], 0.0)
+            return with_all(self._exactly_by_class(terms))
+
+        variances = {
+            "mean": summed([one.square - one.mean**2 for one in of_table]),
+            "absolute": summed([one.square - one.absolute**2 for one in of_table]),
+        }
+        covered = []
+        for position, confidence in enumerate(CONFIDENCES):
+            chances = [one.covered[position] for one in of_table]
+            covered.append(summed(chances))
+            variances[f"coverage_{int(confidence * 100)}"] = summed([chance * (1 - chance) for chance in chances])
+        mean, absolute, square = (
+            summed([getattr(one, moment) for one in of_table]) for moment in ("mean", "absolute", "square")
+        )
+        return mean, absolute, square, covered, variances
+
+    def _judged(self, distance: Floats) -> Floats:
+        return distance if self._has_theory else np.full(distance.shape, np.nan)
+
+
+def _empty_distance(published: Floats, expected: Floats, variance: Floats) -> Floats:
+    """Published groups that are empty, and those that are not, are independent."""
+    share = ratio(expected[..., :1], expected[..., -1:])
+    empty, rest = published[..., :1], published[..., -1:] - published[..., :1]
+    spread = (1 - share) ** 2 * variance[..., :1] + share**2 * (variance[..., -1:] - variance[..., :1])
+    distance = np.full(CUBE_SHAPE, np.nan)
+    distance[..., -1:] = standard_errors_of_count((1 - share) * empty - share * rest, 0 * share, spread)
+    return distance

@@ -1,0 +1,149 @@
+"""What many runs come to, added up as they go: memory grows with the number of classes, not of runs or groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.accuracy.classes import KINDS, NUMBERS, SIZE_STARTS, Number, size_class_of
+from safetab.accuracy.histograms import BINS, Histograms
+from safetab.spec.tables import Table
+from safetab.tabulation.measurements import TABLES
+
+_CLASSES = len(SIZE_STARTS)
+_KEYS = len(KINDS) * len(TABLES) * _CLASSES
+SHAPE = (len(KINDS), len(TABLES), _CLASSES)
+PARTS_OF_ONE = 1_000_000
+"""Relative errors are told apart in millionths."""
+
+
+class Sum(IntEnum):
+    """What is added up for the numbers of a class."""
+
+    NUMBERS = 0
+    ERROR = 1
+    ABSOLUTE = 2
+    SQUARE = 3
+    WITHIN_90 = 4
+    WITHIN_95 = 5
+    WITHIN_99 = 6
+    NON_ZERO = 7  # numbers that are not 0 in truth: they have a relative error
+    RELATIVE = 8
+    DRAWS = 9  # whether shown or not
+    DRAWS_WITHIN_90 = 10
+    DRAWS_WITHIN_95 = 11
+    DRAWS_WITHIN_99 = 12
+    INTERVALS = 13  # selection-aware ones
+    INTERVALS_HOLDING = 14
+
+
+WITHIN = (Sum.WITHIN_90, Sum.WITHIN_95, Sum.WITHIN_99)
+DRAWS_WITHIN = (Sum.DRAWS_WITHIN_90, Sum.DRAWS_WITHIN_95, Sum.DRAWS_WITHIN_99)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """Some groups that got one table: their kinds of iteration, and where their true sizes are listed."""
+
+    table: Table
+    kinds: NDArray[np.int64]
+    size_indices: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errors:
+    """Of the numbers of one sort: a row for each group, a column for each number it has.
+
+    A withheld number is not shown; it has an error all the same, and is not added up.
+    """
+
+    errors: NDArray[np.float64]
+    truths: NDArray[np.int64]
+    is_shown: NDArray[np.bool_]
+    margins: NDArray[np.float64]  # by group and CONFIDENCES
+
+
+class LevelTally:
+    """The groups of one level that are measured in one way, over all runs so far."""
+
+    def __init__(self, sizes: NDArray[np.int64]) -> None:
+        self._class_of = size_class_of(sizes)
+        self.sizes = sizes
+        self.published = np.zeros((len(KINDS), len(TABLES), len(sizes)), dtype=np.int64)
+        self.lone_total_errors = np.zeros(len(sizes))  # of published groups that got a total, by true size
+        self._sums = np.zeros((len(NUMBERS), len(Sum), _KEYS))
+        self._absolute = [Histograms(_KEYS) for _ in NUMBERS]
+        self._relative = [Histograms(_KEYS) for _ in NUMBERS]
+        self._adding = Lock()  # runs go side by side
+
+    def sums(self, number: Number, which: Sum) -> NDArray[np.float64]:
+        """By kind of iteration, table and size class."""
+        return np.asarray(self._sums[NUMBERS.index(number), which].reshape(SHAPE))
+
+    def absolute_errors(self, number: Number) -> NDArray[np.int64]:
+        """Histograms by kind of iteration, table and size class."""
+        return self._absolute[NUMBERS.index(number)].counts().reshape(*SHAPE, BINS)
+
+    def relative_errors(self, number: Number) -> NDArray[np.int64]:
+        """The same, in millionths."""
+        return self._relative[NUMBERS.index(number)].counts().reshape(*SHAPE, BINS)
+
+    def add_published(self, groups: Groups, is_shown: NDArray[np.bool_], errors: NDArray[np.float64]) -> None:
+        """Groups whose total is shown, and its error."""
+        size, table = groups.size_indices[is_shown], TABLES.index(groups.table)
+        flat = groups.kinds[is_shown] * len(self.sizes) + size
+        seen = np.bincount(flat, minlength=len(KINDS) * len(self.sizes)).reshape(len(KINDS), -1)
+        with self._adding:
+            self.published[:, table] += seen
+            if groups.table is Table.TOTAL:
+                self.lone_total_errors += np.bincount(size, errors[is_shown], minlength=len(self.sizes))
+
+    def add_errors(self, number: Number, groups: Groups, seen: Errors) -> None:
+        """Errors of numbers that are shown."""
+        keys, which = self._keys(groups), NUMBERS.index(number)
+        absolute = np.abs(seen.errors)
+        has_share = seen.is_shown & (seen.truths > 0)
+        relative = np.where(has_share, absolute / np.maximum(seen.truths, 1), 0.0)
+        of_groups = {
+            Sum.NUMBERS: seen.is_shown.sum(axis=1),
+            Sum.ERROR: (seen.errors * seen.is_shown).sum(axis=1),
+            Sum.ABSOLUTE: (absolute * seen.is_shown).sum(axis=1),
+            Sum.SQUARE: (absolute**2 * seen.is_shown).sum(axis=1),
+            Sum.NON_ZERO: has_share.sum(axis=1),
+            Sum.RELATIVE: relative.sum(axis=1),
+        }
+        for number_of_margin, within in enumerate(WITHIN):
+            is_within = (absolute <= seen.margins[:, number_of_margin, None]) & seen.is_shown
+            of_groups[within] = is_within.sum(axis=1)
+        self._add(which, keys, of_groups)
+        flat = np.broadcast_to(keys[:, None], seen.errors.shape)
+        with self._adding:
+            self._absolute[which].add(flat[seen.is_shown], absolute[seen.is_shown])
+            self._relative[which].add(flat[has_share], relative[has_share] * PARTS_OF_ONE)
+
+    def add_draws(
+        self, number: Number, groups: Groups, errors: NDArray[np.float64], margins: NDArray[np.float64]
+    ) -> None:
+        """Numbers that were drawn, whether they are shown or not."""
+        of_groups = {Sum.DRAWS: np.full(len(errors), errors.shape[1])}
+        for number_of_margin, within in enumerate(DRAWS_WITHIN):
+            of_groups[within] = (np.abs(errors) <= margins[:, number_of_margin, None]).sum(axis=1)
+        self._add(NUMBERS.index(number), self._keys(groups), of_groups)
+
+    def add_intervals(self, groups: Groups, is_holding: NDArray[np.bool_]) -> None:
+        """Selection-aware intervals of these groups, and which of them hold the true size."""
+        of_groups = {Sum.INTERVALS: np.ones(len(is_holding)), Sum.INTERVALS_HOLDING: is_holding}
+        self._add(NUMBERS.index(Number.TOTAL), self._keys(groups), of_groups)
+
+    def _keys(self, groups: Groups) -> NDArray[np.int64]:
+        table = TABLES.index(groups.table)
+        return np.asarray((groups.kinds * len(TABLES) + table) * _CLASSES + self._class_of[groups.size_indices])
+
+    def _add(self, number: int, keys: NDArray[np.int64], of_groups: dict[Sum, NDArray[np.generic]]) -> None:
+        with self._adding:
+            for which, values in of_groups.items():
+                self._sums[number, which] += np.bincount(keys, values, minlength=_KEYS)

@@ -1,0 +1,195 @@
+"""What theory says of the error of a group whose true size is known, for many sizes at once.
+
+Floating point describes errors here; it never makes noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, cached_property, lru_cache
+from itertools import pairwise
+from math import ceil, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.accuracy.classes import CONFIDENCES, Measured, Number
+from safetab.distributions.discrete_laplace import DiscreteLaplace
+from safetab.distributions.float_tails import FloatTails
+from safetab.distributions.weighted_sum import WeightedDraws, WeightedSum
+from safetab.estimates.combined_totals import share_of_first
+from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.calibration import Noise
+from safetab.spec.tables import Stage, Table
+from safetab.tabulation.measurements import TABLES
+
+Floats = NDArray[np.float64]
+Sizes = NDArray[np.int64]
+_NEVER = Fraction(1, 10**20)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ErrorTheory:
+    """Moments of the error of a number that is shown, an element per size; NaN where theory has no simple answer."""
+
+    mean: Floats
+    absolute: Floats
+    square: Floats
+    covered: tuple[Floats, ...]  # by CONFIDENCES: the chance that the error is within the margin
+
+
+class LevelTheory:
+    """One level's groups that are measured in one way."""
+
+    def __init__(self, plan: LevelPlan, measured: Measured) -> None:
+        self._plan = plan
+        self._is_adaptive = measured is Measured.ADAPTIVE
+        self._noise = plan.stages[Stage.STAGE_2 if self._is_adaptive else Stage.TOTAL_ONLY].noise
+        self.suppression_threshold = plan.suppression_threshold if self._is_adaptive else None
+        self.combined_share = cache(self._combined_share)
+        self.combined_margins = cache(self._combined_margins)
+
+    def table_chances(self, sizes: Sizes) -> Floats:
+        """P[table | true size], a row for each of TABLES."""
+        if not self._is_adaptive:
+            return np.stack([np.ones(len(sizes)), *(np.zeros(len(sizes)) for _ in TABLES[1:])])
+        tails = FloatTails(self._plan.stages[Stage.STAGE_1].noise)
+        reaching = [tails.at_least(threshold - sizes) for threshold in self._plan.thresholds.as_tuple]
+        edges = [np.ones(len(sizes)), *reaching, np.zeros(len(sizes))]
+        return np.stack([np.maximum(one - following, 0.0) for one, following in pairwise(edges)])
+
+    def shown_chances(self, sizes: Sizes) -> Floats:
+        """P[table, and not suppressed | true size], a row for each of TABLES."""
+        chances = self.table_chances(sizes)
+        if self.suppression_threshold is not None:
+            chances[TABLES.index(Table.TOTAL)] *= self.passing_chances(sizes)
+        return chances
+
+    def passing_chances(self, sizes: Sizes) -> Floats:
+        """P[a lone total isn't suppressed | true size]."""
+        if self.suppression_threshold is None:
+            return np.ones(len(sizes))
+        return FloatTails(self._noise).at_least(self.suppression_threshold + 1 - sizes)
+
+    def all_draws_covered(self, number: Number, table: Table) -> tuple[float, ...]:
+        """The exact confidence of the margins: at least what is promised, since noise is whole numbers."""
+        return sum_of_draws(self._noise, number.draws(table)).covered
+
+    def _combined_margins(self, table: Table) -> tuple[float, ...]:
+        """By CONFIDENCES, as `safetab.open_release` tells them."""
+        share = self.combined_share(table)
+        own = WeightedDraws(self._noise, share, table.cells)
+        noise = WeightedSum((own, WeightedDraws(self._plan.stages[Stage.STAGE_1].noise, 1 - share, 1)))
+        return tuple(float(noise.margin_of_error(confidence)) for confidence in CONFIDENCES)
+
+    def error(self, number: Number, table: Table, sizes: Sizes) -> ErrorTheory:
+        """Of a number that is shown, in groups that got this table."""
+        if number is Number.COMBINED:
+            return self._combined(table, sizes)
+        if not number.in_a_group(table):
+            return _unknown(len(sizes))
+        threshold = self.suppression_threshold
+        draws = sum_of_draws(self._noise, number.draws(table))
+        if table is Table.TOTAL and threshold is not None:
+            return draws.above(threshold - sizes)
+        return draws.above(np.full(len(sizes), -draws.reach - 1))
+
+    def _combined_share(self, table: Table) -> Fraction:
+        """The weight of the published total; the rest is that of the stage-1 total."""
+        own = self._noise.sum_of(table.cells).variance()
+        return share_of_first(float(own.mid()), float(self._plan.stages[Stage.STAGE_1].noise.variance().mid()))
+
+    def has_combined(self, table: Table) -> bool:
+        """A total that underwent suppression is not combined, and a total-only group has one total."""
+        return self._is_adaptive and not (table is Table.TOTAL and self.suppression_threshold is not None)
+
+    def _combined(self, table: Table, sizes: Sizes) -> ErrorTheory:
+        """The stage-1 total chose the table, so its noise is known to lie between two thresholds."""
+        if not self.has_combined(table):
+            return _unknown(len(sizes))
+        share = float(self.combined_share(table))
+        first = sum_of_draws(self._plan.stages[Stage.STAGE_1].noise, 1)
+        limits = self._plan.thresholds.as_tuple
+        number = TABLES.index(table)
+        low = limits[number - 1] - sizes if number else np.full(len(sizes), -first.reach - 1)
+        high = limits[number] - sizes if number < len(limits) else np.full(len(sizes), first.reach + 1)
+        mean, square = first.between(low, high)
+        own = sum_of_draws(self._noise, table.cells)
+        squares = share**2 * own.variance + (1 - share) ** 2 * square
+        return replace(_unknown(len(sizes)), mean=(1 - share) * mean, square=squares)
+
+
+def _unknown(sizes: int) -> ErrorTheory:
+    nothing = np.full(sizes, np.nan)
+    return ErrorTheory(nothing, nothing, nothing, tuple(nothing for _ in CONFIDENCES))
+
+
+class SumOfDraws:
+    """The noise of a number, as chances of whole numbers from -reach to reach; beyond lies nothing that matters."""
+
+    def __init__(self, noise: Noise, draws: int) -> None:
+        distribution = noise.sum_of(draws)
+        self.variance = float(distribution.variance().mid())
+        self.margins = tuple(distribution.margin_of_error(confidence) for confidence in CONFIDENCES)
+        self._chances = _chances_of_sum(noise, draws)
+        self.reach = len(self._chances) // 2
+        self._values = np.arange(-self.reach, self.reach + 1)
+
+    @cached_property
+    def covered(self) -> tuple[float, ...]:
+        return tuple(float(self._chances[np.abs(self._values) <= margin].sum()) for margin in self.margins)
+
+    def above(self, limits: Sizes) -> ErrorTheory:
+        """Given that the noise is above a limit."""
+        chance = self._from(self._chances, limits + 1)
+        weights = [self._values, np.abs(self._values), self._values.astype(np.float64) ** 2]
+        weights += [np.abs(self._values) <= margin for margin in self.margins]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean, absolute, square, *covered = (
+                self._from(self._chances * weight, limits + 1) / chance for weight in weights
+            )
+        return ErrorTheory(mean, absolute, square, tuple(covered))
+
+    def between(self, low: Sizes, high: Sizes) -> tuple[Floats, Floats]:
+        """Mean and mean square of the noise, given that it is at least `low` and below `high`."""
+
+        def inside(weights: Floats) -> Floats:
+            return self._from(weights, low) - self._from(weights, high)
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chance = inside(self._chances)
+            chance[chance < float(_NEVER)] = np.nan
+            return (
+                inside(self._chances * self._values) / chance,
+                inside(self._chances * self._values.astype(np.float64) ** 2) / chance,
+            )
+
+    def _from(self, weights: Floats, first: Sizes) -> Floats:
+        """The sum of the weights from each of these values on, the smallest chances added first."""
+        sums = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+        return np.asarray(sums[np.clip(first + self.reach, 0, len(weights))])
+
+
+@lru_cache(maxsize=256)
+def sum_of_draws(noise: Noise, draws: int) -> SumOfDraws:
+    return SumOfDraws(noise, draws)
+
+
+def _chances_of_sum(noise: Noise, draws: int) -> Floats:
+    reach = noise.least_with_tail_below(_NEVER)
+    away = np.abs(np.arange(-reach, reach + 1))
+    tails = FloatTails(noise)
+    one: Floats = tails.at_least(away) - tails.at_least(away + 1)
+    if draws == 1:
+        return one
+    farthest = ceil(10 * sqrt(draws * float(noise.variance().mid()))) + 10
+    if isinstance(noise, DiscreteLaplace):
+        farthest += 46 * ceil(noise.scale)
+    farthest = max(farthest, reach)
+    size = 1 << (2 * farthest + 1).bit_length()
+    around = np.zeros(size)
+    around[: reach + 1], around[-reach:] = one[reach:], one[:reach]  # 0 first, negative values at the end
+    summed = np.fft.irfft(np.fft.rfft(around) ** draws, size)
+    both = np.concatenate([summed[-farthest:], summed[: farthest + 1]])
+    return np.asarray(np.maximum(both, 0.0))
