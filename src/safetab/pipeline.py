@@ -90,7 +90,7 @@ def run_files(
     refused += refused_spending(options, (parameters, data, out), options.log_of(out))
     if refused:
         raise InvalidInput(refused)
-    with _failures_told(), _log_of(out, options) as log, _own_errors_logged(log), _pyarrow_threads(options.threads):
+    with failures_told(), _log_of(out, options) as log, own_errors_logged(log), pyarrow_threads(options.threads):
         times = StepTimes(progress or NoProgress(), log.write)
         checked = _public_inputs(parameters, data, options, times)
         inputs = checked.require()
@@ -119,7 +119,7 @@ def validate_files(
     refused = refused_options(data, options)
     if refused:
         raise InvalidInput(refused)
-    with _failures_told(), _own_errors_logged(None), _pyarrow_threads(options.threads):
+    with failures_told(), own_errors_logged(None), pyarrow_threads(options.threads):
         checked = _public_inputs(parameters, data, options, progress)
         with checked_engine(checked, options, progress) as (warnings, _):
             return warnings
@@ -253,7 +253,7 @@ def _log_of(out: Path, options: RunOptions) -> Iterator[ConfidentialLog]:
 
 
 @contextmanager
-def _own_errors_logged(log: ConfidentialLog | None) -> Iterator[None]:
+def own_errors_logged(log: ConfidentialLog | None) -> Iterator[None]:
     """An error of the program itself may quote a record, so its text goes to the confidential log, or nowhere."""
     try:
         yield
@@ -268,7 +268,7 @@ def _own_errors_logged(log: ConfidentialLog | None) -> Iterator[None]:
 
 
 @contextmanager
-def _failures_told() -> Iterator[None]:
+def failures_told() -> Iterator[None]:
     """What the machine refuses, in our sentence."""
     try:
         yield
@@ -287,7 +287,7 @@ def _why_refused(error: OSError) -> str:
 
 
 @contextmanager
-def _pyarrow_threads(threads: int) -> Iterator[None]:
+def pyarrow_threads(threads: int) -> Iterator[None]:
     """What pyarrow reads and writes, it does with so many threads; the database is told by the engine."""
     before = pa.cpu_count(), pa.io_thread_count()
     pa.set_cpu_count(threads)

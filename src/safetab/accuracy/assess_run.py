@@ -65,7 +65,8 @@ class AssessedRuns:
         self._kinds = NumberKinds(universe, options.confidence)
         self._margins = np.stack([NumberKinds(universe, one).margins for one in CONFIDENCES], axis=1).astype(float)
         self._numbers = {
-            number: NumbersOfLevel(universe, level.truth.facts, self._kinds, options) for number, level in levels.items()
+            number: NumbersOfLevel(universe, level.truth.facts, self._kinds, options)
+            for number, level in levels.items()
         }
         self._needs_whole_levels = bool(sets) or ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER in options.rules
 
@@ -178,9 +179,7 @@ class AssessedRuns:
         is_shown = plain.is_shown & (part.groups.donors == NO_DONOR)[:, None]
         margins = np.broadcast_to(np.array(theory.combined_margins(table)), plain.margins.shape)
         errors = share * plain.errors + (1 - share) * first
-        level.tallies[measured].add_errors(
-            Number.COMBINED, part.seen, Errors(errors, plain.truths, is_shown, margins)
-        )
+        level.tallies[measured].add_errors(Number.COMBINED, part.seen, Errors(errors, plain.truths, is_shown, margins))
 
     def _exact(self, truth: LevelTruth, table: Table, places: NDArray[np.int64]) -> NDArray[np.int64]:
         if table is Table.TOTAL:

@@ -24,8 +24,7 @@ class Histograms:
         if len(new):
             self._row[new] = len(self._counts) + np.arange(len(new))
             self._counts = np.concatenate([self._counts, np.zeros((len(new), BINS), dtype=np.int64)])
-        flat = self._row[keys] * BINS + _bins_of(values)
-        self._counts += np.bincount(flat, minlength=self._counts.size).reshape(self._counts.shape)
+        np.add.at(self._counts.reshape(-1), self._row[keys] * BINS + _bins_of(values), 1)
 
     def counts(self) -> NDArray[np.int64]:
         """A row for each key."""

@@ -20,9 +20,7 @@ _COUNTS = ("groups", "published", "numbers", "draws", "selection_aware_intervals
 _WORTH_A_ROW = 1.0  # groups that theory expects with a table, in all runs, although none was seen
 
 
-def accuracy_table(
-    levels: Iterable[AssessedLevel], runs: int, *, has_theory: bool, configuration: str
-) -> pa.Table:
+def accuracy_table(levels: Iterable[AssessedLevel], runs: int, *, has_theory: bool, configuration: str) -> pa.Table:
     parts = []
     for level in levels:
         for measured, tally in level.tallies.items():

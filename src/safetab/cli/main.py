@@ -255,6 +255,60 @@ def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
 
 
 @app.command()
+def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
+    parameters: Parameters,
+    data: Data,
+    out: Out,
+    runs: Annotated[int, typer.Option(help="How often the algorithm runs.")] = 100,
+    against: Annotated[
+        Path | None, typer.Option(metavar="OTHER_PARAMETERS", help="Compare with another configuration.")
+    ] = None,
+    confidential: Annotated[
+        bool, typer.Option("--confidential", help="DATA may hold real people; what is written must never be released.")
+    ] = False,
+    coterminous: Coterminous = False,
+    empty_blocks: EmptyBlocks = None,
+    order: Order = None,
+    copy_all: CopyAll = False,
+    rule: Rules = None,
+    memory: Memory = "4GB",
+    threads: Threads = 2,
+    temp: Temp = None,
+    overwrite: Overwrite = False,
+    test_key: TestKey = None,
+) -> None:
+    """Tell how good the numbers are: many runs beside the truth.
+
+    Counts exactly once, runs the real algorithm N times on the counts, and
+    writes an error report by level, true size, table and kind of group.
+    Looks at the truth: refused unless DATA says that its people do not
+    exist, or --confidential is given. What it writes may not be released.
+    """
+    from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
+    from safetab.cli.accuracy_report import show_accuracy
+    from safetab.cli.messages import show_findings, told_by_exit_code
+    from safetab.cli.terminal_progress import TerminalProgress
+    from safetab.release.release_options import ReleaseRequest
+    from safetab.run_options import RunOptions, key_of
+
+    with told_by_exit_code(), TerminalProgress() as progress:
+        asked = ReleaseRequest(rules=tuple(rule or ()), coterminous=coterminous, order=order, copy_all=copy_all)
+        options = RunOptions(
+            memory=memory,
+            threads=threads,
+            temporary_parent=temp,
+            overwrite=overwrite,
+            test_key=key_of(test_key),
+            release=asked.options(),
+            empty_blocks=empty_blocks,
+        )
+        request = AccuracyRequest(runs, against, confidential, options)
+        summary = accuracy_files(parameters, data, out, request, progress)
+    show_findings(summary.warnings)
+    show_accuracy(summary, out)
+
+
+@app.command()
 def selftest() -> None:
     """Check in seconds that this installation's noise has the right distribution.
 

@@ -39,7 +39,7 @@ def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows:
         "version": VERSION,
         "date": ran.date.isoformat(),
         "for_release": ran.for_release,
-        "configuration": _configuration(ran.plan.config),
+        "configuration": configuration_as_json(ran.plan.config),
         "public_files": dict(sorted(hashes.items())),
         "charged": [_event(event) for event in ran.events],
         "loss": loss_as_json(ran.plan),
@@ -73,7 +73,7 @@ def _event(event: MeasurementEvent) -> dict[str, object]:
     }
 
 
-def _configuration(config: RunConfig) -> dict[str, object]:
+def configuration_as_json(config: RunConfig) -> dict[str, object]:
     """config.json again, with every number as an exact text."""
     return {
         "privacy_defn": config.privacy_definition.spelling,

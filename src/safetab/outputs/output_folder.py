@@ -14,24 +14,31 @@ from safetab.outputs.locked_folder import locked_folder
 from safetab.outputs.manifest import MANIFEST_FILE
 
 
-def output_findings(out: Path, inputs: Iterable[Path], *, overwrite: bool) -> tuple[Finding, ...]:
-    """Whether the output can be written there, without harm to what is there."""
+def output_findings(
+    out: Path, inputs: Iterable[Path], *, overwrite: bool, known_by: str = MANIFEST_FILE
+) -> tuple[Finding, ...]:
+    """Whether the output can be written there, without harm to what is there.
+
+    An old one may be replaced if it is of the same sort, which it is known by a file of.
+    """
     try:
-        message = _why_not(out, inputs, overwrite=overwrite)
+        message = _why_not(out, inputs, overwrite=overwrite, known_by=known_by)
     except OSError as error:
         message = f"can't be made: {error.strerror or 'unknown error'}."
     return (Finding(Severity.ERROR, str(out), "", message),) if message else ()
 
 
-def _why_not(out: Path, inputs: Iterable[Path], *, overwrite: bool) -> str | None:  # noqa: PLR0911 - one a reason
+def _why_not(  # noqa: PLR0911 - one a reason
+    out: Path, inputs: Iterable[Path], *, overwrite: bool, known_by: str
+) -> str | None:
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         return "is there, and is no directory. Give another OUT."
     if any(path.resolve().is_relative_to(out.resolve()) for path in inputs):
         return "holds what is to be read or kept. Give another OUT."
     if out.exists() and not overwrite:
         return "is there already. Give another OUT, or --overwrite."
-    if out.exists() and any(out.iterdir()) and not (out / MANIFEST_FILE).is_file():
-        return "is there and is not the output of a run, so it is not replaced. Give another OUT."
+    if out.exists() and any(out.iterdir()) and not (out / known_by).is_file():
+        return f"is there and holds no {known_by} of an earlier output, so it is not replaced. Give another OUT."
     parent = out.parent
     if not parent.is_dir():
         return f"can't be made: {parent} is not a directory."

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from importlib import resources
-
 from safetab.planning.losses import epsilons_by_delta
 from safetab.planning.plan_json import exact
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.reports.concerns import concern_list, concerns_of
 from safetab.reports.cost_section import SHOWN_DELTA, SYMBOLS, cost_section, power
+from safetab.reports.document import contents_and_sections, document
 from safetab.reports.groups_section import availability_section, groups_section
-from safetab.reports.markup import Markup, element, joined, name, void
+from safetab.reports.markup import Markup, element, joined, name
 from safetab.reports.page_tables import paragraphs
 from safetab.reports.precision_section import empty_section, precision_appendix, precision_section
 from safetab.reports.release_summary import ReleaseSummary
@@ -18,8 +17,6 @@ from safetab.reports.wording import PASS_NAMES, percent
 from safetab.spec.geography_levels import EntityKind
 
 _TITLE = "Detailed race and ethnicity groups"
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""What a browser may load for this page: nothing but what is in it."""
 
 
 def page_of(release: ReleaseSummary) -> str:
@@ -34,38 +31,13 @@ def page_of(release: ReleaseSummary) -> str:
         ("about", "About this release", _about(release)),
         ("appendix", "Appendix: precision in numbers", precision_appendix(release)),
     )
-    contents = [element("li", element("a", title, href=f"#{key}")) for key, title, _ in sections]
     body = element(
         "body",
         _header(release),
-        element("nav", element("ul", *contents), aria_label="Contents"),
-        element(
-            "main",
-            *(
-                element(
-                    "section", element("h2", title, id=f"{key}-title"), content, id=key, aria_labelledby=f"{key}-title"
-                )
-                for key, title, content in sections
-                if content
-            ),
-        ),
+        contents_and_sections(sections),
         element("footer", paragraphs(f"Made by safetab {release.facts.version} from the release alone.")),
     )
-    return f"<!doctype html>\n{element('html', _head(release), body, lang='en')}\n"
-
-
-def _head(release: ReleaseSummary) -> Markup:
-    style = resources.files("safetab.reports").joinpath("style.css").read_text(encoding="utf-8")
-    return element(
-        "head",
-        void("meta", charset="utf-8"),
-        void("meta", **{"http-equiv": "Content-Security-Policy", "content": _POLICY}),
-        void("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        void("meta", name="color-scheme", content="light dark"),
-        void("link", rel="icon", href="data:,"),
-        element("title", f"{_TITLE}: release of {release.facts.date.isoformat()}"),
-        element("style", Markup(style)),
-    )
+    return document(f"{_TITLE}: release of {release.facts.date.isoformat()}", body)
 
 
 def _header(release: ReleaseSummary) -> Markup:

@@ -1,0 +1,195 @@
+"""The command's whole path: what is refused, the exact counts, the runs, and the folder that nobody else may read."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import resource
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from safetab.accuracy.assess import Assessment, Repetition, assess
+from safetab.accuracy.comparison import comparison_table
+from safetab.accuracy.page import AssessedData, accuracy_page
+from safetab.accuracy.rows import accuracy_table
+from safetab.findings import Finding, FindingsOf, InvalidInput
+from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
+from safetab.outputs.output_folder import output_findings, whole_output
+from safetab.pipeline import checked_engine, failures_told, own_errors_logged, pyarrow_threads, read_inputs
+from safetab.progress import NoProgress, Progress
+from safetab.readers.person_files import SYNTHETIC_MARKER, is_synthetic
+from safetab.release.documents import steps_as_json
+from safetab.run_options import RunOptions, refused_options, whole_path
+from safetab.version import VERSION
+
+FACTS_FILE = "accuracy.json"
+GIVEN, OTHER = "given", "other"
+_MOST_RUNS = 100_000
+_RELEASE_FILES = (MANIFEST_FILE, "datapackage.json")
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyRequest:
+    """How often to run, against what, and whether the truth of real people may be looked at."""
+
+    runs: int = 100
+    against: Path | None = None
+    is_confidential: bool = False
+    options: RunOptions = field(default_factory=RunOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracySummary:
+    """What the curator is told at the end."""
+
+    warnings: tuple[Finding, ...]
+    rows: Mapping[str, int]
+    is_synthetic: bool
+
+
+def accuracy_files(
+    parameters: Path, data: Path, out: Path, request: AccuracyRequest, progress: Progress | None = None
+) -> AccuracySummary:
+    """Assesses one or two configurations and writes the report; it is whole, or there is none.
+
+    Looks at the truth, and what it writes tells it: confidential, but for synthetic people.
+    Proof: docs/privacy.md#accuracy. Raises InvalidInput if what was given is at fault, RunFailed if the machine is.
+    """
+    progress, options = progress or NoProgress(), request.options
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold the persons
+    out = whole_path(out)
+    refused = _refused(parameters, data, out, request)
+    if refused:
+        raise InvalidInput(refused)
+    given = {GIVEN: parameters} | ({OTHER: request.against} if request.against is not None else {})
+    with failures_told(), own_errors_logged(None), pyarrow_threads(options.threads):
+        assessed, warnings = {}, tuple[Finding, ...]()
+        for name, one in given.items():
+            assessed[name], found = _assessed(one, data, request, progress)
+            warnings += tuple(finding for finding in found if finding not in warnings)
+        progress.step("Writing the report", 1)
+        rows = _write(out, assessed, AssessedData(is_synthetic(data), GIVEN, OTHER), options)
+        progress.advance()
+    return AccuracySummary(warnings, rows, is_synthetic(data))
+
+
+def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) -> tuple[Finding, ...]:
+    options = request.options
+    findings = FindingsOf("the command")
+    if not is_synthetic(data) and not request.is_confidential:
+        findings.error(
+            "--confidential",
+            f"needed: {data} has no file {SYNTHETIC_MARKER}, so its people may be real. This looks at the truth, and"
+            " what it writes must never be released. Give --confidential if you may do that.",
+        )
+    if not 1 <= request.runs <= _MOST_RUNS:
+        findings.error("--runs", f"must be from 1 to {_MOST_RUNS:,}.")
+    inputs = [parameters, data, options.temporary_folder, *([request.against] if request.against else [])]
+    found = findings.findings + refused_options(data, options)
+    return found + (_inside_a_release(out) or _unusable(out, inputs, overwrite=options.overwrite))
+
+
+def _unusable(out: Path, inputs: list[Path], *, overwrite: bool) -> tuple[Finding, ...]:
+    return output_findings(out, inputs, overwrite=overwrite, known_by=FACTS_FILE)
+
+
+def _inside_a_release(out: Path) -> tuple[Finding, ...]:
+    """What tells the truth may lie neither in what is released nor take its place."""
+    findings = FindingsOf(str(out))
+    try:
+        for folder in (out.resolve(), *out.resolve().parents):
+            if any((folder / name).is_file() for name in _RELEASE_FILES):
+                where = (
+                    "is the output of a run" if folder == out.resolve() else f"lies in {folder}, the output of a run"
+                )
+                findings.error("", f"{where}, which may be released; an accuracy report may not. Give another OUT.")
+                break
+    except OSError as error:
+        findings.error("", f"can't be made: {error.strerror or 'unknown error'}.")
+    return findings.findings
+
+
+def _assessed(
+    parameters: Path, data: Path, request: AccuracyRequest, progress: Progress
+) -> tuple[Assessment, tuple[Finding, ...]]:
+    options = request.options
+    progress.step(f"Reading the public files of {parameters}", 1)
+    checked = read_inputs(parameters, data, options.empty_blocks)
+    inputs = checked.require()
+    progress.advance()
+    with checked_engine(checked, options, progress) as (warnings, engine):
+        progress.step("Counting the persons of each state", 1)
+        engine.prepare()
+        progress.advance()
+        repetition = Repetition(request.runs, options.threads, options.test_key)
+        return assess(inputs, engine, options.release, repetition, progress), warnings
+
+
+def _write(out: Path, assessed: Mapping[str, Assessment], data: AssessedData, options: RunOptions) -> dict[str, int]:
+    today = datetime.datetime.now(datetime.UTC).date()
+    tables = {"accuracy": _accuracy(assessed)}
+    if OTHER in assessed:
+        tables["comparison"] = comparison_table(tables["accuracy"], GIVEN, OTHER)
+    page = accuracy_page(assessed, tables["accuracy"], tables.get("comparison"), data)
+    with whole_output(out, today, overwrite=options.overwrite) as output, _for_the_curator_alone(output):
+        for name, table in tables.items():
+            marked = table.replace_schema_metadata({"safetab": data.warning})
+            pa.parquet.write_table(marked, output / f"{name}.parquet", compression="zstd")
+            pa.csv.write_csv(table, output / f"{name}.csv")
+        (output / "accuracy.html").write_text(page, encoding="utf-8")
+        (output / "README.txt").write_text(_readme(data), encoding="utf-8")
+        facts = json.dumps(_facts(assessed, data, today), indent=2, ensure_ascii=False)
+        (output / FACTS_FILE).write_text(facts + "\n", encoding="utf-8")
+    return {name: len(table) for name, table in tables.items()}
+
+
+@contextmanager
+def _for_the_curator_alone(output: Path) -> Iterator[None]:
+    yield
+    output.chmod(0o700)
+    for path in output.iterdir():
+        path.chmod(0o600)
+
+
+def _accuracy(assessed: Mapping[str, Assessment]) -> pa.Table:
+    return pa.concat_tables(
+        [
+            accuracy_table(one.levels, one.runs, has_theory=one.has_theory, configuration=name)
+            for name, one in assessed.items()
+        ]
+    )
+
+
+def _facts(assessed: Mapping[str, Assessment], data: AssessedData, today: datetime.date) -> dict[str, object]:
+    return {
+        "program": "safetab",
+        "version": VERSION,
+        "date": today.isoformat(),
+        "what": "accuracy report",
+        "warning": data.warning,
+        "for_release": False,
+        "data_is_synthetic": data.is_synthetic,
+        "runs": {name: one.runs for name, one in assessed.items()},
+        "release": {name: steps_as_json(one.options) for name, one in assessed.items()},
+        "configuration": {name: configuration_as_json(one.plan.config) for name, one in assessed.items()},
+    }
+
+
+def _readme(data: AssessedData) -> str:
+    return (
+        f"{data.warning}\n\n"
+        "accuracy.html     the report for people; begin there\n"
+        "accuracy.csv      the same in numbers, a row for each level, way of measuring, kind of iteration,\n"
+        '                  true-size class, table and sort of number; "all" is all of them together\n'
+        "accuracy.parquet  the same for programs\n"
+        "comparison.*      with --against: the two configurations, class by class\n"
+        "accuracy.json     what was run\n\n"
+        "Columns that end in _theory are what theory predicts, in _distance how many standard errors what was seen\n"
+        "is away from it, in _low and _high the ends of a 95 % binomial interval. docs/accuracy.md says more.\n"
+    )

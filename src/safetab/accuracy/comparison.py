@@ -1,0 +1,109 @@
+"""Two configurations on the same truth: which groups gain, which lose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import pyarrow as pa
+
+from safetab.accuracy.rows import ALL
+from safetab.spec.tables import Table
+
+Row = dict[str, Any]
+KEYS = ("pass", "geography_level", "iteration_level", "measured", "iteration_kind", "size_class", "size_from")
+_MATTERS = 3.0  # standard errors
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A figure in both configurations, how sure the difference is, and whether more of it is better."""
+
+    given: float
+    other: float
+    spread: float
+    more_is_better: bool
+
+    @property
+    def direction(self) -> int:
+        """1 if the other configuration is better, -1 if it is worse, 0 if chance could have made the difference."""
+        difference = self.other - self.given
+        if abs(difference) <= _MATTERS * self.spread or difference == 0:
+            return 0
+        return 1 if (difference > 0) == self.more_is_better else -1
+
+
+def comparison_table(accuracy: pa.Table, given: str, other: str) -> pa.Table:
+    """A row for each class of groups, all tables together; a class that one of them doesn't have is told as such."""
+    rows = [row for row in accuracy.to_pylist() if row["number"] == "total" and row["table"] in {ALL, _LONE}]
+    by_key: dict[tuple[Any, ...], dict[tuple[str, str], Row]] = {}
+    for row in rows:
+        key = tuple(row[name] for name in KEYS)
+        by_key.setdefault(key, {})[row["configuration"], row["table"]] = row
+    return pa.Table.from_pylist(
+        [_compared(dict(zip(KEYS, key, strict=True)), found, given, other) for key, found in by_key.items()],
+        schema=_SCHEMA,
+    )
+
+
+_LONE = Table.TOTAL.label
+_FIGURES = ("published_share", "table_share", "mean_absolute_error", "coverage_95")
+_SCHEMA = pa.schema(
+    [
+        *((name, pa.int64() if name == "size_from" else pa.string()) for name in KEYS),
+        ("groups", pa.int64()),
+        ("groups_other", pa.int64()),
+        *((f"{name}{which}", pa.float64()) for name in _FIGURES for which in ("", "_other")),
+        ("verdict", pa.string()),
+    ]
+)
+
+
+def _compared(keys: Row, found: dict[tuple[str, str], Row], given: str, other: str) -> Row:
+    both = [_figures(found.get((which, ALL)), found.get((which, _LONE))) for which in (given, other)]
+    row = keys | {"groups": both[0]["groups"], "groups_other": both[1]["groups"]}
+    for name in _FIGURES:
+        row |= {name: both[0][name], f"{name}_other": both[1][name]}
+    return row | {"verdict": _verdict(keys, both)}
+
+
+def _figures(row: Row | None, lone: Row | None) -> Row:
+    if row is None:
+        return dict.fromkeys(("groups", "chances", "numbers", "spread", *_FIGURES))
+    share, lone_share = row["published_share"], 0.0 if lone is None else lone["published_share"]
+    square = row["root_mean_square_error"] or 0.0
+    return {
+        "groups": row["groups"],
+        "chances": row["groups"] * row["runs"],
+        "numbers": row["numbers"],
+        "published_share": share,
+        "table_share": max(share - lone_share, 0.0),
+        "mean_absolute_error": row["mean_absolute_error"],
+        "coverage_95": row["coverage_95"],
+        "spread": sqrt(max(square**2 - (row["mean_absolute_error"] or 0.0) ** 2, 0.0)),
+    }
+
+
+def _verdict(keys: Row, both: list[Row]) -> str:
+    """What the second configuration does to these groups."""
+    given, other = both
+    if given["groups"] is None or other["groups"] is None:
+        return "only in the other" if given["groups"] is None else "only in the first"
+    is_empty = keys["size_class"] == "0"
+    changes = [_share_change("published_share", given, other, more_is_better=not is_empty)]
+    if not is_empty:
+        changes.append(_share_change("table_share", given, other, more_is_better=True))
+        if given["numbers"] and other["numbers"]:
+            spread = sqrt(sum(one["spread"] ** 2 / one["numbers"] for one in both))
+            errors = (given["mean_absolute_error"], other["mean_absolute_error"])
+            changes.append(Change(*errors, spread, more_is_better=False))
+    directions = {change.direction for change in changes} - {0}
+    if not directions:
+        return "same"
+    return "mixed" if len(directions) > 1 else {1: "gain", -1: "lose"}[directions.pop()]
+
+
+def _share_change(name: str, given: Row, other: Row, *, more_is_better: bool) -> Change:
+    spread = sqrt(sum(one[name] * max(1 - one[name], 0.0) / one["chances"] for one in (given, other)))
+    return Change(given[name], other[name], spread, more_is_better)
