@@ -10,6 +10,7 @@ import pyarrow as pa
 from safetab.accuracy.curves import middle_of_class
 from safetab.accuracy.plots import Plot, Series, figures, log_axis, share_axis
 from safetab.accuracy.rows import ALL
+from safetab.accuracy.sections import level_words
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import legend, paragraphs, whole_table
 from safetab.reports.wording import NOTHING
@@ -27,8 +28,8 @@ def comparison_section(comparison: pa.Table | None) -> Markup:
             paragraphs(
                 "What becomes of groups with the other configuration. They gain if more of them are published, more of"
                 " them get a sex-by-age table, or their totals are nearer to the truth, by more than 3 standard errors,"
-                " and nothing of it becomes worse; for groups with nobody in them it is better not to be published. A finer"
-                " table makes a total less certain, since it is the sum of more cells: then both happen.",
+                " and nothing of it becomes worse; for groups with nobody in them it is better not to be published. A"
+                " finer table makes a total less certain, since it is the sum of more cells: then both happen.",
             ),
             _verdicts(rows),
             legend(("PARAMETERS", "the other"), "v"),
@@ -46,10 +47,11 @@ def _verdicts(rows: list[Row]) -> Markup:
             key = (row["geography_level"], row["iteration_level"], row["measured"])
             of_level = counts.setdefault(key, dict.fromkeys(_VERDICTS, 0))
             of_level[row["verdict"]] += row["groups"] or row["groups_other"] or 0
-    head = element("tr", *(element("th", text, scope="col") for text in ("Groups with people", *_VERDICTS)))
+    shown = [one for one in _VERDICTS if not one.startswith("only") or any(of[one] for of in counts.values())]
+    head = element("tr", *(element("th", text, scope="col") for text in ("Groups with people", *shown)))
     body = [
-        element("tr", element("th", f"{key[0]} {key[1]}, {key[2]}", scope="row"),
-                *(element("td", f"{of_level[verdict]:,}") for verdict in _VERDICTS))
+        element("tr", element("th", f"{level_words(key[0], key[1])}, {key[2]}", scope="row"),
+                *(element("td", f"{of_level[verdict]:,}") for verdict in shown))
         for key, of_level in counts.items()
     ]  # fmt: skip
     return whole_table("Who gains and who loses", element("thead", head), [element("tbody", *body)])
@@ -65,6 +67,8 @@ def _plots(rows: list[Row]) -> list[Plot]:
             and row["measured"] == "adaptive"
             and row["size_from"] >= 1
         ]
+        if all(row["verdict"] == "same" for row in chosen):
+            continue
         for name, label in (("published_share", "share published"), ("mean_absolute_error", "mean error, persons")):
             series = [
                 Series("", colour, points, points)
@@ -72,9 +76,9 @@ def _plots(rows: list[Row]) -> list[Plot]:
                 if (points := _points(chosen, f"{name}{suffix}"))
             ]
             values = [y for one in series for _, y in one.points if y > 0]
-            if values:
+            if values and not (name == "published_share" and min(values) == 1):
                 up = share_axis(label) if "share" in name else log_axis(label, min(values), max(values))
-                plots.append(Plot(f"{level[0]} {level[1]}", log_axis("true size", 1, 1e6), up, series))
+                plots.append(Plot(level_words(*level), log_axis("true size", 1, 1e6), up, series))
     return plots
 
 
@@ -90,7 +94,8 @@ def _classes(rows: list[Row]) -> Markup:
     head = element("tr", *(element("th", text, scope="col") for text in headings))
     body = []
     for row in rows:
-        title = f"{row['geography_level']} {row['iteration_level']}, {row['measured']}: {row['size_class']}"
+        level = level_words(row["geography_level"], row["iteration_level"])
+        title = f"{level}, {row['measured']}: {row['size_class']}"
         cells = [
             NOTHING if row["groups"] is None else f"{row['groups']:,}",
             *(

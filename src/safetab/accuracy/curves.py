@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,16 @@ from safetab.accuracy.assess import Assessment
 from safetab.accuracy.assess_run import AssessedLevel
 from safetab.accuracy.classes import SIZE_STARTS, Measured, Number
 from safetab.accuracy.plots import Axis, Plot, Point, Series, log_axis, share_axis
-from safetab.reports.wording import TABLE_NAMES, level_name
+from safetab.reports.wording import TABLE_NAMES, area_name, level_name
+from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.tables import Stage, Table
 from safetab.tabulation.measurements import TABLES
 
 Floats = NDArray[np.float64]
 _LEAST_SEEN = 20  # groups, over all runs: fewer make no point
 _NAMES_SHOWN = 3
+_VISIBLE = 0.002
+_COLOURS = (0, 3, 1, 2, 4)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +52,7 @@ def choice_plots(assessment: Assessment) -> list[Plot]:
     plots = []
     for alike in _alike(assessment, _chooses_alike):
         theory, plan = alike.first.theories[Measured.ADAPTIVE], alike.first.truth.plan
-        bins = _bins(alike, np.geomspace(1, max(float(alike.sizes[-1]) * 1.01, 2e5), 36))
+        bins = _bins(alike, _edges_for_choice(alike))
         shown = np.unique(np.geomspace(1, 1e6, 4000).astype(np.int64))
         chances = theory.shown_chances(shown)
         series = [
@@ -65,6 +69,17 @@ def choice_plots(assessment: Assessment) -> list[Plot]:
         axis = log_axis("true size", 1, min(max(top, 10), 1e6))
         plots.append(Plot(alike.name, axis, share_axis("share of groups"), series, marks))
     return plots
+
+
+def _edges_for_choice(alike: AlikeLevels) -> Floats:
+    """Narrow where chance decides, within some standard deviations of a threshold, and wide elsewhere."""
+    plan = alike.first.truth.plan
+    deviation = float(plan.stages[Stage.STAGE_1].noise.variance().mid()) ** 0.5
+    wide = np.geomspace(1, max(float(alike.sizes[-1]) * 1.01, 10), 30)
+    near = [threshold + deviation * np.arange(-4.0, 5.0) for threshold in plan.thresholds.as_tuple]
+    is_away = np.all([np.abs(wide - threshold) > 4 * deviation for threshold in plan.thresholds.as_tuple], axis=0)
+    edges = np.unique(np.concatenate([wide[is_away], *near]))
+    return np.asarray(edges[edges >= 1])
 
 
 def threshold_plot(assessment: Assessment) -> Plot:
@@ -96,26 +111,26 @@ def threshold_plot(assessment: Assessment) -> Plot:
 def suppression_plots(assessment: Assessment) -> list[Plot]:
     """The paper's two curves: how likely a lone total is suppressed, and its bias if it isn't, by size over T."""
     suppressed, biases = [], []
-    for colour, alike in enumerate(_alike(assessment, _suppresses_alike)):
+    for alike in _alike(assessment, _suppresses_alike):
         theory = alike.first.theories[Measured.ADAPTIVE]
         threshold = theory.suppression_threshold
         if not threshold:
             continue
-        name = f"T = {threshold}"
+        name, colour = f"T = {threshold}", _COLOURS[len(biases) % len(_COLOURS)]
         bins = _bins(alike, np.arange(0, 2.001, 0.1) * threshold)
         sizes = np.arange(0, 2 * threshold + 1)
         hidden = 1 - theory.shown_chances(sizes).sum(axis=0)
         bias = theory.error(Number.TOTAL, Table.TOTAL, sizes).mean
         line = zip((sizes / threshold).tolist(), hidden.tolist(), strict=True)
         points = [(one.size / threshold, 1 - sum(one.published) / one.chances) for one in bins]
-        suppressed.append(Series(name, 3 * colour % 5, points, list(line)))
+        suppressed.append(Series(name, colour, points, list(line)))
         line = zip((sizes / threshold).tolist(), (bias / threshold).tolist(), strict=True)
         points = [
             (one.size_of_lone_totals / threshold, one.lone_total_error / one.published[0] / threshold)
             for one in bins
             if one.published[0] >= _LEAST_SEEN
         ]
-        biases.append(Series(name, 3 * colour % 5, points, list(line)))
+        biases.append(Series(name, colour, points, list(line)))
     across = Axis("true size, in units of the threshold T", 0, 2, tuple((x / 2, f"{x / 2:g} T") for x in range(5)))
     up = Axis("bias if published, in units of T", -0.1, 1.2, tuple((x / 5, f"{x / 5:g} T") for x in range(7)))
     return [
@@ -189,18 +204,18 @@ def _bins(alike: AlikeLevels, edges: Floats) -> list[_Bin]:
 
 
 def _thinned(points: list[Point]) -> list[Point]:
-    """Without the points between equal neighbours: the same line, shorter."""
-    return [
-        point
-        for number, point in enumerate(points)
-        if number in {0, len(points) - 1}
-        or not abs(points[number - 1][1] - point[1]) + abs(points[number + 1][1] - point[1]) < 1e-3
-    ]
+    """Without the points inside a level stretch: the same line, shorter."""
+    kept = points[:1]
+    for point, following in pairwise(points[1:]):
+        if abs(point[1] - kept[-1][1]) > _VISIBLE or abs(following[1] - kept[-1][1]) > _VISIBLE:
+            kept.append(point)
+    return [*kept, *points[-1:]]
 
 
 def error_plots(rows: Sequence[Mapping[str, Any]], statistic: str, label: str, unit: float) -> list[Plot]:
     """A statistic of totals by size class: one plot for each geography level, and the two iteration levels in it."""
     plots = []
+    names = {level.label: area_name(level) for level in GeographyLevel}
     for geography in dict.fromkeys(str(row["geography_level"]) for row in rows):
         series = []
         for colour, iterations in ((0, "Detailed"), (3, "Regional")):
@@ -223,7 +238,7 @@ def error_plots(rows: Sequence[Mapping[str, Any]], statistic: str, label: str, u
         values = [y for one in series for _, y in one.points if y > 0]
         if values:
             up = log_axis(label, min(values), max(values), "%" if unit == 100 else "")
-            plots.append(Plot(geography, log_axis("true size", 1, 1e6), up, series))
+            plots.append(Plot(names[geography], log_axis("true size", 1, 1e6), up, series))
     return plots
 
 

@@ -32,12 +32,18 @@ class Histograms:
         return np.concatenate([self._counts, none])[self._row]
 
 
-def quantiles(counts: NDArray[np.int64], share: float) -> NDArray[np.float64]:
+def quantiles(counts: NDArray[np.float64], share: float) -> NDArray[np.float64]:
     """For each histogram, along the last axis, a number that at least this share does not exceed; NaN if it's empty."""
     sums = np.cumsum(counts, axis=-1)
     whole = sums[..., -1]
     bins = np.argmax(sums >= np.maximum(share * whole, 1)[..., None], axis=-1)
     return np.where(whole > 0, _UPPER_ENDS[bins], np.nan)
+
+
+def without_empty_end(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The bins up to the last one that holds anything; at least one."""
+    used = np.flatnonzero(counts.reshape(-1, counts.shape[-1]).any(axis=0))
+    return counts[..., : int(used[-1]) + 1 if len(used) else 1]
 
 
 def _bins_of(values: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.accuracy.classes import CONFIDENCES, KINDS, SIZE_STARTS, Number, size_class_of
-from safetab.accuracy.histograms import quantiles
+from safetab.accuracy.histograms import quantiles, without_empty_end
 from safetab.accuracy.statistics import ratio, standard_errors, standard_errors_of_count, wilson_interval
 from safetab.accuracy.tally import DRAWS_WITHIN, PARTS_OF_ONE, WITHIN, LevelTally, Sum
 from safetab.accuracy.theory import LevelTheory
@@ -107,11 +107,11 @@ class LevelCubes:
             "bias_distance": self._judged(standard_errors(seen[Sum.ERROR], mean, variances["mean"])),
             "mean_relative_error": ratio(seen[Sum.RELATIVE], seen[Sum.NON_ZERO]),
         }
-        absolute_errors = with_all(self._tally.absolute_errors(number))
-        relative_errors = with_all(self._tally.relative_errors(number))
+        absolute_errors = with_all(without_empty_end(self._tally.absolute_errors(number)))
+        relative_errors = with_all(without_empty_end(self._tally.relative_errors(number)))
         for percent in QUANTILES:
-            cubes[f"absolute_error_p{percent}"] = quantiles(absolute_errors.astype(np.int64), percent / 100)
-            relative = quantiles(relative_errors.astype(np.int64), percent / 100) / PARTS_OF_ONE
+            cubes[f"absolute_error_p{percent}"] = quantiles(absolute_errors, percent / 100)
+            relative = quantiles(relative_errors, percent / 100) / PARTS_OF_ONE
             cubes[f"relative_error_p{percent}"] = relative
         for position, confidence in enumerate(CONFIDENCES):
             name = f"coverage_{int(confidence * 100)}"

@@ -66,7 +66,8 @@ def accuracy_page(
         element(
             "p",
             f"The algorithm ran {own.runs:,} times on the same people, each time with other noise, and every number"
-            " that would have been published is compared with the truth. Points are what was seen, lines what theory says.",
+            " that would have been published is compared with the truth. Points are what was seen, lines are"
+            " theory.",
         ),
         key_figures(own, rows),
     )
@@ -89,8 +90,8 @@ def _errors(rows: Rows) -> Markup:
         [
             paragraphs(
                 "The mean distance of a published total from the truth, by the true size of its group. It grows in"
-                " steps: a larger group gets a finer table, and its total is the sum of more noisy cells. At the left, small"
-                " groups below state level are published only if their noise is large, so their error is large too.",
+                " steps: a larger group gets a finer table, and its total is the sum of more noisy cells. At the left,"
+                " small groups below state level are published only if their noise is large, so their error is large.",
             ),
             figures(error_plots(chosen, "mean_absolute_error", "mean error, persons", 1)),
             paragraphs("The same relative to the size of the group: the error of half of the totals is smaller."),

@@ -54,7 +54,8 @@ def log_axis(label: str, low: float, high: float, unit: str = "") -> Axis:
     first, last = floor(log10(low)), -floor(-log10(high))
     last = max(last, first + 1)
     step = 1 if last - first <= 6 else 2
-    ticks = tuple((10.0**power, f"{_short(10.0**power)}{unit}") for power in range(first, last + 1, step))
+    spelled = "{:,g}".format if unit else _short
+    ticks = tuple((10.0**power, f"{spelled(10.0**power)}{unit}") for power in range(first, last + 1, step))
     return Axis(label, 10.0**first, 10.0**last, ticks, is_log=True)
 
 

@@ -13,9 +13,12 @@ from safetab.accuracy.rows import ALL
 from safetab.planning.expectations import margins_of
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import legend, paragraphs, whole_table
-from safetab.reports.wording import NOTHING, level_name
+from safetab.reports.wording import NOTHING, TABLE_NAMES, area_name, level_name
+from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.tables import Table
 
+_TABLE_WORDS = {table.label: TABLE_NAMES[table] for table in Table}
+_AREA_WORDS = {level.label: area_name(level) for level in GeographyLevel}
 Row = Mapping[str, Any]
 Rows = list[Row]
 _FAR = 3.0
@@ -31,6 +34,11 @@ _STATISTICS = {
         for confidence in CONFIDENCES
     },
 }
+
+
+def level_words(geography: str, iterations: str) -> str:
+    """The name of a level that is spelled as in files."""
+    return f"{_AREA_WORDS[geography]}, {iterations}"
 
 
 def share(value: float | None, digits: int = 1) -> str:
@@ -124,6 +132,7 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
         if whole is None:
             continue
         zero = found(rows, level, measured, size_class="0")
+        is_suppressing = level.theories[measured].suppression_threshold is not None
         empty = 0 if zero is None else zero["groups"]
         published = whole["published"] - (0 if zero is None else zero["published"])
         chances = (whole["groups"] - empty) * assessment.runs
@@ -136,7 +145,7 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
                     f"{whole['groups']:,}",
                     f"{whole['groups'] - empty:,}",
                     share(published / chances if chances else None),
-                    share(None if zero is None else zero["suppressed_share"], 3),
+                    share(zero["suppressed_share"] if zero and is_suppressing else None, 3),
                     share(whole["empty_share_of_published"]),
                     number(whole["mean_absolute_error"]),
                     number(whole["bias"]),
@@ -184,8 +193,8 @@ def coverage_section(assessment: Assessment, rows: Rows) -> Markup:
         [
             paragraphs(
                 "A margin of error promises how often noise stays within it. Over all draws it must hold at least as"
-                " often as it says; noise is whole numbers, so that a small margin holds more often. Bars: the share that"
-                " was within the 95% margin, as a binomial 95% interval; the upright line is what theory says.",
+                " often as it says; noise is whole numbers, so that a small margin holds more often. Bars: the share"
+                " that was within the 95% margin, as a binomial 95% interval; the upright line is what theory says.",
                 "Among published totals of small groups it holds less often, because those with large noise were chosen"
                 " for publication. The release gives such totals an interval that knows of the selection, and the last"
                 " column says how often that one holds the truth: it promises 95%.",
@@ -235,7 +244,7 @@ def combined_section(rows: Rows) -> Markup:
                     f"{row['numbers']:,}", number(before), number(after), f"{100 * gain:.0f}%",
                     share(plain[key]["coverage_95"], 2), share(row["coverage_95"], 2),
                 )  # fmt: skip
-                made.append((f"{key[0]} {key[1]}, {key[3]}", cells))
+                made.append((f"{level_words(key[0], key[1])}: {_TABLE_WORDS[key[3]]}", cells))
     if not made:
         return Markup("")
     headings = (
@@ -245,8 +254,8 @@ def combined_section(rows: Rows) -> Markup:
     return joined(
         [
             paragraphs(
-                "A group with a sex-by-age table has two independent totals: the first one, that chose the table, and the"
-                " sum of its cells. Weighted together they are nearer to the truth. Errors are root mean squares.",
+                "A group with a sex-by-age table has two independent totals: the first one, that chose the table, and"
+                " the sum of its cells. Weighted together they are nearer to the truth. Errors are root mean squares.",
             ),
             _table("Totals as published, and combined", headings, made),
         ]
@@ -282,7 +291,8 @@ def distance_section(assessment: Assessment, rows: Rows) -> Markup:
             made.append((words, (f"{len(values):,}", f"{far:,}", f"{chance:.1f}", f"{max(values):.1f}")))
     farthest = sorted(distances, key=lambda one: -abs(one[2]))[:_FARTHEST_SHOWN]
     list_of = [
-        element("li", f"{value:+.1f}: {_STATISTICS[name]}; {row['geography_level']} {row['iteration_level']},"
+        element("li", f"{value:+.1f}: {_STATISTICS[name]};"
+                f" {level_words(row['geography_level'], row['iteration_level'])},"
                 f" {row['iteration_kind']} iterations, size {row['size_class']}, table {row['table']}, {row['number']}")
         for name, row, value in farthest
     ]  # fmt: skip

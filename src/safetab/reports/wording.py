@@ -32,10 +32,13 @@ def geography_name(level: GeographyLevel) -> str:
 
 def level_name(facts: LevelFacts) -> str:
     """Such as "County, Detailed", and which pass, where it isn't the United States."""
-    which = facts.geography.tabulation_pass
-    place = "" if which is TabulationPass.US else f"{PASS_NAMES[which]} "
-    noun = geography_name(facts.geography)
-    return f"{place}{noun.lower() if place else noun}, {facts.level.iterations.label}"
+    return f"{area_name(facts.geography)}, {facts.level.iterations.label}"
+
+
+def area_name(level: GeographyLevel) -> str:
+    """Such as "County", and which pass, where it isn't the United States."""
+    which, noun = level.tabulation_pass, geography_name(level)
+    return noun if which is TabulationPass.US else f"{PASS_NAMES[which]} {noun.lower()}"
 
 
 def percent(part: int, whole: int) -> str:
