@@ -110,7 +110,8 @@ def threshold_plot(assessment: Assessment) -> Plot:
 
 def suppression_plots(assessment: Assessment) -> list[Plot]:
     """The paper's two curves: how likely a lone total is suppressed, and its bias if it isn't, by size over T."""
-    suppressed, biases = [], []
+    suppressed: list[Series] = []
+    biases: list[Series] = []
     for alike in _alike(assessment, _suppresses_alike):
         theory = alike.first.theories[Measured.ADAPTIVE]
         threshold = theory.suppression_threshold

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from safetab.accuracy.classes import CONFIDENCES, KINDS, SIZE_STARTS, Number, size_class_of
 from safetab.accuracy.histograms import quantiles, without_empty_end
-from safetab.accuracy.statistics import ratio, standard_errors, standard_errors_of_count, wilson_interval
+from safetab.accuracy.statistics import ratio, standard_errors_of_count, standard_errors_of_mean, wilson_interval
 from safetab.accuracy.tally import DRAWS_WITHIN, PARTS_OF_ONE, WITHIN, LevelTally, Sum
 from safetab.accuracy.theory import LevelTheory
 from safetab.tabulation.measurements import TABLES
@@ -98,13 +98,13 @@ class LevelCubes:
             "mean_absolute_error": ratio(seen[Sum.ABSOLUTE], count),
             "mean_absolute_error_theory": ratio(absolute, count),
             "mean_absolute_error_distance": self._judged(
-                standard_errors(seen[Sum.ABSOLUTE], absolute, variances["absolute"])
+                standard_errors_of_mean(seen[Sum.ABSOLUTE], absolute, variances["absolute"], count)
             ),
             "root_mean_square_error": np.sqrt(ratio(seen[Sum.SQUARE], count)),
             "root_mean_square_error_theory": np.sqrt(ratio(square, count)),
             "bias": ratio(seen[Sum.ERROR], count),
             "bias_theory": ratio(mean, count),
-            "bias_distance": self._judged(standard_errors(seen[Sum.ERROR], mean, variances["mean"])),
+            "bias_distance": self._judged(standard_errors_of_mean(seen[Sum.ERROR], mean, variances["mean"], count)),
             "mean_relative_error": ratio(seen[Sum.RELATIVE], seen[Sum.NON_ZERO]),
         }
         absolute_errors = with_all(without_empty_end(self._tally.absolute_errors(number)))

@@ -10,6 +10,8 @@ Floats = NDArray[np.float64]
 _NORMAL_95 = 1.959963984540054
 LEAST_VARIANCE = 25.0
 """A count whose variance is smaller is too far from normal to be told in standard errors."""
+LEAST_NUMBERS = 100
+"""A mean of fewer errors is so too: noise that passed suppression has a long tail."""
 
 
 def wilson_interval(successes: Floats, trials: Floats) -> tuple[Floats, Floats]:
@@ -32,6 +34,11 @@ def standard_errors(seen: Floats, expected: Floats, variance: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = (seen - expected) / np.sqrt(variance)
     return np.where(np.isfinite(distance), distance, np.nan)
+
+
+def standard_errors_of_mean(seen: Floats, expected: Floats, variance: Floats, count: Floats) -> Floats:
+    """The same for a sum of so many errors."""
+    return np.where(count >= LEAST_NUMBERS, standard_errors(seen, expected, variance), np.nan)
 
 
 def standard_errors_of_count(seen: Floats, expected: Floats, variance: Floats) -> Floats:

@@ -28,7 +28,7 @@ def document(title: str, body: Markup) -> str:
 
 
 def contents_and_sections(sections: Iterable[tuple[str, str, Markup]]) -> Markup:
-    """Sections, each with its key, title and content, below a list of links to them; one without content is left out."""
+    """Sections, by key, title and content, below a list of links to them; one without content is left out."""
     there = [section for section in sections if section[2]]
     links = [element("li", element("a", title, href=f"#{key}")) for key, title, _ in there]
     made = [

@@ -1,0 +1,294 @@
+"""`safetab accuracy`: the same path as a run, what is refused, and who may read what it writes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import stat
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from tests.releases import numbers_of
+from tests.small_census import write_small_census
+from typer.testing import CliRunner
+
+import safetab
+from safetab.accuracy.known_counts import KnownCounts
+from safetab.cli.main import app
+from safetab.pipeline import checked_engine, read_inputs
+from safetab.progress import NoProgress
+from safetab.run_options import RunOptions
+from safetab.spec.tables import SEX_BY_AGE_TABLES, Table
+
+KEY = "5e" * 32
+
+
+@pytest.fixture(scope="module")
+def census(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_small_census(tmp_path_factory.mktemp("accuracy") / "census")
+
+
+@pytest.fixture
+def copied(census: Path, tmp_path: Path) -> Path:
+    """A census that a test may damage."""
+    return Path(shutil.copytree(census, tmp_path / "census"))
+
+
+def command(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["accuracy", *map(str, arguments)])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def assessed(census: Path, out: Path, *options: object) -> Path:
+    code, _, stderr = command(census / "parameters", census / "data", out, *options)
+    assert code == 0, stderr
+    return out
+
+
+def refused(census: Path, out: Path, *options: object) -> str:
+    code, _, stderr = command(census / "parameters", census / "data", out, *options)
+    assert code == 1
+    assert "Traceback" not in stderr
+    return stderr
+
+
+def rows_of(out: Path, name: str = "accuracy") -> list[dict]:
+    return pq.read_table(out / f"{name}.parquet").to_pylist()
+
+
+def exact_totals(census: Path) -> dict[tuple[str, str, str], int]:
+    """The true size of every group with somebody in it."""
+    checked, found = read_inputs(census / "parameters", census / "data"), {}
+    with checked_engine(checked, RunOptions(), NoProgress()) as (_, engine):
+        engine.prepare()
+        for level in checked.require().plan.levels:
+            totals = engine.totals(level)
+            for place, count in zip(totals.places.tolist(), totals.confidential_counts[:, 0].tolist(), strict=True):
+                group = level.universe.group_at(place)
+                found[level.level.geography.label, group.region_id, group.iteration.code] = count
+    return found
+
+
+def test_known_counts_are_the_engines_whatever_is_asked(census: Path) -> None:
+    checked, random = read_inputs(census / "parameters", census / "data"), np.random.default_rng(20)
+    with checked_engine(checked, RunOptions(), NoProgress()) as (_, engine):
+        engine.prepare()
+        levels = checked.require().plan.levels
+        known = KnownCounts(engine, levels, lambda: None)
+        for level in levels:
+            totals, places = engine.totals(level), engine.totals(level).places
+            assert np.array_equal(known.totals(level).places, places)
+            assert np.array_equal(known.totals(level).confidential_counts, totals.confidential_counts)
+            some = random.choice(level.universe.size, min(60, level.universe.size), replace=False)
+            large = places[np.argsort(totals.confidential_counts[:, 0])[-60:]]
+            chosen = np.unique(np.concatenate([some, large]))  # empty, unlikely and likely ones
+            table_of = random.integers(0, len(SEX_BY_AGE_TABLES), len(chosen))
+            asked = {table: chosen[table_of == number] for number, table in enumerate(SEX_BY_AGE_TABLES)}
+            asked = {table: of_table for table, of_table in asked.items() if len(of_table)}
+            expected, seen = engine.cells(level, asked), known.cells(level, asked)
+            for table in asked:
+                assert np.array_equal(seen[table].places, expected[table].places)
+                assert np.array_equal(seen[table].confidential_counts, expected[table].confidential_counts)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--coterminous",),
+        ("--rule", "clamp-negatives"),
+        ("--coterminous", "--rule", "withhold-negatives", "--rule", "withhold-alone-above-partner"),
+    ],
+)
+def test_one_assessed_run_is_the_run_that_the_same_key_gives(census: Path, tmp_path: Path, options: tuple) -> None:
+    """Published totals by level and table, and their errors, counted again from the files of a run."""
+    key_of_first_run = hashlib.sha256(bytes.fromhex(KEY) + (0).to_bytes(8, "big")).hexdigest()
+    run = CliRunner().invoke(
+        app, ["run", str(census / "parameters"), str(census / "data"), str(tmp_path / "run"), *options,
+              "--test-key", key_of_first_run]
+    )  # fmt: skip
+    assert run.exit_code == 0, run.stderr
+    truth, published, absolute, signed = exact_totals(census), Counter(), Counter(), Counter()
+    cells: Counter = Counter()
+    for row in numbers_of(tmp_path / "run"):
+        key = (row["geography_level"], row["iteration_level"], row["table"])
+        if row["status"] == "withheld":
+            continue
+        if row["table_id"] == "T01001":
+            error = row["count"] - truth.get((row["geography_level"], row["region_id"], row["iteration_code"]), 0)
+            published[key] += 1
+            absolute[key] += abs(error)
+            signed[key] += error
+        elif row["noise_draws"] == 1:
+            cells[key] += 1
+    seen = {"published": Counter(), "absolute": Counter(), "signed": Counter(), "cells": Counter()}
+    for row in rows_of(assessed(census, tmp_path / "out", "--runs", 1, "--test-key", KEY, *options)):
+        key = (row["geography_level"], row["iteration_level"], row["table"])
+        if row["iteration_kind"] != "all" or row["size_class"] != "all" or row["table"] == "all":
+            continue
+        if row["number"] == "total" and row["numbers"]:
+            seen["published"][key] += row["published"]
+            seen["absolute"][key] += round(row["mean_absolute_error"] * row["numbers"])
+            seen["signed"][key] += round(row["bias"] * row["numbers"])
+        if row["number"] == "cell":
+            seen["cells"][key] += row["numbers"]
+    assert seen["published"] == published
+    assert seen["absolute"] == absolute
+    assert seen["signed"] == signed
+    assert seen["cells"] == cells
+    assert sum(cells.values()) > 0
+
+
+def test_every_group_of_every_level_is_in_one_size_class(census: Path, tmp_path: Path) -> None:
+    plan = safetab.plan(census / "parameters", census / "data")
+    groups: Counter = Counter()
+    for row in rows_of(assessed(census, tmp_path / "out", "--runs", 1)):
+        if (row["number"], row["table"]) == ("total", "all") and "all" not in (row["iteration_kind"], row["size_class"]):
+            groups[row["geography_level"], row["iteration_level"]] += row["groups"]
+    expected = {(one.level.geography.label, one.level.iterations.label): one.universe.size for one in plan.levels}
+    assert groups == expected
+
+
+def test_people_who_may_be_real_are_refused_unless_the_curator_says_so(copied: Path, tmp_path: Path) -> None:
+    (copied / "data" / "SYNTHETIC").unlink()
+    told = refused(copied, tmp_path / "out", "--runs", 1)
+    assert "has no file SYNTHETIC" in told
+    assert "--confidential" in told
+    assert not (tmp_path / "out").exists()
+    code, stdout, _ = command(copied / "parameters", copied / "data", tmp_path / "out", "--runs", 1, "--confidential")
+    assert code == 0
+    assert "may ever be released" in stdout
+    page = (tmp_path / "out" / "accuracy.html").read_text(encoding="utf-8")
+    warning = "Confidential. Made from the true counts of real people. Never release any of it."
+    assert f'<p class="forbidden">{warning}</p>' in page
+    assert warning in (tmp_path / "out" / "README.txt").read_text()
+    assert json.loads((tmp_path / "out" / "accuracy.json").read_text())["warning"] == warning
+    assert pq.read_schema(tmp_path / "out" / "accuracy.parquet").metadata[b"safetab"].decode() == warning
+    assert not json.loads((tmp_path / "out" / "accuracy.json").read_text())["for_release"]
+
+
+def test_a_key_can_be_chosen_for_synthetic_people_alone(copied: Path, tmp_path: Path) -> None:
+    (copied / "data" / "SYNTHETIC").unlink()
+    assert "--test-key" in refused(copied, tmp_path / "out", "--runs", 1, "--confidential", "--test-key", KEY)
+
+
+def test_only_the_curator_can_read_it(census: Path, tmp_path: Path) -> None:
+    out = assessed(census, tmp_path / "out", "--runs", 1, "--against", census / "parameters")
+    assert stat.S_IMODE(out.stat().st_mode) == 0o700
+    names = {path.name for path in out.iterdir()}
+    assert names == {
+        "accuracy.html", "accuracy.csv", "accuracy.parquet", "accuracy.json", "comparison.csv", "comparison.parquet",
+        "README.txt",
+    }  # fmt: skip
+    assert {stat.S_IMODE(path.stat().st_mode) for path in out.iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize("inside", ["", "deeper", "release/deeper"])
+def test_it_goes_neither_into_a_release_nor_in_its_place(census: Path, tmp_path: Path, inside: str) -> None:
+    release = tmp_path / "released"
+    safetab.run(census / "parameters", census / "data", release, test_key=KEY)
+    before = {path: path.read_bytes() for path in release.rglob("*") if path.is_file()}
+    told = refused(census, release / inside, "--runs", 1, "--overwrite")
+    assert "the output of a run, which may be released" in told
+    assert {path: path.read_bytes() for path in release.rglob("*") if path.is_file()} == before
+
+
+def test_it_replaces_an_older_report_if_told_and_nothing_else(census: Path, tmp_path: Path) -> None:
+    out = assessed(census, tmp_path / "out", "--runs", 1)
+    assert "is there already" in refused(census, out, "--runs", 1)
+    assessed(census, out, "--runs", 2, "--overwrite")
+    assert json.loads((out / "accuracy.json").read_text())["runs"] == {"given": 2}
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "thesis.txt").write_text("mine")
+    assert "so it is not replaced" in refused(census, tmp_path / "precious", "--runs", 1, "--overwrite")
+    assert (tmp_path / "precious" / "thesis.txt").read_text() == "mine"
+
+
+def test_a_run_does_not_take_the_place_of_a_report(census: Path, tmp_path: Path) -> None:
+    out = assessed(census, tmp_path / "out", "--runs", 1)
+    arguments = ["run", str(census / "parameters"), str(census / "data"), str(out), "--overwrite"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 1
+    assert (out / "accuracy.html").is_file()
+
+
+def test_several_mistakes_are_told_at_once(census: Path, tmp_path: Path) -> None:
+    told = refused(census, tmp_path / "nowhere" / "out", "--runs", 0, "--memory", "lots", "--empty-blocks", "x.txt")
+    for part in ("--runs: must be from 1", "--memory", "--empty-blocks", "nowhere is not a directory"):
+        assert part in told
+
+
+def test_a_mistake_in_the_other_parameters_leaves_nothing_behind(census: Path, tmp_path: Path) -> None:
+    assert "no such directory" in refused(census, tmp_path / "out", "--runs", 1, "--against", tmp_path / "absent")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_key_gives_the_same_tables_however_many_runs_go_side_by_side(census: Path, tmp_path: Path) -> None:
+    one, other = (
+        assessed(census, tmp_path / f"with-{threads}", "--runs", 4, "--test-key", KEY, "--threads", threads)
+        for threads in (1, 3)
+    )
+    keys = ("geography_level", "iteration_level", "measured", "iteration_kind", "size_class", "table", "number")
+    for first, second in zip(rows_of(one), rows_of(other), strict=True):
+        assert [first[key] for key in keys] == [second[key] for key in keys]
+        assert first["published"] == second["published"]
+        for name in ("mean_absolute_error", "bias", "relative_error_p90", "coverage_95"):
+            assert first[name] == pytest.approx(second[name], nan_ok=True, rel=1e-9) or first[name] is second[name]
+
+
+def test_with_rules_or_copies_no_distance_from_theory_is_told(census: Path, tmp_path: Path) -> None:
+    out = assessed(census, tmp_path / "out", "--runs", 2, "--rule", "clamp-negatives")
+    assert all(row["bias_distance"] is None for row in rows_of(out))
+    page = (out / "accuracy.html").read_text(encoding="utf-8")
+    assert "clamp-negatives" in page
+    assert "there is no distance" in page
+
+
+def test_a_better_configuration_is_seen_to_be_better(copied: Path, tmp_path: Path) -> None:
+    """A county's Detailed groups get ten times the budget, those of tracts a tenth."""
+    other = Path(shutil.copytree(copied / "parameters", tmp_path / "other"))
+    config = json.loads((other / "config.json").read_text())
+    for level, factor in (("county", 10), ("tract", 0.1)):
+        key = f"privacy_budget_p_level_2_{level}"
+        config[key] = round(config[key] * factor, 6)
+    (other / "config.json").write_text(json.dumps(config))
+    out = assessed(copied, tmp_path / "out", "--runs", 10, "--against", other)
+    verdicts: dict[tuple, set] = {}
+    for row in rows_of(out, "comparison"):
+        if row["size_class"] == "20 to 49" and row["iteration_kind"] == "all" and row["measured"] == "adaptive":
+            verdicts.setdefault((row["geography_level"], row["iteration_level"]), set()).add(row["verdict"])
+    assert verdicts["COUNTY", "Detailed"] == {"gain"}
+    assert verdicts["TRACT", "Detailed"] == {"lose"}
+    page = (out / "accuracy.html").read_text(encoding="utf-8")
+    assert "Against the other configuration" in page
+
+
+def test_the_page_needs_nothing_else_and_says_what_was_on(census: Path, tmp_path: Path) -> None:
+    page = (assessed(census, tmp_path / "out", "--runs", 3, "--coterminous") / "accuracy.html").read_text("utf-8")
+    assert "<script" not in page
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "default-src &#x27;none&#x27;" in page
+    assert "<strong>Coterminous step: </strong>on" in page
+    assert page.count("<figure") > 10
+
+
+def test_a_group_is_in_one_table(census: Path, tmp_path: Path) -> None:
+    """Over all tables the shares add up to what is published at all."""
+    shares: dict[tuple, float] = {}
+    whole = {}
+    for row in rows_of(assessed(census, tmp_path / "out", "--runs", 3)):
+        if row["number"] != "total":
+            continue
+        key = tuple(row[name] for name in ("geography_level", "iteration_level", "measured", "iteration_kind", "size_class"))
+        if row["table"] == "all":
+            whole[key] = row["published_share"]
+            assert row["suppressed_share"] == pytest.approx(1 - row["published_share"])
+        else:
+            shares[key] = shares.get(key, 0) + row["published_share"]
+    assert set(row.label for row in Table) >= {"total"}
+    assert all(share == pytest.approx(whole[key]) for key, share in shares.items())
