@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from safetab.version import VERSION
 
 if TYPE_CHECKING:
+    from safetab.accuracy.accuracy_files import AccuracySummary
     from safetab.estimates.open_release import Release
     from safetab.pipeline import RunSummary
     from safetab.planning.run_plan import RunPlan
 
 __version__ = VERSION
 
-__all__ = ["__version__", "open_release", "plan", "run"]
+__all__ = ["__version__", "accuracy", "open_release", "plan", "run"]
 
 
 def plan(parameters: str | Path, data: str | Path) -> RunPlan:
@@ -88,3 +89,44 @@ def run(  # noqa: PLR0913 - the options of the command
         empty_blocks=Path(empty_blocks) if empty_blocks is not None else None,
     )
     return run_files(Path(parameters), Path(data), Path(out), options)
+
+
+def accuracy(  # noqa: PLR0913 - the options of the command
+    parameters: str | Path,
+    data: str | Path,
+    out: str | Path,
+    *,
+    runs: int = 100,
+    against: str | Path | None = None,
+    confidential: bool = False,
+    coterminous: bool = False,
+    empty_blocks: str | Path | None = None,
+    order: str | None = None,
+    copy_all: bool = False,
+    rules: Sequence[str] = (),
+    memory: str = "4GB",
+    threads: int = 2,
+    temp: str | Path | None = None,
+    overwrite: bool = False,
+    test_key: str | None = None,
+) -> AccuracySummary:
+    """Many runs beside the truth: what the command `safetab accuracy` does, with the same options.
+
+    What it writes tells the truth and may not be released. Raises `safetab.findings.InvalidInput` if what was given is
+    at fault or refused, `safetab.failures.RunFailed` if the machine is.
+    """
+    from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
+    from safetab.release.release_options import ReleaseRequest
+    from safetab.run_options import RunOptions, key_of
+
+    options = RunOptions(
+        memory=memory,
+        threads=threads,
+        temporary_parent=Path(temp) if temp is not None else None,
+        overwrite=overwrite,
+        test_key=key_of(test_key),
+        release=ReleaseRequest(rules=tuple(rules), coterminous=coterminous, order=order, copy_all=copy_all).options(),
+        empty_blocks=Path(empty_blocks) if empty_blocks is not None else None,
+    )
+    request = AccuracyRequest(runs, Path(against) if against is not None else None, confidential, options)
+    return accuracy_files(Path(parameters), Path(data), Path(out), request)

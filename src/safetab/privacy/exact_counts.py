@@ -14,7 +14,8 @@ class ExactCounts:
     """Counts of population groups, or of their cells, as an engine made them.
 
     `places` are the groups' places in their level's universe, rising. `confidential_counts` has a row for each place
-    and a column for each cell (one for a total). Only `safetab.mechanisms.noisy_count` reads it.
+    and a column for each cell (one for a total). On the way to a release only
+    `safetab.mechanisms.noisy_count` reads it; `safetab.accuracy` does, and what it writes is confidential.
     """
 
     places: NDArray[np.int64]
