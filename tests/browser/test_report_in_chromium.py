@@ -1,4 +1,4 @@
-"""The report in headless Chromium: wide, narrow, dark and printed. `make test-browser` runs these."""
+"""The pages in headless Chromium: wide, narrow, dark and printed. `make test-browser` runs these."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ import safetab
 from safetab.synthetic.demo_census import write_demo_census
 
 pytestmark = pytest.mark.browser
+each_page = pytest.mark.parametrize("page", ["report.html", "accuracy.html"])
 DARK = ("--force-dark-mode", "--blink-settings=preferredColorScheme=0")
+PAGES = {"report.html": "Worth a human's eye", "accuracy.html": "How good are the numbers?"}
 MEASURING = """<!doctype html><title>waiting</title>
-<iframe src="report.html" style="border:0;width:{width}px;height:800px"></iframe>
+<iframe src="{page}" style="border:0;width:{width}px;height:800px"></iframe>
 <script>
 document.querySelector("iframe").onload = (event) => {{
   const page = event.target.contentDocument;
@@ -38,8 +40,13 @@ def folder(tmp_path_factory) -> Path:
     write_demo_census(folder / "census")
     safetab.run(folder / "census" / "parameters", folder / "census" / "data", folder / "out")
     shutil.copy(folder / "out" / "report.html", folder / "report.html")
-    for width in (390, 1280):
-        (folder / f"measure-{width}.html").write_text(MEASURING.format(width=width))
+    census = folder / "census"
+    options = {"against": census / "parameters", "runs": 3}
+    safetab.accuracy(census / "parameters", census / "data", folder / "accuracy", **options)
+    shutil.copy(folder / "accuracy" / "accuracy.html", folder / "accuracy.html")
+    for page in PAGES:
+        for width in (390, 1280):
+            (folder / f"measure-{width}-{page}").write_text(MEASURING.format(width=width, page=page))
     (folder / "blank.html").write_text("<!doctype html><title>blank</title>")
     (folder / "faulty.html").write_text("<!doctype html><title>x</title><script>nothing.here()</script>")
     return folder
@@ -77,8 +84,9 @@ def chromium(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([program, *options, own, *words], capture_output=True, text=True, timeout=120, check=True)
 
 
-def measured(tmp_path: Path, site: str, width: int, *words: str) -> list[str]:
-    found = chromium(tmp_path, *words, "--virtual-time-budget=10000", "--dump-dom", f"{site}/measure-{width}.html")
+def measured(tmp_path: Path, site: str, page: str, width: int, *words: str) -> list[str]:
+    measuring = f"{site}/measure-{width}-{page}"
+    found = chromium(tmp_path, *words, "--virtual-time-budget=10000", "--dump-dom", measuring)
     return re.search("<title>(.*?)</title>", found.stdout)[1].split("; ")
 
 
@@ -88,38 +96,44 @@ def screenshot(tmp_path: Path, page: Path, width: int) -> bytes:
     return picture.read_bytes()
 
 
-def test_the_page_loads_from_a_file_without_a_complaint(folder: Path, tmp_path: Path) -> None:
-    told = chromium(tmp_path, "--dump-dom", (folder / "report.html").as_uri())
+@each_page
+def test_the_page_loads_from_a_file_without_a_complaint(folder: Path, tmp_path: Path, page: str) -> None:
+    told = chromium(tmp_path, "--dump-dom", (folder / page).as_uri())
     assert "CONSOLE" not in told.stderr
-    assert "Worth a human's eye" in told.stdout
+    assert PAGES[page] in told.stdout
     assert "CONSOLE" in chromium(tmp_path, "--dump-dom", (folder / "faulty.html").as_uri()).stderr  # we would know
 
 
-def test_the_page_asks_a_server_for_itself_alone(site: str, tmp_path: Path) -> None:
-    chromium(tmp_path, "--virtual-time-budget=5000", "--dump-dom", f"{site}/report.html")
-    assert _Recording.asked == ["/report.html"]
+@each_page
+def test_the_page_asks_a_server_for_itself_alone(site: str, tmp_path: Path, page: str) -> None:
+    chromium(tmp_path, "--virtual-time-budget=5000", "--dump-dom", f"{site}/{page}")
+    assert _Recording.asked == [f"/{page}"]
 
 
+@each_page
 @pytest.mark.parametrize("width", [500, 1280])
-def test_screenshots_are_not_blank(folder: Path, tmp_path: Path, width: int) -> None:
-    page, blank = (screenshot(tmp_path, folder / name, width) for name in ("report.html", "blank.html"))
-    assert len(page) > 10 * len(blank)
+def test_screenshots_are_not_blank(folder: Path, tmp_path: Path, width: int, page: str) -> None:
+    shown, blank = (screenshot(tmp_path, folder / name, width) for name in (page, "blank.html"))
+    assert len(shown) > 10 * len(blank)
 
 
+@each_page
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_is_never_wider_than_the_screen(site: str, tmp_path: Path, width: int) -> None:
-    scroll_width, _, styles = measured(tmp_path, site, width)
+def test_the_page_is_never_wider_than_the_screen(site: str, tmp_path: Path, width: int, page: str) -> None:
+    scroll_width, _, styles = measured(tmp_path, site, page, width)
     assert int(scroll_width) == width
     assert styles == "1"
 
 
-def test_the_page_is_light_or_dark_as_the_reader_likes(site: str, tmp_path: Path) -> None:
-    assert measured(tmp_path, site, 1280)[1] == "rgb(255, 255, 255)"
-    assert measured(tmp_path, site, 1280, *DARK)[1] == "rgb(18, 22, 27)"
+@each_page
+def test_the_page_is_light_or_dark_as_the_reader_likes(site: str, tmp_path: Path, page: str) -> None:
+    assert measured(tmp_path, site, page, 1280)[1] == "rgb(255, 255, 255)"
+    assert measured(tmp_path, site, page, 1280, *DARK)[1] == "rgb(18, 22, 27)"
 
 
-def test_the_page_prints_on_few_sheets(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("page", "most"), [("report.html", 12), ("accuracy.html", 30)])
+def test_the_page_prints_on_few_sheets(folder: Path, tmp_path: Path, page: str, most: int) -> None:
     sheets = tmp_path / "page.pdf"
-    chromium(tmp_path, f"--print-to-pdf={sheets}", (folder / "report.html").as_uri())
+    chromium(tmp_path, f"--print-to-pdf={sheets}", (folder / page).as_uri())
     pages = len(re.findall(rb"/Type\s*/Page\b", sheets.read_bytes()))
-    assert 3 <= pages <= 12
+    assert 3 <= pages <= most

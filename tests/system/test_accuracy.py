@@ -163,10 +163,8 @@ def test_every_group_of_every_level_is_in_one_size_class(census: Path, report: P
     plan = safetab.plan(census / "parameters", census / "data")
     groups: Counter = Counter()
     for row in rows_of(report):
-        if (row["number"], row["table"]) == ("total", "all") and "all" not in (
-            row["iteration_kind"],
-            row["size_class"],
-        ):
+        is_a_class = row["iteration_kind"] != "all" and row["size_from"] is not None
+        if is_a_class and (row["number"], row["table"]) == ("total", "all"):
             groups[row["geography_level"], row["iteration_level"]] += row["groups"]
     expected = {(one.level.geography.label, one.level.iterations.label): one.universe.size for one in plan.levels}
     assert groups == expected
@@ -211,6 +209,12 @@ def test_it_goes_neither_into_a_release_nor_in_its_place(census: Path, released:
     told = refused(census, released / inside, "--runs", 1, "--overwrite")
     assert "the output of a run, which may be released" in told
     assert {path: path.read_bytes() for path in released.rglob("*") if path.is_file()} == before
+
+
+def test_an_unrelated_manifest_above_is_no_release(census: Path, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text('{"name": "a web page"}')
+    told = refused(census, tmp_path / "out", "--runs", 0)  # refused for the runs alone
+    assert "output of a run" not in told
 
 
 def test_it_replaces_an_older_report_if_told_and_nothing_else(census: Path, report: Path, tmp_path: Path) -> None:

@@ -25,13 +25,13 @@ from safetab.pipeline import checked_engine, failures_told, own_errors_logged, p
 from safetab.progress import NoProgress, Progress
 from safetab.readers.person_files import SYNTHETIC_MARKER, is_synthetic
 from safetab.release.documents import steps_as_json
+from safetab.release.number_files import NUMBERS_FOLDER
 from safetab.run_options import RunOptions, refused_options, whole_path
 from safetab.version import VERSION
 
 FACTS_FILE = "accuracy.json"
 GIVEN, OTHER = "given", "other"
 _MOST_RUNS = 100_000
-_RELEASE_FILES = (MANIFEST_FILE, "datapackage.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _inside_a_release(out: Path) -> tuple[Finding, ...]:
     findings = FindingsOf(str(out))
     try:
         for folder in (out.resolve(), *out.resolve().parents):
-            if any((folder / name).is_file() for name in _RELEASE_FILES):
+            if _is_released(folder):
                 where = (
                     "is the output of a run" if folder == out.resolve() else f"lies in {folder}, the output of a run"
                 )
@@ -113,6 +113,14 @@ def _inside_a_release(out: Path) -> tuple[Finding, ...]:
     except OSError as error:
         findings.error("", f"can't be made: {error.strerror or 'unknown error'}.")
     return findings.findings
+
+
+def _is_released(folder: Path) -> bool:
+    """Whether it is the output of a run, or the release in it."""
+    manifest = folder / MANIFEST_FILE
+    if manifest.is_file() and b'"program": "safetab"' in manifest.read_bytes():
+        return True
+    return (folder / "datapackage.json").is_file() and (folder / NUMBERS_FOLDER).is_dir()
 
 
 def _assessed(

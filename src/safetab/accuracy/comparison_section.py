@@ -22,7 +22,7 @@ _VERDICTS = ("gain", "mixed", "same", "lose", "only in the first", "only in the 
 def comparison_section(comparison: pa.Table | None) -> Markup:
     if comparison is None:
         return Markup("")
-    rows = [row for row in comparison.to_pylist() if row["iteration_kind"] == ALL and row["size_class"] != ALL]
+    rows = [row for row in comparison.to_pylist() if row["iteration_kind"] == ALL and row["size_from"] is not None]
     return joined(
         [
             paragraphs(

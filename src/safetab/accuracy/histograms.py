@@ -1,4 +1,4 @@
-"""Distributions of errors in bounded memory: exact for small whole numbers, within 1.6 % for large ones."""
+"""Distributions of errors in bounded memory: exact for small whole numbers, within 1.1 % for large ones."""
 
 from __future__ import annotations
 

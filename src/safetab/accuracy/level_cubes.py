@@ -14,18 +14,22 @@ from safetab.tabulation.measurements import TABLES
 
 Floats = NDArray[np.float64]
 Cubes = dict[str, Floats]
-"""By the name of a column: kinds, tables and size classes, each with all of them together as the last."""
+"""By the name of a column: kinds, tables and size classes, each with all of them together as the last.
 
-CUBE_SHAPE = (len(KINDS) + 1, len(TABLES) + 1, len(SIZE_STARTS) + 1)
+Before all size classes come all but that of groups with nobody in them.
+"""
+
+CUBE_SHAPE = (len(KINDS) + 1, len(TABLES) + 1, len(SIZE_STARTS) + 2)
 QUANTILES = (50, 90, 99)
 
 
 def with_all(values: NDArray[np.generic]) -> Floats:
-    """Each of the first three axes gets one more element: the sum of the others."""
+    """Sums over kinds, tables and size classes, the first three axes, are put at their ends."""
     whole = np.asarray(values, dtype=np.float64)
-    for axis in range(3):
+    for axis in range(2):
         whole = np.concatenate([whole, whole.sum(axis=axis, keepdims=True)], axis=axis)
-    return whole
+    somebody = whole[:, :, 1:].sum(axis=2, keepdims=True)
+    return np.concatenate([whole, somebody, whole[:, :, :1] + somebody], axis=2)
 
 
 class LevelCubes:

@@ -80,7 +80,7 @@ def _of_classes(rows: Rows) -> list[Mapping[str, Any]]:
         row
         for row in rows
         if (row["number"], row["table"], row["iteration_kind"], row["measured"]) == ("total", ALL, ALL, "adaptive")
-        and row["size_class"] != ALL
+        and row["size_from"] is not None
     ]
 
 

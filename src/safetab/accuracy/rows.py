@@ -13,9 +13,10 @@ from safetab.accuracy.level_cubes import CUBE_SHAPE, Cubes, LevelCubes
 from safetab.tabulation.measurements import TABLES
 
 ALL = "all"
+SOMEBODY = "1 or more"
 KIND_LABELS = (*(kind.value for kind in KINDS), ALL)
 TABLE_LABELS = (*(table.label for table in TABLES), ALL)
-SIZE_LABELS = (*(size_class_name(number) for number in range(len(SIZE_STARTS))), ALL)
+SIZE_LABELS = (*(size_class_name(number) for number in range(len(SIZE_STARTS))), SOMEBODY, ALL)
 _COUNTS = ("groups", "published", "numbers", "draws", "selection_aware_intervals")
 _WORTH_A_ROW = 1.0  # groups that theory expects with a table, in all runs, although none was seen
 
@@ -55,7 +56,7 @@ def _rows(keys: dict[str, object], cubes: Cubes, number: Number) -> pa.Table:
         is_there[:, -1] |= cubes["groups"][:, -1] > 0
     chosen = np.nonzero(is_there)
     kind, table, size = (np.broadcast_to(axis, CUBE_SHAPE)[chosen] for axis in np.ogrid[tuple(map(slice, CUBE_SHAPE))])
-    starts = [*SIZE_STARTS, 0]
+    starts = [*SIZE_STARTS, None, None]
     columns: dict[str, pa.Array] = {name: pa.array([value] * len(kind)) for name, value in keys.items()}
     columns["iteration_kind"] = pa.array([KIND_LABELS[one] for one in kind])
     columns["size_class"] = pa.array([SIZE_LABELS[one] for one in size])
