@@ -241,6 +241,13 @@ def test_several_mistakes_are_told_at_once(census: Path, tmp_path: Path) -> None
         assert part in told
 
 
+def test_data_that_are_nowhere_are_told_as_such(census: Path, tmp_path: Path) -> None:
+    code, _, stderr = command(census / "parameters", tmp_path / "absent", tmp_path / "out", "--runs", 1)
+    assert code == 1
+    assert "--confidential" not in stderr
+    assert "absent" in stderr
+
+
 def test_a_mistake_in_the_other_parameters_leaves_nothing_behind(census: Path, tmp_path: Path) -> None:
     assert "no such directory" in refused(census, tmp_path / "out", "--runs", 1, "--against", tmp_path / "absent")
     assert list(tmp_path.iterdir()) == []

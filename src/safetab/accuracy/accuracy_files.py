@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import resource
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -82,7 +83,8 @@ def accuracy_files(
 def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) -> tuple[Finding, ...]:
     options = request.options
     findings = FindingsOf("the command")
-    if not is_synthetic(data) and not request.is_confidential:
+    is_nowhere = not os.path.isdir(data)  # noqa: PTH112 - never raises; it is told when it is read
+    if not is_nowhere and not is_synthetic(data) and not request.is_confidential:
         findings.error(
             "--confidential",
             f"needed: {data} has no file {SYNTHETIC_MARKER}, so its people may be real. This looks at the truth, and"

@@ -53,13 +53,18 @@ def choice_plots(assessment: Assessment) -> list[Plot]:
     for alike in _alike(assessment, _chooses_alike):
         theory, plan = alike.first.theories[Measured.ADAPTIVE], alike.first.truth.plan
         bins = _bins(alike, _edges_for_choice(alike))
+        expected = theory.shown_chances(np.array([round(one.size) for one in bins], dtype=np.int64)).tolist()
         shown = np.unique(np.geomspace(1, 1e6, 4000).astype(np.int64))
         chances = theory.shown_chances(shown)
         series = [
             Series(
                 TABLE_NAMES[table],
                 number,
-                [(one.size, one.published[number] / one.chances) for one in bins],
+                [
+                    (one.size, one.published[number] / one.chances)
+                    for one, chance in zip(bins, expected[number], strict=True)
+                    if one.published[number] or chance > _VISIBLE  # none, and none expected: no point on the axis
+                ],
                 _thinned(list(zip(shown.tolist(), chances[number].tolist(), strict=True))),
             )
             for number, table in enumerate(TABLES)
