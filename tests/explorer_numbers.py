@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import cache, cached_property
 from types import MappingProxyType
 
 from safetab.config.run_config import RunConfig
@@ -13,9 +15,18 @@ from safetab.planning.losses import DELTAS, reported_loss
 from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS
+from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table, Thresholds
-from safetab.tuning import Number, Tuning, concerns
+from safetab.tuning import (
+    Number,
+    Tuning,
+    best_margins,
+    compare_noises,
+    concerns,
+    least_budget,
+    multiplicities,
+    threshold_for,
+)
 from safetab.tuning.tuned_level import TunedLevel
 
 CONFIDENCES = {"90": Fraction(9, 10), "95": Fraction(19, 20), "99": Fraction(99, 100)}
@@ -160,3 +171,122 @@ def random_config(base: RunConfig, seed: int) -> RunConfig:
         zero_suppression_chance=Fraction(dice.choice(["0", "0.3", "0.9", "0.95", "0.999", "0.9999", "0.999999"])),
         passes=passes,
     )
+
+
+class ExactNumbers:
+    """Looks up what a `data-number` of the page means, in Python."""
+
+    def __init__(self, tuning: Tuning, asked: Asked) -> None:
+        self._tuning = tuning
+        self._asked = asked
+        self._results = numbers_of(tuning)
+        self._level = {level_key(level): tuned for level, tuned in tuning.levels.items()}
+
+    def of(self, path: str) -> object:
+        """None where the page shows that there is no number."""
+        head, *rest = path.split("/")
+        if head in {"levels", "loss", "epsilon_curve", "groups", "empty_groups_published"}:
+            return _inside(self._results, path.split("/"))
+        return {
+            "at": self._at,
+            "budget_for": self._budget_for,
+            "threshold_for": self._threshold_for,
+            "best": self._best,
+            "noise": self._noise,
+            "multiplicities": self._multiplicities,
+        }[head](*rest)
+
+    def _at(self, key: str, size: str, *rest: str) -> object:
+        tuned = self._level[key]
+        found = self._at_size(key, int(size))
+        threshold = tuned.suppression_threshold
+        if rest == ("size_of_T",):
+            return Fraction(int(size), threshold)
+        if rest == ("bias_of_T",):
+            return found["bias"] / threshold
+        return _inside(found, rest)
+
+    @cache  # noqa: B019 - lives as long as a test
+    def _at_size(self, key: str, size: int) -> dict:
+        return numbers_at(self._level[key], size)
+
+    def _budget_for(self, key: str, margin: str, confidence: str, what: str) -> object:
+        found = least_budget(self._level[key], int(margin), CONFIDENCES[confidence])
+        names = {"budget": "budget", "exact_margin": "margin", "paper_budget": "paper_budget", "saving": "saving"}
+        return None if found is None else getattr(found, names[what])
+
+    def _threshold_for(self, *words: str) -> object:
+        key, table, number, relative, confidence, what = words
+        wanted = next(one for one in Table if one.label == table)
+        found = threshold_for(self._level[key], wanted, Number(number), Fraction(relative), CONFIDENCES[confidence])
+        return getattr(found, what)
+
+    @cached_property
+    def _best_by_pass(self) -> dict:
+        proportions = {level_of(key): Fraction(value) for key, value in self._asked.proportions.items()}
+        total, confidence = Fraction(self._asked.total), CONFIDENCES[self._asked.total_confidence]
+        return {
+            one.value: best_margins(self._tuning, one, total, proportions, confidence)
+            for one in self._tuning.config.passes
+        }
+
+    def _best(self, first: str, second: str) -> object:
+        if first in {"spent", "left"}:
+            return getattr(self._best_by_pass[second], first)
+        level = level_of(first)
+        found = self._best_by_pass[level.geography.tabulation_pass.value]
+        return (found.margins if second == "margin" else found.budgets)[level]
+
+    @cached_property
+    def _noises(self):
+        return compare_noises(self._tuning, Fraction(self._asked.delta), CONFIDENCES[self._asked.noise_confidence])
+
+    def _noise(self, *words: str) -> object:
+        if words[0] != "rows":
+            return getattr(self._noises, words[0])
+        row = next(row for row in self._noises.levels if level_key(row.level) == words[1])
+        names = {"margin": "margin", "gaussian_budget": "gaussian_rho", "geometric_budget": "geometric_epsilon"}
+        return getattr(row, names[words[2]])
+
+    def _multiplicities(self, key: str, codes: str, what: str, confidence: str = "95") -> object:
+        row = multiplicities(self._level[key], CONFIDENCES[confidence])[int(codes) - 1]
+        names = {"margins": "margin", "continuous_change": "deviation_change"}
+        return getattr(row, names.get(what, what))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What stands in the fields of the page's questions."""
+
+    total: str
+    total_confidence: str
+    proportions: dict[str, str]
+    delta: str
+    noise_confidence: str
+
+
+def level_of(key: str) -> PopulationGroupLevel:
+    return next(level for level in POPULATION_GROUP_LEVELS if level_key(level) == key)
+
+
+def _inside(found: object, keys) -> object:
+    for key in keys:
+        found = found[key]
+    return found
+
+
+def agrees(text: str, exact: object) -> bool:
+    """Whether the text is the exact number, to the digits that it shows."""
+    if exact is None:
+        return text == "\N{EN DASH}"
+    number = text.removesuffix(" %").replace(",", "").replace(" \N{MULTIPLICATION SIGN} 10^", "e")
+    try:
+        shown = Decimal(number)
+    except InvalidOperation:
+        return False
+    scale = 100 if text.endswith(" %") else 1
+    unit = Fraction(10) ** int(shown.as_tuple().exponent)
+    wanted = Fraction(exact) * scale
+    if isinstance(exact, int):
+        return Fraction(shown) == wanted
+    return abs(Fraction(shown) - wanted) <= unit / 2 + abs(wanted) * Fraction(1, 10**9)
