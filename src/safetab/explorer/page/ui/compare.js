@@ -24,7 +24,7 @@ function buildCompare() {
 }
 
 function comparisonTables(a, b, Rb) {
-  const Ra = results(session.facts, a);
+  const Ra = resultsOf(a);
   return [changesTable(a, b), costsTable(a, b, Ra, Rb), comparedLevelsTable(a, b, Ra, Rb)];
 }
 
@@ -107,6 +107,7 @@ function buildNoiseComparison() {
   const table = scrolling("Budgets of both kinds of noise");
   byId("noise").append(element("div", { class: "form" }, delta.block), answer, element("details", {}, element("summary", {}, "Budget of each level"), table));
   addSection(byId("noise"), (setting) => {
+    byId("noise").dataset.question = JSON.stringify({ delta: delta.entry.text, confidence: session.confidence });
     const found = answered(() => noiseComparison(session.facts, setting, delta.entry.text, session.confidence));
     place(answer, found?.rows ? noiseAnswer(found, delta.entry.text) : noAnswer(found, "Nothing to compare in this setting."));
     place(table, found?.rows ? noiseTable(found) : null);
@@ -131,7 +132,7 @@ function noiseTable(found) {
   const number = (row, name, kind) => td(numberCell(`noise/rows/${row.key}/${name}`, row[name], kind));
   return captioned(`Budgets that give the same ${session.confidence} % margin`, [[
     columnHead("Level"), columnHead(`${session.confidence} % margin, ± persons`), columnHead("discrete Gaussian, ρ"), columnHead("geometric, ε"),
-  ]], found.rows.map((row) => [rowHead(levelName(levelOf(row.key))), number(row, "margin", "margin"), number(row, "gaussian_budget", "text"), number(row, "geometric_budget", "text")]));
+  ]], found.rows.map((row) => [rowHead(levelName(levelWith(row.key))), number(row, "margin", "margin"), number(row, "gaussian_budget", "text"), number(row, "geometric_budget", "text")]));
 }
 
 function buildMultiplicities() {
@@ -154,7 +155,7 @@ function multiplicitiesTable(setting) {
       CONFIDENCES.map((confidence) => number(`margins/${confidence}`, row.margins[confidence], "margin")),
       number("change", row.change, "relative"), number("continuous_change", row.continuous_change, "relative"));
   });
-  return captioned(`${levelName(levelOf(key))}: margin of a cell by race codes, budget unchanged`, [[
+  return captioned(`${levelName(levelWith(key))}: margin of a cell by race codes, budget unchanged`, [[
     columnHead("Most race codes"), columnHead("Most groups of a person"), ...CONFIDENCES.map((one) => columnHead(`${one} %, ± persons`)),
     columnHead("95 % margin against 8 codes"), columnHead("σ against 8 codes"),
   ]], rows);

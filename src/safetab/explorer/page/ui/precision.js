@@ -68,7 +68,7 @@ function levelMarginsTable(setting, R) {
     ] : []),
   ];
   const spread = setting.definition === "zcdp" ? "σ" : "Scale";
-  return captioned(`${levelName(levelOf(key))}: margins of error at three confidences`, [[
+  return captioned(`${levelName(levelWith(key))}: margins of error at three confidences`, [[
     columnHead("Number"), columnHead("Noisy cells added up"), columnHead(`${spread} of one cell, persons`),
     ...CONFIDENCES.map((confidence) => columnHead(`${confidence} %, ± persons`)),
   ]], rows);
@@ -79,5 +79,5 @@ function deviationCell(key, level, stage) {
 }
 
 function notTabulated(key) {
-  return paragraph(`${levelName(levelOf(key))} isn't tabulated in this setting. Choose another level, or include this one in the table of levels.`);
+  return paragraph(`${levelName(levelWith(key))} isn't tabulated in this setting. Choose another level, or include this one in the table of levels.`);
 }

@@ -22,8 +22,16 @@ function settingInForce() {
   return entryInForce().setting;
 }
 
+const knownResults = new WeakMap();
+
+/** Computed once for each setting. */
+function resultsOf(setting) {
+  if (!knownResults.has(setting)) knownResults.set(setting, results(session.facts, setting));
+  return knownResults.get(setting);
+}
+
 function resultsInForce() {
-  return results(session.facts, settingInForce());
+  return resultsOf(settingInForce());
 }
 
 function sameSetting(one, other) {
@@ -38,7 +46,7 @@ function change(setting, { origin = null, gesture = null, base = null, from = nu
   const entry = entryInForce();
   if (base === null && sameSetting(setting, entry.setting)) return null;
   try {
-    results(session.facts, setting);
+    resultsOf(setting);
   } catch (failure) {
     return `That can't be computed: ${failure.message}`;
   }

@@ -71,7 +71,7 @@ function summaryRow(setting, level, result) {
 const MOST_WARNINGS_ON_PAPER = 6;
 
 function drawSummaryWarnings(R) {
-  const told = R.warnings.slice(0, MOST_WARNINGS_ON_PAPER).map(({ level, text }) => `${level ? `${levelName(levelOf(level))}: ` : ""}${text}`);
+  const told = R.warnings.slice(0, MOST_WARNINGS_ON_PAPER).map(({ level, text }) => `${level ? `${levelName(levelWith(level))}: ` : ""}${text}`);
   const more = R.warnings.length - told.length;
   place(byId("summary-warnings"), ...(told.length
     ? [element("ul", {}, told.map((sentence) => element("li", {}, sentence)), more > 0 ? element("li", {}, `And ${counted(more, "warning", "warnings")} more.`) : null)]
