@@ -32,11 +32,12 @@ function marginsTable(setting, R) {
     ],
     FINER_TABLES.flatMap((table) => table.numbers.map((number) => columnHead(NUMBERS[number]))),
   ];
-  const rows = session.facts.levels.filter(({ key }) => R.levels[key]).map((level) => {
+  const tabulated = session.facts.levels.filter(({ key }) => R.levels[key]);
+  const rows = rowsByPass(tabulated, heads[1].length + (withTotals ? 4 : 3), (level) => {
     const margins = R.levels[level.key].margins[session.confidence];
     const base = `levels/${level.key}/margins/${session.confidence}`;
     return [
-      rowHead(levelName(level)), marginCell(`${base}/stage_1`, margins.stage_1),
+      marginCell(`${base}/stage_1`, margins.stage_1),
       ...(withTotals ? [marginCell(`${base}/total_only`, margins.total_only)] : []), marginCell(`${base}/total`, margins.total),
       ...FINER_TABLES.flatMap(({ key, numbers }) => numbers.map((number) => marginCell(`${base}/${key}/${number}`, margins[key]?.[number]))),
     ];

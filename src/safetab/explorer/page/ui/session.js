@@ -61,6 +61,15 @@ function change(setting, { origin = null, gesture = null, base = null, from = nu
   return null;
 }
 
+/** Takes back what an unfinished gesture has set so far: an entry that turned wrong leaves no part of itself in force. */
+function withdraw(gesture, origin) {
+  if (session.gesture !== gesture) return;
+  session.entries = session.entries.slice(0, session.position);
+  session.position -= 1;
+  endGesture();
+  draw(origin);
+}
+
 function endGesture() {
   session.gesture = null;
 }
