@@ -1,8 +1,9 @@
 // Line and area charts in SVG, drawn at the width that they have, so that letters stay readable on a phone.
 
 const CHART_HEIGHT = 260;
-const CHART_EDGES = { top: 14, right: 14, bottom: 44, left: 58 };
+const CHART_EDGES = { top: 14, right: 26, bottom: 44, left: 66 };
 const TOP_AXIS = 34;
+const LETTER_WIDTH = 8;
 
 /** A scale from values to points: linear or logarithmic. */
 function scaleOf({ from, to, log = false }, start, end) {
@@ -54,8 +55,8 @@ function chart({ title, width, x, y, topAxis = null, lines = [], areas = [], gui
     "svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title, class: "chart-image" },
     areas.map((area) => drawnArea(frame, area)), drawnYAxis(frame), drawnXAxis(frame),
     topAxis ? drawnTopAxis(frame, topAxis) : null,
-    guides.map((guide) => drawnGuide(frame, guide)), lines.map((line) => drawnLine(frame, line)),
     cursor === null || cursor < x.from || cursor > x.to ? null : drawnCursor(frame, cursor),
+    lines.map((line) => drawnLine(frame, line)), guides.map((guide) => drawnGuide(frame, guide)),
   );
   if (onPick) pickable(svg, frame, width, onPick);
   return svg;
@@ -111,7 +112,7 @@ function drawnYAxis({ box, up, y }) {
     "g", { class: "axis", "aria-hidden": "true" },
     ticks.map((tick) => svgElement("path", { d: `M${box.left} ${up(tick)}H${box.right}`, class: "grid" })),
     ticks.map((tick) => text(box.left - 7, up(tick) + 4, say(tick), { "text-anchor": "end" })),
-    text(13, middle, y.label, { "text-anchor": "middle", transform: `rotate(-90 13 ${middle})`, class: "axis-label" }),
+    text(11, middle, y.label, { "text-anchor": "middle", transform: `rotate(-90 11 ${middle})`, class: "axis-label" }),
   );
 }
 
@@ -119,7 +120,7 @@ function drawnGuide({ box, across, up, x }, guide) {
   if (guide.x !== undefined) {
     if (guide.x < x.from || guide.x > x.to) return null;
     const place = across(guide.x);
-    const atEnd = place > box.right - 70;
+    const atEnd = place + LETTER_WIDTH * guide.label.length > box.right;
     return svgElement(
       "g", { class: "guide", "aria-hidden": "true" }, svgElement("path", { d: `M${place} ${box.top}V${box.bottom}` }),
       text(place + (atEnd ? -4 : 4), box.top + 12 + 14 * (guide.line ?? 0), guide.label, { "text-anchor": atEnd ? "end" : "start" }),

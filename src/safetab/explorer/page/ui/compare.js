@@ -24,7 +24,7 @@ function buildCompare() {
 }
 
 function comparisonTables(a, b, Rb) {
-  const Ra = results(session.facts, a);
+  const Ra = resultsOf(a);
   return [changesTable(a, b), costsTable(a, b, Ra, Rb), comparedLevelsTable(a, b, Ra, Rb)];
 }
 
@@ -52,14 +52,13 @@ function changesTable(a, b) {
 }
 
 function costsTable(a, b, Ra, Rb) {
-  const pair = (name, path, of, kind, isShared = true) => [
-    rowHead(name), ...[["a", Ra, a], ["b", Rb, b]].map(([side, R, setting]) => {
-      const value = of(R, setting);
+  const pair = (name, path, of, kind) => [
+    rowHead(name), ...[["a", Ra], ["b", Rb]].map(([side, R]) => {
+      const value = of(R);
       return td(value === undefined ? nothing() : numberCell(`compare/${side}/${path}`, value, kind));
-    }), ...(isShared ? [] : []),
+    }),
   ];
-  const symbol = (setting) => symbolOf(setting);
-  const unit = symbol(a) === symbol(b) ? symbol(a) : `${symbol(a)} (A), ${symbol(b)} (B)`;
+  const unit = symbolOf(a) === symbolOf(b) ? symbolOf(a) : `${symbolOf(a)} (A), ${symbolOf(b)} (B)`;
   return captioned("What it costs", [[columnHead("Privacy loss and empty groups"), columnHead("A, pinned"), columnHead("B, in force")]], [
     pair(`${unit}, whole run, unbounded`, "loss/whole_run/unbounded", (R) => R.loss.whole_run.unbounded, "text"),
     pair(`${unit}, whole run, bounded`, "loss/whole_run/bounded", (R) => R.loss.whole_run.bounded, "text"),
@@ -78,11 +77,11 @@ function comparedLevelsTable(a, b, Ra, Rb) {
     [columnHead("Level", { rowspan: 2 }), group(`${confidence} % margin of a cell or total, ± persons`, 3), group("T, persons", 3), group("Empty groups published, expected", 2)],
     ["A", "B", "B − A", "A", "B", "B − A", "A", "B"].map((label) => columnHead(label)),
   ];
-  const rows = session.facts.levels.filter(({ key }) => Ra.levels[key] || Rb.levels[key]).map((level) => {
+  const tabulated = session.facts.levels.filter(({ key }) => Ra.levels[key] || Rb.levels[key]);
+  const rows = rowsByPass(tabulated, heads[1].length + 1, (level) => {
     const sides = { a: Ra.levels[level.key], b: Rb.levels[level.key] };
     const marginPath = level.adaptive_iterations > 0 ? "total" : "total_only";
     return [
-      rowHead(levelName(level)),
       ...comparedCells(level.key, sides, `margins/${confidence}/${marginPath}`, (one) => targetMarginOf(one, confidence), "margin", true),
       ...comparedCells(level.key, sides, "suppression_threshold", (one) => one.suppression_threshold, "count", true),
       ...comparedCells(level.key, sides, "empty_groups_published", (one) => one.empty_groups_published, "expected", false),
@@ -107,6 +106,7 @@ function buildNoiseComparison() {
   const table = scrolling("Budgets of both kinds of noise");
   byId("noise").append(element("div", { class: "form" }, delta.block), answer, element("details", {}, element("summary", {}, "Budget of each level"), table));
   addSection(byId("noise"), (setting) => {
+    byId("noise").dataset.question = JSON.stringify({ delta: delta.entry.text, confidence: session.confidence });
     const found = answered(() => noiseComparison(session.facts, setting, delta.entry.text, session.confidence));
     place(answer, found?.rows ? noiseAnswer(found, delta.entry.text) : noAnswer(found, "Nothing to compare in this setting."));
     place(table, found?.rows ? noiseTable(found) : null);
@@ -131,7 +131,10 @@ function noiseTable(found) {
   const number = (row, name, kind) => td(numberCell(`noise/rows/${row.key}/${name}`, row[name], kind));
   return captioned(`Budgets that give the same ${session.confidence} % margin`, [[
     columnHead("Level"), columnHead(`${session.confidence} % margin, ± persons`), columnHead("discrete Gaussian, ρ"), columnHead("geometric, ε"),
-  ]], found.rows.map((row) => [rowHead(levelName(levelOf(row.key))), number(row, "margin", "margin"), number(row, "gaussian_budget", "text"), number(row, "geometric_budget", "text")]));
+  ]], rowsByPass(found.rows.map(({ key }) => levelWith(key)), 4, (level) => {
+    const row = found.rows.find(({ key }) => key === level.key);
+    return [number(row, "margin", "margin"), number(row, "gaussian_budget", "text"), number(row, "geometric_budget", "text")];
+  }));
 }
 
 function buildMultiplicities() {
@@ -154,7 +157,7 @@ function multiplicitiesTable(setting) {
       CONFIDENCES.map((confidence) => number(`margins/${confidence}`, row.margins[confidence], "margin")),
       number("change", row.change, "relative"), number("continuous_change", row.continuous_change, "relative"));
   });
-  return captioned(`${levelName(levelOf(key))}: margin of a cell by race codes, budget unchanged`, [[
+  return captioned(`${levelName(levelWith(key))}: margin of a cell by race codes, budget unchanged`, [[
     columnHead("Most race codes"), columnHead("Most groups of a person"), ...CONFIDENCES.map((one) => columnHead(`${one} %, ± persons`)),
     columnHead("95 % margin against 8 codes"), columnHead("σ against 8 codes"),
   ]], rows);

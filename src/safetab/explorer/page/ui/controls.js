@@ -88,7 +88,7 @@ function suppressionControl() {
     name, attributes: { "aria-label": name, class: "short" },
     textOf: (setting) => setting.suppression_chance,
     settingWith: (setting, typed) => {
-      const entry = decimalWithin(typed, { above: 0, below: 1, words: "The chance must be above 0 and below 1, such as 0.9999." });
+      const entry = decimalWithin(typed, { above: 0, below: 1, orEqual: 0, words: "The chance must be below 1, such as 0.9999; 0 suppresses nothing." });
       return entry.problem ? entry : { setting: { ...setting, suppression_chance: entry.text } };
     },
   });

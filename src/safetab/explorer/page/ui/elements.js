@@ -69,6 +69,16 @@ function captioned(caption, heads, rows) {
   );
 }
 
+/** Rows of levels, pass by pass under the name of the pass; `cellsOf(level)` are a level's cells after its name. */
+function rowsByPass(levels, columns, cellsOf) {
+  return Object.entries(PASSES).flatMap(([pass, name]) => {
+    const ofPass = levels.filter((level) => level.pass === pass);
+    if (ofPass.length === 0) return [];
+    const heading = element("tr", { class: "pass" }, element("th", { scope: "colgroup", colspan: columns }, name));
+    return [heading, ...ofPass.map((level) => element("tr", {}, rowHead(shortLevelName(level)), cellsOf(level)))];
+  });
+}
+
 /** A container that scrolls sideways by itself, so that the page never does; a tab stop only while it scrolls. */
 function scrolling(label, ...children) {
   const container = element("div", { class: "scroll", role: "region", "aria-label": label }, ...children);

@@ -8,11 +8,12 @@ function decimalEntry(typed) {
   if (text === "") return { problem: "Nothing is entered. Write a number such as 0.159." };
   if (/^\d+,\d+$/.test(text)) return { problem: "Write a decimal point instead of the comma." };
   if (/^[-−]/.test(text)) return { problem: "This can't be negative." };
-  if (!/^(\d+\.?\d*|\.\d+)$/.test(text)) return { problem: "This isn't a decimal number. Write it such as 0.159." };
+  const [, number, exponent = ""] = /^(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?$/i.exec(text) ?? [];
+  if (number === undefined) return { problem: "This isn't a decimal number. Write it such as 0.159." };
   if (text.length > MOST_DIGITS) return { problem: `More than ${MOST_DIGITS} digits. Round it.` };
-  const [whole, fraction = ""] = text.split(".");
+  const [whole, part = ""] = number.split(".");
   const digits = whole.replace(/^0+(?=\d)/, "") || "0";
-  return { text: fraction === "" ? digits : `${digits}.${fraction}` };
+  return { text: (part === "" ? digits : `${digits}.${part}`) + exponent };
 }
 
 /** { number } with a whole number from `least` to `most`; or { problem }. */

@@ -11,22 +11,29 @@ function boundField({ name, textOf, settingWith, attributes = {} }) {
     "aria-describedby": [attributes["aria-describedby"], message.id].filter(Boolean).join(" "),
     ...withoutDescription(attributes),
   });
-  const field = { input, message, last: null, name };
+  const field = { input, message, last: null, typed: "", name };
   const show = (text) => { input.value = text; field.last = text; sayProblem(field, null); };
   const restore = () => { show(textOf(settingInForce())); delete input.dataset.edited; };
   input.addEventListener("input", () => {
     input.dataset.edited = "yes";
     const made = settingWith(settingInForce(), input.value);
     const problem = made.problem ?? change(made.setting, { origin: input, gesture: message.id });
-    if (!problem) field.last = textOf(settingInForce());
-    sayProblem(field, problem);
+    if (!problem) field.typed = input.value;
+    else if (input.value.startsWith(field.typed)) withdraw(message.id, input); // 600 on the way to 6000 was never meant
+    else endGesture();
+    field.last = textOf(settingInForce());
+    sayProblem(field, problem && `${problem} Still in force: ${field.last || "nothing"}.`);
   });
-  input.addEventListener("change", () => {
+  const finish = () => {
     endGesture();
     if (message.hidden) restore();
     delete input.dataset.edited;
+  };
+  input.addEventListener("blur", finish);
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") finish();
+    if (event.key === "Escape") { withdraw(message.id, null); restore(); }
   });
-  input.addEventListener("keydown", (event) => { if (event.key === "Escape") restore(); });
   field.refresh = (setting, origin) => {
     const text = textOf(setting);
     if (origin === input) return;
@@ -45,7 +52,7 @@ function sayProblem(field, problem) {
   field.message.textContent = problem ?? "";
   if (problem) {
     field.input.setAttribute("aria-invalid", "true");
-    announce(`${field.name}: ${problem} The last valid value stays in force.`);
+    announce(`${field.name}: ${problem}`);
   } else field.input.removeAttribute("aria-invalid");
 }
 
@@ -57,7 +64,7 @@ function boundSlider({ name, least, most, by, placeOf, settingAt, textOf }) {
     change(settingAt(settingInForce(), Number(input.value)), { origin: input, gesture });
     input.setAttribute("aria-valuetext", textOf(settingInForce()));
   });
-  input.addEventListener("change", endGesture);
+  ["pointerup", "blur"].forEach((end) => input.addEventListener(end, endGesture));
   return {
     input,
     refresh(setting, origin) {

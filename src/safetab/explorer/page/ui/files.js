@@ -10,7 +10,7 @@ function buildFiles() {
   byId("save-curves").addEventListener("click", () => {
     const records = curvesRecords();
     if (records) download(`curves-${session.level.replace(",", "-level-")}-${dateStamp()}.csv`, "text/csv", csvOf(records));
-    else announce(`${levelName(levelOf(session.level))} isn't tabulated: it has no curves.`);
+    else announce(`${levelName(levelWith(session.level))} isn't tabulated: it has no curves.`);
   });
 }
 
@@ -103,20 +103,20 @@ function marginsRecords() {
 function curvesRecords() {
   const setting = settingInForce();
   const level = resultsInForce().levels[session.level];
-  if (!level) return null;
+  if (!level?.stages.stage_2) return null;
   const T = level.suppression_threshold;
   const near = T === null || T <= 0 ? [] : Array.from({ length: Math.min(2 * T, 400) + 1 }, (_, size) => size);
   const sizes = [...new Set([0, ...near, ...sizesOverThresholds(setting.thresholds[session.level], level)])].sort((a, b) => a - b);
-  const relatives = TABLES.flatMap(({ key, numbers }) => numbers.map((number) => [key, number]));
+  const relatives = SHOWN_TABLES.flatMap(({ key, numbers }) => numbers.map((number) => [key, number]));
   const head = [
-    "true_size_persons", "true_size_of_T", "chance_suppressed", "chance_published", ...TABLES.map(({ key }) => `chance_${key}`), "bias_persons", "bias_of_T",
+    "true_size_persons", "true_size_of_T", "chance_suppressed", "chance_published", ...SHOWN_TABLES.map(({ key }) => `chance_${key}`), "bias_persons", "bias_of_T",
     ...relatives.map(([key, number]) => `relative_margin_95_${key}_${number}`),
   ];
   return [head, ...sizes.map((size) => {
     const at = atSize(session.facts, setting, session.level, size);
     const ofT = (value) => (T > 0 && value !== null ? value / T : null);
     return [
-      size, ofT(size), at.suppressed, at.published, ...TABLES.map(({ key }) => at.tables[key]), at.bias, ofT(at.bias),
+      size, ofT(size), at.suppressed, at.published, ...SHOWN_TABLES.map(({ key }) => at.tables[key]), at.bias, ofT(at.bias),
       ...relatives.map(([key, number]) => at.relative[key]?.[number]),
     ];
   })];

@@ -11,7 +11,7 @@ function isIncluded(setting, key) {
 }
 
 function isTabulated(setting, key) {
-  return setting.passes[levelOf(key).pass] && isIncluded(setting, key);
+  return setting.passes[levelWith(key).pass] && isIncluded(setting, key);
 }
 
 /** The margin that a target is about: of a number of stage 2, or of the totals where a level has those alone. */
@@ -30,7 +30,7 @@ function budgetToReturn(key) {
 }
 
 function includeBox(key) {
-  const name = `${levelName(levelOf(key))}: tabulate`;
+  const name = `${levelName(levelWith(key))}: tabulate`;
   const input = element("input", {
     type: "checkbox", "aria-label": name,
     onchange: () => {
@@ -44,8 +44,8 @@ function includeBox(key) {
 
 function budgetField(key) {
   return boundField({
-    name: `Budget of ${levelName(levelOf(key))}`,
-    attributes: { class: "budget", "aria-label": `Budget of ${levelName(levelOf(key))}` },
+    name: `Budget of ${levelName(levelWith(key))}`,
+    attributes: { class: "budget", "aria-label": `Budget of ${levelName(levelWith(key))}` },
     textOf: (setting) => setting.budgets[key],
     settingWith: (setting, typed) => {
       const entry = decimalWithin(typed, {
@@ -64,7 +64,7 @@ function settingWithBudget(setting, key, text) {
 /** A hundredth of a power of ten at each step of an arrow key. */
 function budgetSlider(key) {
   const slider = boundSlider({
-    name: `Budget of ${levelName(levelOf(key))}`,
+    name: `Budget of ${levelName(levelWith(key))}`,
     least: SLIDER_RANGES.zcdp.least, most: SLIDER_RANGES.zcdp.most, by: 0.01,
     placeOf: (setting) => (isIncluded(setting, key) ? Math.log10(Number(setting.budgets[key])) : SLIDER_RANGES.zcdp.least),
     settingAt: (setting, place) => withBudget(setting, key, plainDecimal(10 ** place)),
@@ -83,13 +83,13 @@ function budgetSlider(key) {
 /** Shows the level's margin; typing one sets the least budget that keeps it. */
 function marginField(key) {
   return boundField({
-    name: `Target margin of error of ${levelName(levelOf(key))}`,
+    name: `Target margin of error of ${levelName(levelWith(key))}`,
     attributes: {
       class: "margin", inputmode: "numeric",
-      "aria-label": `Target margin of error of ${levelName(levelOf(key))}, persons; sets the budget`,
+      "aria-label": `Target margin of error of ${levelName(levelWith(key))}, persons; sets the budget`,
     },
     textOf: (setting) => {
-      const level = results(session.facts, setting).levels[key];
+      const level = resultsOf(setting).levels[key];
       return level ? shown(targetMarginOf(level, session.confidence), "margin") : "";
     },
     settingWith: (setting, typed) => {
@@ -106,7 +106,7 @@ function marginField(key) {
 function thresholdFields(key) {
   const fields = [];
   FINER_TABLES.forEach((table, index) => {
-    const name = `Threshold for ${table.name}, ${levelName(levelOf(key))}`;
+    const name = `Threshold for ${table.name}, ${levelName(levelWith(key))}`;
     fields.push(boundField({
       name,
       attributes: { class: "threshold", inputmode: "numeric", "aria-label": `${name}, persons` },
@@ -143,7 +143,7 @@ function thresholdsWith(thresholds, index, value) {
 
 /** Two digits of every power of ten, from 10 to a million persons. */
 function thresholdSlider(key, index) {
-  const name = `Threshold for ${FINER_TABLES[index].name}, ${levelName(levelOf(key))}`;
+  const name = `Threshold for ${FINER_TABLES[index].name}, ${levelName(levelWith(key))}`;
   return boundSlider({
     name, least: 1, most: 6, by: 0.01,
     placeOf: (setting) => Math.log10(Math.max(10, setting.thresholds[key][index])),

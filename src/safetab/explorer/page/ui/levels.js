@@ -122,9 +122,12 @@ function barFigure(label, path, value, kind) {
 
 function drawWarnings(setting, R) {
   const count = R.warnings.length;
+  const about = [...new Set(R.warnings.map(({ level }) => (level ? levelName(levelWith(level)) : "the whole run")))];
   byId("warning-count").textContent = count ? counted(count, "warning", "warnings") : "No warnings";
+  byId("warning-summary").textContent = count
+    ? `${counted(count, "warning", "warnings")} about ${listed(about)}.` : "No warnings: no threshold lies within its noise, and no margin is larger than its threshold.";
   byId("warning-list").hidden = count === 0;
   place(byId("warnings"), ...R.warnings.map(({ level, text }) => element(
-    "li", {}, warningBadge(), element("span", {}, level ? element("strong", {}, `${levelName(levelOf(level))}: `) : null, text),
+    "li", {}, warningBadge(), element("span", {}, level ? element("strong", {}, `${levelName(levelWith(level))}: `) : null, text),
   )));
 }

@@ -32,11 +32,12 @@ function marginsTable(setting, R) {
     ],
     FINER_TABLES.flatMap((table) => table.numbers.map((number) => columnHead(NUMBERS[number]))),
   ];
-  const rows = session.facts.levels.filter(({ key }) => R.levels[key]).map((level) => {
+  const tabulated = session.facts.levels.filter(({ key }) => R.levels[key]);
+  const rows = rowsByPass(tabulated, heads[1].length + (withTotals ? 4 : 3), (level) => {
     const margins = R.levels[level.key].margins[session.confidence];
     const base = `levels/${level.key}/margins/${session.confidence}`;
     return [
-      rowHead(levelName(level)), marginCell(`${base}/stage_1`, margins.stage_1),
+      marginCell(`${base}/stage_1`, margins.stage_1),
       ...(withTotals ? [marginCell(`${base}/total_only`, margins.total_only)] : []), marginCell(`${base}/total`, margins.total),
       ...FINER_TABLES.flatMap(({ key, numbers }) => numbers.map((number) => marginCell(`${base}/${key}/${number}`, margins[key]?.[number]))),
     ];
@@ -68,7 +69,7 @@ function levelMarginsTable(setting, R) {
     ] : []),
   ];
   const spread = setting.definition === "zcdp" ? "σ" : "Scale";
-  return captioned(`${levelName(levelOf(key))}: margins of error at three confidences`, [[
+  return captioned(`${levelName(levelWith(key))}: margins of error at three confidences`, [[
     columnHead("Number"), columnHead("Noisy cells added up"), columnHead(`${spread} of one cell, persons`),
     ...CONFIDENCES.map((confidence) => columnHead(`${confidence} %, ± persons`)),
   ]], rows);
@@ -79,5 +80,5 @@ function deviationCell(key, level, stage) {
 }
 
 function notTabulated(key) {
-  return paragraph(`${levelName(levelOf(key))} isn't tabulated in this setting. Choose another level, or include this one in the table of levels.`);
+  return paragraph(`${levelName(levelWith(key))} isn't tabulated in this setting. Choose another level, or include this one in the table of levels.`);
 }

@@ -61,7 +61,7 @@ function noAnswer(found, sentence) {
 
 function useBudget(budget) {
   const problem = change(withBudget(settingInForce(), session.level, budget));
-  announce(problem ?? `${levelName(levelOf(session.level))} now has budget ${budget}.`);
+  announce(problem ?? `${levelName(levelWith(session.level))} now has budget ${budget}.`);
 }
 
 function budgetAnswer(setting, key, margin, confidence, found) {
@@ -71,7 +71,7 @@ function budgetAnswer(setting, key, margin, confidence, found) {
     "dl", { class: "read-off" },
     fact(`least ${symbol} by the exact margin`, element("strong", {}, numberCell(`${base}/budget`, found.budget, "text"))),
     fact(`${confidence} % margin it gives`, "± ", numberCell(`${base}/exact_margin`, found.exact_margin, "margin"), " persons"),
-    found.paper_budget === null ? null : fact(`${symbol} by the paper's formula`, numberCell(`${base}/paper_budget`, found.paper_budget, "text")),
+    found.paper_budget === null ? null : fact(`${symbol} by the paper's formula`, numberCell(`${base}/paper_budget`, found.paper_budget, "sigma")),
     found.saving === null ? null : fact("saved by being exact", numberCell(`${base}/saving`, found.saving, "relative")),
     fact("in force now", setting.budgets[key]),
   );
@@ -131,5 +131,5 @@ function useThreshold(table, value) {
   const index = FINER_TABLES.findIndex(({ key }) => key === table);
   const thresholds = thresholdsWith(setting.thresholds[session.level], index, value);
   const problem = change(withThresholds(setting, session.level, thresholds));
-  announce(problem ?? `Thresholds of ${levelName(levelOf(session.level))} are now ${thresholds.join(", ")}.`);
+  announce(problem ?? `Thresholds of ${levelName(levelWith(session.level))} are now ${thresholds.join(", ")}.`);
 }

@@ -22,8 +22,16 @@ function settingInForce() {
   return entryInForce().setting;
 }
 
+const knownResults = new WeakMap();
+
+/** Computed once for each setting. */
+function resultsOf(setting) {
+  if (!knownResults.has(setting)) knownResults.set(setting, results(session.facts, setting));
+  return knownResults.get(setting);
+}
+
 function resultsInForce() {
-  return results(session.facts, settingInForce());
+  return resultsOf(settingInForce());
 }
 
 function sameSetting(one, other) {
@@ -38,7 +46,7 @@ function change(setting, { origin = null, gesture = null, base = null, from = nu
   const entry = entryInForce();
   if (base === null && sameSetting(setting, entry.setting)) return null;
   try {
-    results(session.facts, setting);
+    resultsOf(setting);
   } catch (failure) {
     return `That can't be computed: ${failure.message}`;
   }
@@ -51,6 +59,15 @@ function change(setting, { origin = null, gesture = null, base = null, from = nu
   session.gesture = gesture;
   draw(origin);
   return null;
+}
+
+/** Takes back what an unfinished gesture has set so far: an entry that turned wrong leaves no part of itself in force. */
+function withdraw(gesture, origin) {
+  if (session.gesture !== gesture) return;
+  session.entries = session.entries.slice(0, session.position);
+  session.position -= 1;
+  endGesture();
+  draw(origin);
 }
 
 function endGesture() {

@@ -14,10 +14,11 @@ function start() {
     .forEach((build) => build());
   drawAll();
   window.explorer = {
-    set: (next) => { change(next); drawAll(); },
+    set: (next) => { const problem = change(next); drawAll(); return problem; },
     setting: settingInForce,
     results: resultsInForce,
     pinned: () => session.pinned,
+    view: () => ({ level: session.level, size: session.size, confidence: session.confidence }),
     settle: drawAll,
     slowestAnswer: () => session.slowest,
   };

@@ -51,19 +51,19 @@ function summaryTable(setting, R) {
     ],
     confidences,
   ];
-  const rows = session.facts.levels.filter(({ key }) => R.levels[key]).map((level) => summaryRow(setting, level, R.levels[level.key]));
-  return captioned("Levels tabulated", heads, rows);
+  const tabulated = session.facts.levels.filter(({ key }) => R.levels[key]);
+  return captioned("Levels tabulated", heads, rowsByPass(tabulated, 10, (level) => summaryCells(setting, level, R.levels[level.key])));
 }
 
-function summaryRow(setting, level, result) {
+function summaryCells(setting, level, result) {
   const base = `levels/${level.key}`;
   const name = result.margins["95"].total === undefined ? "total_only" : "total";
   return [
-    rowHead(levelName(level)), td(setting.budgets[level.key]), td(numberCell(`${base}/share`, result.share, "share")),
+    td(setting.budgets[level.key]), td(numberCell(`${base}/share`, result.share, "share")),
     ...CONFIDENCES.map((confidence) => marginCell(`${base}/margins/${confidence}/${name}`, result.margins[confidence][name])),
     marginCell(`${base}/margins/95/sex_age_23/total`, result.margins["95"].sex_age_23?.total),
     td(numberCell(`${base}/suppression_threshold`, result.suppression_threshold, "count")),
-    td(setting.thresholds[level.key].map((one) => shown(one, "count")).join(" / ")),
+    element("td", { class: "tight" }, setting.thresholds[level.key].map((one) => shown(one, "count")).join(" / ")),
     td(numberCell(`${base}/empty_groups_published`, result.empty_groups_published, "expected")),
   ];
 }
@@ -71,7 +71,7 @@ function summaryRow(setting, level, result) {
 const MOST_WARNINGS_ON_PAPER = 6;
 
 function drawSummaryWarnings(R) {
-  const told = R.warnings.slice(0, MOST_WARNINGS_ON_PAPER).map(({ level, text }) => `${level ? `${levelName(levelOf(level))}: ` : ""}${text}`);
+  const told = R.warnings.slice(0, MOST_WARNINGS_ON_PAPER).map(({ level, text }) => `${level ? `${levelName(levelWith(level))}: ` : ""}${text}`);
   const more = R.warnings.length - told.length;
   place(byId("summary-warnings"), ...(told.length
     ? [element("ul", {}, told.map((sentence) => element("li", {}, sentence)), more > 0 ? element("li", {}, `And ${counted(more, "warning", "warnings")} more.`) : null)]

@@ -21,6 +21,7 @@ function totalQuestion() {
   );
   return (setting, R) => {
     const proportions = proportionsOf(setting, R, state);
+    byId("question-total").dataset.question = JSON.stringify({ total: total.entry.text, confidence: state.confidence, proportions });
     state.found = answered(() => bestMargins(session.facts, setting, total.entry.text, proportions, state.confidence));
     use.hidden = !state.found?.budgets;
     container.hidden = !state.found?.budgets;
@@ -70,8 +71,10 @@ function totalAnswer(setting, found) {
   const symbol = symbolOf(setting);
   return element(
     "dl", { class: "read-off" },
-    fact(`${symbol} spent, of the larger pass`, element("strong", {}, numberCell("best/spent", found.spent, "text"))),
-    fact(`${symbol} left over`, numberCell("best/left", found.left, "text")),
+    Object.keys(found.spent).flatMap((pass) => [
+      fact(`${symbol} spent, ${PASSES[pass]}`, element("strong", {}, numberCell(`best/spent/${pass}`, found.spent[pass], "text"))),
+      fact(`${symbol} left over, ${PASSES[pass]}`, numberCell(`best/left/${pass}`, found.left[pass], "text")),
+    ]),
   );
 }
 

@@ -1,14 +1,13 @@
 // How levels, tables, passes and units are called.
 
-const CONFIDENCES = ["90", "95", "99"];
 const PASSES = { us: "United States", pr: "Puerto Rico" };
-const TABLES = [
+const SHOWN_TABLES = [
   { key: "total", name: "total only", numbers: ["total"] },
   { key: "sex_age_4", name: "sex by 4 ages", cells: 8, numbers: ["cell", "sex", "total"] },
   { key: "sex_age_9", name: "sex by 9 ages", cells: 18, numbers: ["cell", "sex", "total"] },
   { key: "sex_age_23", name: "sex by 23 ages", cells: 46, numbers: ["cell", "sex", "total"] },
 ];
-const FINER_TABLES = TABLES.slice(1);
+const FINER_TABLES = SHOWN_TABLES.slice(1);
 const NUMBERS = { cell: "one cell", sex: "one sex", total: "total" };
 
 function capitalized(text) {
@@ -26,7 +25,7 @@ function shortLevelName(level) {
   return `${capitalized(level.place)}, ${level.iterations}`;
 }
 
-function levelOf(key) {
+function levelWith(key) {
   return session.facts.levels.find((level) => level.key === key);
 }
 
@@ -50,6 +49,14 @@ function spreadName(setting) {
 
 function counted(number, one, many) {
   return `${number} ${number === 1 ? one : many}`;
+}
+
+const MOST_LISTED = 4;
+
+/** "a, b and c", or the first of many and how many more. */
+function listed(names) {
+  const told = names.length > MOST_LISTED ? [...names.slice(0, MOST_LISTED - 1), `${names.length - MOST_LISTED + 1} more`] : names;
+  return told.length < 2 ? told.join("") : `${told.slice(0, -1).join("; ")} and ${told[told.length - 1]}`;
 }
 
 function today() {
