@@ -151,9 +151,7 @@ function startFrom(preset) {
 }
 
 function drawPresets() {
-  const { setting, base, from } = entryInForce();
-  const unchanged = sameSetting(settingOfConfig(session.facts, base).setting, setting);
-  byId("started-from").textContent = `Now: ${from}${unchanged ? "." : ", changed."}`;
+  byId("started-from").textContent = `Now: ${entryInForce().from}${isAsStarted() ? "." : ", changed."}`;
 }
 
 function buildUndo() {

@@ -74,7 +74,11 @@ function levelEditor(key) {
   const margin = marginField(key);
   const thresholds = thresholdFields(key);
   const sliders = FINER_TABLES.map((_, index) => thresholdSlider(key, index));
-  const symbol = element("h4", {}, "Budget");
+  const titled = (text, field) => {
+    field.input.id = newId("entry");
+    return element("label", { for: field.input.id }, text);
+  };
+  const symbol = titled("Budget", budget);
   const row = (title, ...controls) => element("div", { class: "editor-row" }, title, ...controls);
   return {
     symbol,
@@ -82,9 +86,9 @@ function levelEditor(key) {
     block: element(
       "div", { class: "editor" },
       row(symbol, element("div", { class: "paired" }, budget.input, slider.input), budget.message),
-      row(element("h4", {}, "Target margin, ± persons"), margin.input, margin.message),
+      row(titled("Target margin, ± persons", margin), margin.input, margin.message),
       FINER_TABLES.map((table, index) => row(
-        element("h4", {}, `Threshold for ${table.name}, persons`),
+        titled(`Threshold for ${table.name}, persons`, thresholds[index]),
         element("div", { class: "paired" }, thresholds[index].input, sliders[index].input), thresholds[index].message,
       )),
     ),

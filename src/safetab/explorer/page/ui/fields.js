@@ -2,9 +2,10 @@
 
 /**
  * A text field. `textOf(setting)` is what it shows, `settingWith(setting, typed)` gives { setting } or { problem }.
- * While an entry is wrong the last valid setting stays in force; Escape brings its text back.
+ * While an entry is wrong the last valid setting stays in force; Escape brings its text back. `title` begins a message
+ * that stands in a row for several fields.
  */
-function boundField({ name, textOf, settingWith, attributes = {} }) {
+function boundField({ name, title = "", textOf, settingWith, attributes = {} }) {
   const message = element("span", { class: "problem", id: newId("problem"), hidden: true });
   const input = element("input", {
     type: "text", "data-bound": "yes", inputmode: "decimal", autocomplete: "off", spellcheck: "false",
@@ -22,7 +23,7 @@ function boundField({ name, textOf, settingWith, attributes = {} }) {
     else if (input.value.startsWith(field.typed)) withdraw(message.id, input); // 600 on the way to 6000 was never meant
     else endGesture();
     field.last = textOf(settingInForce());
-    sayProblem(field, problem && `${problem} Still in force: ${field.last || "nothing"}.`);
+    sayProblem(field, problem && `${title && `${title}: `}${problem} Still in force: ${field.last || "nothing"}.`);
   });
   const finish = () => {
     endGesture();

@@ -45,6 +45,7 @@ function includeBox(key) {
 function budgetField(key) {
   return boundField({
     name: `Budget of ${levelName(levelWith(key))}`,
+    title: "Budget",
     attributes: { class: "budget", "aria-label": `Budget of ${levelName(levelWith(key))}` },
     textOf: (setting) => setting.budgets[key],
     settingWith: (setting, typed) => {
@@ -84,6 +85,7 @@ function budgetSlider(key) {
 function marginField(key) {
   return boundField({
     name: `Target margin of error of ${levelName(levelWith(key))}`,
+    title: "Margin",
     attributes: {
       class: "margin", inputmode: "numeric",
       "aria-label": `Target margin of error of ${levelName(levelWith(key))}, persons; sets the budget`,
@@ -109,6 +111,7 @@ function thresholdFields(key) {
     const name = `Threshold for ${table.name}, ${levelName(levelWith(key))}`;
     fields.push(boundField({
       name,
+      title: `Least size for ${table.name}`,
       attributes: { class: "threshold", inputmode: "numeric", "aria-label": `${name}, persons` },
       textOf: (setting) => shown(setting.thresholds[key][index], "count"),
       settingWith: (setting, typed) => thresholdsEntry(setting, key, fields, index, typed),

@@ -35,7 +35,7 @@ function levelsTable(rows) {
     Object.entries(PASSES).map(([pass, name]) => element(
       "tbody", { id: `levels-${pass}` },
       element("tr", { class: "pass" }, element("th", { scope: "rowgroup", colspan: LEVEL_COLUMNS, id: `levels-of-${pass}` }, name)),
-      rows.filter((row) => row.level.pass === pass).flatMap((row) => [row.line, row.warning]),
+      rows.filter((row) => row.level.pass === pass).flatMap((row) => [row.line, row.problems, row.warning]),
     )),
   );
   return table;
@@ -49,13 +49,14 @@ function levelRow(level) {
   const numbers = Object.fromEntries(["share", "stage_1", "stage_2", "T", "groups", "empty"].map((name) => [name, cell()]));
   const line = element(
     "tr", {}, rowHead(shortLevelName(level)), td(fields.include.input),
-    td(fields.budget.input, fields.budget.message), td(fields.slider.input), numbers.share,
-    td(element("span", { class: "with-unit" }, "± ", fields.margin.input), fields.margin.message),
-    thresholds.map((field) => td(field.input, field.message)),
+    td(fields.budget.input), td(fields.slider.input), numbers.share,
+    td(element("span", { class: "with-unit" }, "± ", fields.margin.input)), thresholds.map((field) => td(field.input)),
     numbers.stage_1, numbers.stage_2, numbers.T, numbers.groups, numbers.empty,
   );
+  const messages = [fields.budget, fields.margin, ...thresholds].map(({ message }) => message);
+  const problems = element("tr", { class: "entry-problems" }, element("td", { colspan: LEVEL_COLUMNS }, messages));
   const warning = element("tr", { class: "warning", hidden: true }, element("td", { colspan: LEVEL_COLUMNS }));
-  return { level, line, warning, numbers, parts: [...Object.values(fields), ...thresholds] };
+  return { level, line, problems, warning, numbers, parts: [...Object.values(fields), ...thresholds] };
 }
 
 function drawLevelHeads(setting, R) {

@@ -34,6 +34,15 @@ function resultsInForce() {
   return resultsOf(settingInForce());
 }
 
+const knownBases = new Map();
+
+/** Whether the setting in force is the one that it started from. */
+function isAsStarted() {
+  const { setting, base } = entryInForce();
+  if (!knownBases.has(base)) knownBases.set(base, settingOfConfig(session.facts, base).setting);
+  return sameSetting(knownBases.get(base), setting);
+}
+
 function sameSetting(one, other) {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -17,11 +17,9 @@ function buildSummary() {
 }
 
 function summarySetting(setting) {
-  const { from, base } = entryInForce();
-  const unchanged = sameSetting(settingOfConfig(session.facts, base).setting, setting);
   const passes = Object.entries(PASSES).filter(([pass]) => setting.passes[pass]).map(([, name]) => name).join(" and ");
   return [
-    fact("Setting", `${capitalized(from)}${unchanged ? "" : ", changed"}`), fact("Privacy", definitionName(setting)),
+    fact("Setting", `${capitalized(entryInForce().from)}${isAsStarted() ? "" : ", changed"}`), fact("Privacy", definitionName(setting)),
     fact("People", passes), fact("Race codes", `up to ${setting.max_race_codes} of a person`),
     fact("Stage 1 share, γ", setting.gamma), fact("Empty groups suppressed with chance", setting.suppression_chance),
   ];
