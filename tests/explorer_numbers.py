@@ -217,7 +217,9 @@ class ExactNumbers:
         return numbers_at(self._level[key], size)
 
     def _budget_for(self, key: str, margin: str, confidence: str, what: str) -> object:
-        found = least_budget(self._level[key], int(margin), CONFIDENCES[confidence])
+        level = level_of(key)  # a budget can be asked for where there is none yet
+        tuned = TunedLevel(self._tuning.facts[level], self._tuning.config)
+        found = least_budget(tuned, int(margin), CONFIDENCES[confidence])
         names = {"budget": "budget", "exact_margin": "margin", "paper_budget": "paper_budget", "saving": "saving"}
         return None if found is None else getattr(found, names[what])
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
+from tests.browser.chromium import Watched, chromium, opened
+from tests.explorer_numbers import Asked, ExactNumbers, agrees, random_config, setting_of
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
@@ -17,8 +19,6 @@ from safetab.config.config_file import parse_config
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import Tuning, tuning_of
 from safetab.tuning.presets import presets, production_of_2020
-from tests.browser.chromium import Watched, chromium, opened
-from tests.explorer_numbers import Asked, ExactNumbers, agrees, random_config, setting_of
 
 pytestmark = pytest.mark.browser
 FACTS = tuning_of().require().facts
@@ -117,14 +117,14 @@ def field(page: Page, label: str):
 
 
 def test_typed_values_answer_at_once_and_undo_takes_them_back(page: Page) -> None:
-    budget = field(page, "United States, County, Detailed: budget, ρ")
-    margin = field(page, "United States, County, Detailed: target 95 % margin, persons")
+    budget = field(page, "Budget of County, Detailed")
+    margin = field(page, "Target margin of error of County, Detailed, persons; sets the budget")
     budget.fill("0.5")
     assert margin.input_value() == "6"
     assert page.locator('[data-number="loss/us/unbounded"]').first.text_content() == "5.285"
     margin.fill("20")
     page.keyboard.press("Enter")
-    assert Fraction(budget.input_value()) == Fraction("0.04592")
+    assert Fraction(budget.input_value()) == Fraction("0.04567")
     page.locator("#undo").click()
     assert budget.input_value() == "0.5"
     page.locator("#undo").click()
@@ -136,10 +136,10 @@ def test_typed_values_answer_at_once_and_undo_takes_them_back(page: Page) -> Non
 def test_a_wrong_entry_is_told_beside_its_field_and_changes_nothing(page: Page) -> None:
     before = page.evaluate("window.explorer.setting()")
     for label, text in [
-        ("United States, County, Detailed: budget, ρ", "-1"),
-        ("Stage 1 share, γ", "1"),
-        ("Suppression chance", "many"),
-        ("Most race codes", "9"),
+        ("Budget of County, Detailed", "-1"),
+        ("Share of each budget for stage 1, gamma", "1"),
+        ("Chance that an empty group is suppressed", "many"),
+        ("Most race codes counted for a person", "9"),
     ]:
         entry = field(page, label)
         entry.fill(text)
@@ -169,7 +169,7 @@ def test_a_config_is_saved_as_it_was_loaded_and_changed_only_where_it_was_change
     )
     load(page, odd)
     assert saved_config(page) == odd
-    field(page, "United States, County, Detailed: budget, ρ").fill("0.16")
+    field(page, "Budget of County, Detailed").fill("0.16")
     changed = saved_config(page)
     assert changed == odd.replace(
         '"privacy_budget_p_level_2_county": 0.15900', '"privacy_budget_p_level_2_county": 0.16'
@@ -192,7 +192,7 @@ def test_a_config_saved_by_the_page_is_accepted_by_validate(page: Page, tmp_path
     write_demo_census(tmp_path / "census")
     parameters = tmp_path / "census" / "parameters"
     load(page, (parameters / "config.json").read_text("utf-8"))
-    field(page, "Stage 1 share, γ").fill("0.2")
+    field(page, "Share of each budget for stage 1, gamma").fill("0.2")
     (parameters / "config.json").write_text(saved_config(page), encoding="utf-8")
     told = CliRunner().invoke(app, ["validate", str(parameters), str(tmp_path / "census" / "data")])
     assert (told.exit_code, told.stdout) == (0, "Everything is valid.\n"), told.output
@@ -239,9 +239,14 @@ def test_the_page_can_be_used_with_the_keyboard_alone(page: Page) -> None:
         assert name, f"a control without a name: {tag} {kind}"
         assert visible, f"focus can't be seen on {name}"
     names = [name for name, _, _ in reached]
-    for wanted in ("Stage 1 share, γ", "Save config.json", "Pin the setting in force as A", "Print this page"):
+    for wanted in (
+        "Share of each budget for stage 1, gamma",
+        "Save config.json",
+        "Pin the setting in force as A",
+        "Print this page",
+    ):
         assert any(wanted in name for name in names), wanted
-    budget = field(page, "United States, County, Detailed: budget, ρ")
+    budget = field(page, "Budget of County, Detailed")
     budget.focus()
     page.keyboard.press("Control+A")
     page.keyboard.type("0.2")

@@ -40,7 +40,7 @@ class Number(Enum):
 
 @dataclass(frozen=True)
 class TunedLevel:
-    """A level with a budget above 0."""
+    """A level under a configuration; what describes its noise needs a budget above 0."""
 
     facts: LevelFacts
     config: RunConfig
@@ -68,8 +68,16 @@ class TunedLevel:
 
     @property
     def main_stage(self) -> Stage | None:
-        """The stage whose draws are published: the second, or the only one of a level of totals alone."""
-        return next((stage for stage in (Stage.STAGE_2, Stage.TOTAL_ONLY) if stage in self.stages), None)
+        """The stage whose draws are published: the second, or the only one of a level of totals alone.
+
+        Whatever the budget; None if no person can be in any group.
+        """
+        iterations = self.facts.lists.iterations
+        if self.stability == 0:
+            return None
+        if iterations.adaptive:
+            return Stage.STAGE_2
+        return Stage.TOTAL_ONLY if iterations.total_only else None
 
     def noise(self, stage: Stage) -> Noise:
         return self.stages[stage].noise

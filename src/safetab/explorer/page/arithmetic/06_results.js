@@ -95,13 +95,20 @@ function emptyGroupsPublished(measure) {
 
 /** P[table] of each table for a group of n people. */
 function tableChances(measure, n) {
-  const [first, second, third] = measure.thresholds.map((threshold) => measure.noise("stage_1").tail(threshold - n));
-  return { total: chanceBelow(measure, measure.thresholds[0] - n), sex_age_4: first - second, sex_age_9: second - third, sex_age_23: third };
+  const noise = measure.noise("stage_1");
+  const [first, second, third] = measure.thresholds.map((threshold) => threshold - n);
+  return {
+    total: noise.tail(1 - first), // P[X < first]
+    sex_age_4: chanceBetween(noise, first, second),
+    sex_age_9: chanceBetween(noise, second, third),
+    sex_age_23: noise.tail(third),
+  };
 }
 
-/** P[X < m] of the first stage, without loss of digits where it is small. */
-function chanceBelow(measure, m) {
-  return measure.noise("stage_1").tail(1 - m);
+/** P[atLeast <= X < below], from the smaller tails, so that a small chance keeps its digits. */
+function chanceBetween(noise, atLeast, below) {
+  if (below <= 0) return noise.tail(1 - below) - noise.tail(1 - atLeast);
+  return noise.tail(atLeast) - noise.tail(below);
 }
 
 function suppressionChance(measure, n) {

@@ -19,6 +19,7 @@ function start() {
     results: resultsInForce,
     pinned: () => session.pinned,
     view: () => ({ level: session.level, size: session.size, confidence: session.confidence }),
+    look: (level) => { session.level = level; drawAll(); },
     settle: drawAll,
     slowestAnswer: () => session.slowest,
   };
