@@ -4,7 +4,10 @@ const NOISE_DELTA = "1e-10";
 
 function buildCompare() {
   byId("pin").addEventListener("click", () => look({ pinned: settingInForce() }));
-  byId("return").addEventListener("click", () => change(session.pinned));
+  byId("return").addEventListener("click", () => {
+    byId("pin").focus();
+    change(session.pinned);
+  });
   const tables = ["changes", "costs", "levels"].map((name) => {
     const container = scrolling(`Comparison: ${name}`);
     byId("compare-settings").append(container);

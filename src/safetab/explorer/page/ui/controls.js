@@ -138,8 +138,11 @@ function buildPresets() {
   session.facts.presets.forEach(addPreset);
 }
 
+/** A file loaded again takes the place of its older self. */
 function addPreset(preset) {
-  byId("presets").append(button(capitalized(preset.name), () => startFrom(preset)));
+  const label = capitalized(preset.name);
+  [...byId("presets").children].filter(({ textContent }) => textContent === label).forEach((older) => older.remove());
+  byId("presets").append(button(label, () => startFrom(preset)));
 }
 
 /** Puts a preset in force, or gives back what is wrong with it. */

@@ -59,12 +59,13 @@ function drawReadOff(relatives, setting, R) {
 function drawEditor(editors, setting, origin) {
   const container = byId("sizes-editor");
   if (container.dataset.level !== session.level) {
-    editors[session.level] ??= levelEditor(session.level);
+    editors[session.level] = editors[session.level] ?? levelEditor(session.level);
     place(container, editors[session.level].block);
     container.dataset.level = session.level;
   }
-  const { parts, symbol } = editors[session.level];
+  const { parts, symbol, target } = editors[session.level];
   symbol.textContent = `Budget, ${symbolOf(setting)}`;
+  target.textContent = `Target for the ${session.confidence} % margin, ± persons`;
   parts.forEach((part) => part.refresh(setting, origin));
 }
 
@@ -79,14 +80,16 @@ function levelEditor(key) {
     return element("label", { for: field.input.id }, text);
   };
   const symbol = titled("Budget", budget);
+  const target = titled("Target margin", margin);
   const row = (title, ...controls) => element("div", { class: "editor-row" }, title, ...controls);
   return {
     symbol,
+    target,
     parts: [budget, slider, margin, ...thresholds, ...sliders],
     block: element(
       "div", { class: "editor" },
       row(symbol, element("div", { class: "paired" }, budget.input, slider.input), budget.message),
-      row(titled("Target margin, ± persons", margin), margin.input, margin.message),
+      row(target, margin.input, margin.message),
       FINER_TABLES.map((table, index) => row(
         titled(`Threshold for ${table.name}, persons`, thresholds[index]),
         element("div", { class: "paired" }, thresholds[index].input, sliders[index].input), thresholds[index].message,

@@ -7,8 +7,10 @@ const FRACTION_TICKS = [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
 const WIDE_ENOUGH_FOR_QUARTERS = 420;
 const MOST_POINTS = 50;
 
-function neverSuppressed() {
-  const sentence = "Groups of this level are never suppressed: there is no T, and publication adds no bias.";
+function withoutFractions({ suppression_threshold: T }) {
+  const sentence = T === null
+    ? "Groups of this level are never suppressed: there is no T, and publication adds no bias."
+    : `T is ${T}: there are no fractions of it to draw. Numbers at single sizes are beside the charts.`;
   return { picture: [paragraph(sentence)], records: () => paragraph(sentence) };
 }
 
@@ -42,10 +44,10 @@ function atCell(size, name, value, kind) {
 
 function drawSuppression(view) {
   const { level, at } = view;
-  if (!(level.suppression_threshold > 0)) return neverSuppressed();
+  if (!(level.suppression_threshold > 0)) return withoutFractions(level);
   const y = { to: 1, label: "suppressed", ticks: [0, 0.25, 0.5, 0.75, 1], text: percentTick };
   return {
-    picture: [chartOverT(view, { title: "Chance of suppression by true size", y, valueOf: ({ suppressed }) => suppressed })],
+    picture: [chartOverT(view, { title: "Chance of suppression by true size; numbers in the table below", y, valueOf: ({ suppressed }) => suppressed })],
     records: () => recordsOverT(level, "Chance of suppression", ["suppressed", "published"], (size) => [
       atCell(size, "suppressed", at(size).suppressed, "chance"), atCell(size, "published", at(size).published, "chance"),
     ]),
@@ -54,9 +56,9 @@ function drawSuppression(view) {
 
 function drawBias(view) {
   const { level, at } = view;
-  if (!(level.suppression_threshold > 0)) return neverSuppressed();
+  if (!(level.suppression_threshold > 0)) return withoutFractions(level);
   return {
-    picture: [chartOverT(view, { title: "Bias of a published total by true size", y: { label: "bias, persons" }, valueOf: ({ bias }) => bias })],
+    picture: [chartOverT(view, { title: "Bias of a published total by true size; numbers in the table below", y: { label: "bias, persons" }, valueOf: ({ bias }) => bias })],
     records: () => recordsOverT(level, "Bias of a total that is published", ["bias, persons", "bias as a fraction of T"], (size, T) => {
       const { bias } = at(size);
       return [atCell(size, "bias", bias, "expected"), atCell(size, "bias_of_T", bias === null ? null : bias / T, "expected")];
@@ -71,7 +73,7 @@ function drawTables({ setting, level, at, width }) {
   const chanceOf = (size, name) => (name === "suppressed" ? at(size).suppressed : at(size).tables[name]);
   const label = (name) => (name === "suppressed" ? "nothing (suppressed)" : SHOWN_TABLES.find(({ key }) => key === name).name);
   const image = chart({
-    title: "Chance of each table by true size", width, areas: stackedAreas(sizes, names, chanceOf),
+    title: "Chance of each table by true size; numbers in the table below", width, areas: stackedAreas(sizes, names, chanceOf),
     x: { from: 1, to: sizes[sizes.length - 1], log: true, label: "true size, persons" },
     y: { from: 0, to: 1, label: "chance", ticks: [0, 0.25, 0.5, 0.75, 1], text: percentTick },
     guides: [...new Set(thresholds)].map((threshold, line) => ({ x: threshold, label: shown(threshold, "count"), line })),
@@ -106,7 +108,7 @@ function drawRelative({ setting, level, at, width }) {
   const values = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
   const least = 10 ** Math.floor(Math.log10(Math.min(...values, GUIDE_TARGET)));
   const image = chart({
-    title: "95 percent margin relative to the average number, by true size", width, lines,
+    title: "95 percent margin relative to the average number, by true size; numbers in the table below", width, lines,
     x: { from: 1, to: sizes[sizes.length - 1], log: true, label: "true size, persons" },
     y: { from: Math.max(least, 1e-5), to: 10, log: true, label: "95 % margin / number", text: percentTick },
     guides: [{ y: GUIDE_TARGET, label: "10 %" }], cursor: session.size, onPick: (size) => look({ size }),

@@ -60,7 +60,7 @@ function showProblems(name, problems) {
 function csvOf(records) {
   const cell = (value) => {
     const text = value === null || value === undefined ? "" : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
   return `\ufeff${records.map((record) => record.map(cell).join(",")).join("\r\n")}\r\n`;
 }

@@ -46,7 +46,7 @@ function budgetField(key) {
   return boundField({
     name: `Budget of ${levelName(levelWith(key))}`,
     title: "Budget",
-    attributes: { class: "budget", "aria-label": `Budget of ${levelName(levelWith(key))}` },
+    attributes: { class: "budget", "aria-label": `Budget of ${levelName(levelWith(key))}`, "aria-describedby": "budget-exact" },
     textOf: (setting) => setting.budgets[key],
     settingWith: (setting, typed) => {
       const entry = decimalWithin(typed, {
@@ -87,7 +87,7 @@ function marginField(key) {
     name: `Target margin of error of ${levelName(levelWith(key))}`,
     title: "Margin",
     attributes: {
-      class: "margin", inputmode: "numeric",
+      class: "margin", inputmode: "numeric", "aria-describedby": "margin-heading",
       "aria-label": `Target margin of error of ${levelName(levelWith(key))}, persons; sets the budget`,
     },
     textOf: (setting) => {

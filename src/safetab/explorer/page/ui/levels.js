@@ -22,7 +22,7 @@ function levelsTable(rows) {
     element("caption", {}, element("span", {}, "Levels: what you set (fields) and what follows (numbers)")),
     element("thead", {},
       element("tr", {},
-        head("Level", { rowspan: 2 }), head("In", { rowspan: 2, title: "tabulated" }),
+        head("Level", { rowspan: 2 }), head("In", { rowspan: 2 }),
         element("th", { scope: "colgroup", colspan: 3, id: "budget-heading" }, "Budget"),
         element("th", { scope: "colgroup", colspan: 1, id: "margin-heading" }, "Margin"),
         element("th", { scope: "colgroup", colspan: 3 }, "Least size for sex by … ages, persons"),
@@ -110,8 +110,8 @@ function buildBar() {
       barFigure(`${symbol}, a person's answers change`, "loss/whole_run/bounded", loss.bounded, "text"),
       setting.definition === "zcdp" ? barFigure("ε at δ = 1e-10", "loss/whole_run/unbounded_epsilon", loss.unbounded_epsilon, "epsilon") : null,
       barFigure("empty groups published", "empty_groups_published", R.empty_groups_published, "expected"));
-    byId("undo").disabled = session.position === 0;
-    byId("redo").disabled = session.position === session.entries.length - 1;
+    byId("undo").setAttribute("aria-disabled", session.position === 0);
+    byId("redo").setAttribute("aria-disabled", session.position === session.entries.length - 1);
     drawWarnings(setting, R);
     announce(`Total ${spokenSymbolOf(setting)} ${loss.unbounded} unbounded, ${loss.bounded} bounded. ${counted(R.warnings.length, "warning", "warnings")}.`);
   });

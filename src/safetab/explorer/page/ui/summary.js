@@ -39,7 +39,7 @@ function summaryLosses(setting, R) {
 }
 
 function summaryTable(setting, R) {
-  const confidences = CONFIDENCES.map((confidence) => columnHead(`${confidence} %`));
+  const confidences = CONFIDENCES.map((confidence) => columnHead(`${confidence} %`, { class: "tight" }));
   const group = (label, colspan) => element("th", { scope: "colgroup", colspan }, label);
   const heads = [
     [
