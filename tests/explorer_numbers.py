@@ -176,8 +176,9 @@ def random_config(base: RunConfig, seed: int) -> RunConfig:
 class ExactNumbers:
     """Looks up what a `data-number` of the page means, in Python."""
 
-    def __init__(self, tuning: Tuning, asked: Asked) -> None:
+    def __init__(self, tuning: Tuning, asked: Asked, pinned: ExactNumbers | None = None) -> None:
         self._tuning = tuning
+        self._pinned = pinned
         self._asked = asked
         self._results = numbers_of(tuning)
         self._level = {level_key(level): tuned for level, tuned in tuning.levels.items()}
@@ -194,7 +195,12 @@ class ExactNumbers:
             "best": self._best,
             "noise": self._noise,
             "multiplicities": self._multiplicities,
+            "compare": self._compare,
         }[head](*rest)
+
+    @property
+    def warnings(self) -> object:
+        return self._results["warnings"]
 
     def _at(self, key: str, size: str, *rest: str) -> object:
         tuned = self._level[key]
@@ -220,6 +226,12 @@ class ExactNumbers:
         wanted = next(one for one in Table if one.label == table)
         found = threshold_for(self._level[key], wanted, Number(number), Fraction(relative), CONFIDENCES[confidence])
         return getattr(found, what)
+
+    def _compare(self, side: str, *rest: str) -> object:
+        path = "/".join(rest)
+        if side == "difference":
+            return self.of(path) - self._pinned.of(path)
+        return (self if side == "b" else self._pinned).of(path)
 
     @cached_property
     def _best_by_pass(self) -> dict:
@@ -279,7 +291,14 @@ def agrees(text: str, exact: object) -> bool:
     """Whether the text is the exact number, to the digits that it shows."""
     if exact is None:
         return text == "\N{EN DASH}"
-    number = text.removesuffix(" %").replace(",", "").replace(" \N{MULTIPLICATION SIGN} 10^", "e")
+    if text == "same":
+        return exact == 0
+    number = (
+        text.replace("\N{MINUS SIGN}", "-")
+        .removesuffix(" %")
+        .replace(",", "")
+        .replace(" \N{MULTIPLICATION SIGN} 10^", "e")
+    )
     try:
         shown = Decimal(number)
     except InvalidOperation:
