@@ -15,7 +15,7 @@ function withoutFractions({ suppression_threshold: T }) {
 }
 
 /** A chart from 0 to 2 T, with T's fractions above. */
-function chartOverT({ level, at, width }, { title, y, valueOf }) {
+function chartOverT({ level, at, width }, { title, y, valueOf, rightLabel = null }) {
   const T = level.suppression_threshold;
   const by = Math.max(1, Math.ceil((2 * T) / MOST_POINTS));
   const points = Array.from({ length: Math.floor((2 * T) / by) + 1 }, (_, index) => [index * by, valueOf(at(index * by))]);
@@ -24,6 +24,7 @@ function chartOverT({ level, at, width }, { title, y, valueOf }) {
   return chart({
     title, width, y: { to: most * 1.05, ...y, from: 0 }, lines: [{ points, look: "line-a" }],
     x: { from: 0, to: 2 * T, label: "true size, persons" }, topAxis: { unit: T, label: "true size as a fraction of T", ticks },
+    rightAxis: rightLabel && { unit: T, label: rightLabel },
     guides: [{ x: T, label: `T = ${shown(T, "count")}` }], cursor: session.size, onPick: (size) => look({ size }),
   });
 }
@@ -58,7 +59,7 @@ function drawBias(view) {
   const { level, at } = view;
   if (!(level.suppression_threshold > 0)) return withoutFractions(level);
   return {
-    picture: [chartOverT(view, { title: "Bias of a published total by true size; numbers in the table below", y: { label: "bias, persons" }, valueOf: ({ bias }) => bias })],
+    picture: [chartOverT(view, { title: "Bias of a published total by true size; numbers in the table below", y: { label: "bias, persons" }, valueOf: ({ bias }) => bias, rightLabel: "bias as a fraction of T" })],
     records: () => recordsOverT(level, "Bias of a total that is published", ["bias, persons", "bias as a fraction of T"], (size, T) => {
       const { bias } = at(size);
       return [atCell(size, "bias", bias, "expected"), atCell(size, "bias_of_T", bias === null ? null : bias / T, "expected")];
