@@ -47,7 +47,9 @@ function percentTick(value) {
  * A chart: `x` and `y` are { from, to, log, label, ticks, text }, `topAxis` and `rightAxis` second units of them,
  * `lines` [{ name, points, look }] or `areas` stacked from below, `guides` [{ x or y, label }], `cursor` a value of x.
  */
-function chart({ title, width, x, y, topAxis = null, rightAxis = null, lines = [], areas = [], guides = [], cursor = null, onPick = null }) {
+function chart({
+  title, width, x, y, topAxis = null, rightAxis = null, lines = [], areas = [], guides = [], cursor = null, onPick = null,
+}) {
   const height = CHART_HEIGHT + (topAxis ? TOP_AXIS : 0);
   const edges = { ...CHART_EDGES, top: CHART_EDGES.top + (topAxis ? TOP_AXIS : 0), right: rightAxis ? RIGHT_AXIS : CHART_EDGES.right };
   const box = { left: edges.left, right: width - edges.right, top: edges.top, bottom: height - edges.bottom };
@@ -165,7 +167,9 @@ function pickable(svg, { box, x }, width, onPick) {
 function legend(items) {
   const swatch = ({ look, isArea }) => svgElement(
     "svg", { viewBox: "0 0 28 12", class: "swatch", "aria-hidden": "true" },
-    isArea ? svgElement("rect", { width: 28, height: 12, class: `area ${look}` }) : svgElement("path", { d: "M0 6H28", class: `line ${look}` }),
+    isArea
+      ? svgElement("rect", { width: 28, height: 12, class: `area ${look}` })
+      : svgElement("path", { d: "M0 6H28", class: `line ${look}` }),
   );
   return element("ul", { class: "legend" }, items.map((item) => element("li", {}, swatch(item), item.name)));
 }

@@ -123,8 +123,8 @@ function chancesOf(setting, size) {
 /** Sizes over powers of ten, closer together where the noise of stage 1 decides at a threshold. */
 function sizesOverThresholds(thresholds, level) {
   const most = 10 ** Math.min(9, Math.max(3, Math.ceil(Math.log10(2 * Math.max(...thresholds, 1)))));
-  const decades = Math.log10(most);
-  const sizes = Array.from({ length: Math.round(decades * POINTS_OF_A_DECADE) + 1 }, (_, index) => Math.round(10 ** (index / POINTS_OF_A_DECADE)));
+  const steps = Math.round(Math.log10(most) * POINTS_OF_A_DECADE);
+  const sizes = Array.from({ length: steps + 1 }, (_, index) => Math.round(10 ** (index / POINTS_OF_A_DECADE)));
   const spread = level.stages.stage_1?.deviation ?? 1;
   const near = [-2.5, -1.5, -0.7, 0, 0.7, 1.5, 2.5];
   const around = thresholds.flatMap((threshold) => near.map((by) => Math.round(threshold + by * spread)));

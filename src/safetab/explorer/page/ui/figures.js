@@ -48,7 +48,9 @@ function drawSuppression(view) {
   if (!(level.suppression_threshold > 0)) return withoutFractions(level);
   const y = { to: 1, label: "suppressed", ticks: [0, 0.25, 0.5, 0.75, 1], text: percentTick };
   return {
-    picture: [chartOverT(view, { title: "Chance of suppression by true size; numbers in the table below", y, valueOf: ({ suppressed }) => suppressed })],
+    picture: [chartOverT(view, {
+      title: "Chance of suppression by true size; numbers in the table below", y, valueOf: ({ suppressed }) => suppressed,
+    })],
     records: () => recordsOverT(level, "Chance of suppression", ["suppressed", "published"], (size) => [
       atCell(size, "suppressed", at(size).suppressed, "chance"), atCell(size, "published", at(size).published, "chance"),
     ]),
@@ -59,7 +61,10 @@ function drawBias(view) {
   const { level, at } = view;
   if (!(level.suppression_threshold > 0)) return withoutFractions(level);
   return {
-    picture: [chartOverT(view, { title: "Bias of a published total by true size; numbers in the table below", y: { label: "bias, persons" }, valueOf: ({ bias }) => bias, rightLabel: "bias as a fraction of T" })],
+    picture: [chartOverT(view, {
+      title: "Bias of a published total by true size; numbers in the table below", valueOf: ({ bias }) => bias,
+      y: { label: "bias, persons" }, rightLabel: "bias as a fraction of T",
+    })],
     records: () => recordsOverT(level, "Bias of a total that is published", ["bias, persons", "bias as a fraction of T"], (size, T) => {
       const { bias } = at(size);
       return [atCell(size, "bias", bias, "expected"), atCell(size, "bias_of_T", bias === null ? null : bias / T, "expected")];
@@ -84,9 +89,13 @@ function drawTables({ setting, level, at, width }) {
   return {
     picture: [image, legend(names.map((name) => ({ name: label(name), look: TABLE_LOOKS[name], isArea: true })))],
     records: () => captioned("Chance of each table", [heads.map((name) => columnHead(name))], sampleSizes(thresholds, sizes).map((size) => [
-      rowHead(shown(size, "count")), ...names.map((name) => atCell(size, name === "suppressed" ? name : `tables/${name}`, chanceOf(size, name), "chance")),
+      rowHead(shown(size, "count")), ...names.map((name) => atCell(size, pathOfChance(name), chanceOf(size, name), "chance")),
     ])),
   };
+}
+
+function pathOfChance(name) {
+  return name === "suppressed" ? name : `tables/${name}`;
 }
 
 /** One upon the other from below; of the groups that get a total, the suppressed ones are the lowest area. */
@@ -114,7 +123,9 @@ function drawRelative({ setting, level, at, width }) {
     y: { from: Math.max(least, 1e-5), to: 10, log: true, label: "95 % margin / number", text: percentTick },
     guides: [{ y: GUIDE_TARGET, label: "10 %" }], cursor: session.size, onPick: (size) => look({ size }),
   });
-  const names = SHOWN_TABLES.map(({ key, name, cells }) => ({ name: cells ? `a cell of ${name}` : "the total alone", look: LINE_LOOKS[key] }));
+  const names = SHOWN_TABLES.map(({ key, name, cells }) => (
+    { name: cells ? `a cell of ${name}` : "the total alone", look: LINE_LOOKS[key] }
+  ));
   return { picture: [image, legend(names)], records: () => relativeRecords(sampleSizes(thresholds, sizes), at) };
 }
 
@@ -133,13 +144,15 @@ function relativeCell(size, at, key, number) {
 
 /** What happens to a group of the chosen true size. */
 function chancesAt(level, here) {
-  const line = (name, path, value, kind, unit = "") => fact(name, numberCell(`at/${session.level}/${session.size}/${path}`, value, kind), unit);
+  const base = `at/${session.level}/${session.size}`;
+  const line = (name, path, value, kind, unit = "") => fact(name, numberCell(`${base}/${path}`, value, kind), unit);
+  const tableName = (table) => (table.key === "total" ? "total only, or nothing" : table.name);
   const T = level.suppression_threshold;
   return element(
     "dl", { class: "read-off" },
     line("suppressed", "suppressed", here.suppressed, "chance"),
     line("published", "published", here.published, "chance"),
-    SHOWN_TABLES.map((table) => line(table.key === "total" ? "total only, or nothing" : table.name, `tables/${table.key}`, here.tables[table.key], "chance")),
+    SHOWN_TABLES.map((table) => line(tableName(table), `tables/${table.key}`, here.tables[table.key], "chance")),
     line("bias of a published total", "bias", here.bias, "expected", " persons"),
     T > 0 && here.bias !== null ? line("bias as a fraction of T", "bias_of_T", here.bias / T, "expected") : null,
   );
@@ -150,6 +163,8 @@ function relativesAt(at) {
   const heads = [["Table", ...Object.values(NUMBERS)].map((name) => columnHead(name))];
   return captioned("95 % margin relative to the number", heads, SHOWN_TABLES.map((table) => [
     rowHead(capitalized(table.name)),
-    ...Object.keys(NUMBERS).map((number) => (table.numbers.includes(number) ? relativeCell(session.size, at, table.key, number) : td(nothing()))),
+    ...Object.keys(NUMBERS).map((number) => (
+      table.numbers.includes(number) ? relativeCell(session.size, at, table.key, number) : td(nothing())
+    )),
   ]));
 }

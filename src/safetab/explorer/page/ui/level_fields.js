@@ -10,10 +10,6 @@ function isIncluded(setting, key) {
   return Number(setting.budgets[key]) > 0;
 }
 
-function isTabulated(setting, key) {
-  return setting.passes[levelWith(key).pass] && isIncluded(setting, key);
-}
-
 /** The margin that a target is about: of a number of stage 2, or of the totals where a level has those alone. */
 function targetMarginOf(level, confidence) {
   const margins = level.margins[confidence];

@@ -108,12 +108,14 @@ function buildBar() {
     place(byId("bar-losses"),
       barFigure(`${symbol}, a person joins or leaves`, "loss/whole_run/unbounded", loss.unbounded, "text"),
       barFigure(`${symbol}, a person's answers change`, "loss/whole_run/bounded", loss.bounded, "text"),
-      setting.definition === "zcdp" ? barFigure("ε at δ = 1e-10", "loss/whole_run/unbounded_epsilon", loss.unbounded_epsilon, "epsilon") : null,
+      setting.definition === "zcdp"
+        ? barFigure("ε at δ = 1e-10", "loss/whole_run/unbounded_epsilon", loss.unbounded_epsilon, "epsilon") : null,
       barFigure("empty groups published", "empty_groups_published", R.empty_groups_published, "expected"));
     byId("undo").setAttribute("aria-disabled", session.position === 0);
     byId("redo").setAttribute("aria-disabled", session.position === session.entries.length - 1);
     drawWarnings(setting, R);
-    announce(`Total ${spokenSymbolOf(setting)} ${loss.unbounded} unbounded, ${loss.bounded} bounded. ${counted(R.warnings.length, "warning", "warnings")}.`);
+    announce(`Total ${spokenSymbolOf(setting)} ${loss.unbounded} unbounded, ${loss.bounded} bounded.`
+      + ` ${counted(R.warnings.length, "warning", "warnings")}.`);
   });
 }
 
@@ -126,7 +128,8 @@ function drawWarnings(setting, R) {
   const about = [...new Set(R.warnings.map(({ level }) => (level ? levelName(levelWith(level)) : "the whole run")))];
   byId("warning-count").textContent = count ? counted(count, "warning", "warnings") : "No warnings";
   byId("warning-summary").textContent = count
-    ? `${counted(count, "warning", "warnings")} about ${listed(about)}.` : "No warnings: no threshold lies within its noise, and no margin is larger than its threshold.";
+    ? `${counted(count, "warning", "warnings")} about ${listed(about)}.`
+    : "No warnings: no threshold lies within its noise, and no margin is larger than its threshold.";
   byId("warning-list").hidden = count === 0;
   place(byId("warnings"), ...R.warnings.map(({ level, text }) => element(
     "li", {}, warningBadge(), element("span", {}, level ? element("strong", {}, `${levelName(levelWith(level))}: `) : null, text),
