@@ -102,6 +102,7 @@ function warningBadge() {
 
 /** The bar that stays in sight: the losses, how many warnings there are, undo and redo. */
 function buildBar() {
+  keepClearOfBar();
   addSection(byId("bar"), (setting, R) => {
     const symbol = symbolOf(setting);
     const loss = R.loss.whole_run;
@@ -117,6 +118,14 @@ function buildBar() {
     announce(`Total ${spokenSymbolOf(setting)} ${loss.unbounded} unbounded, ${loss.bounded} bounded.`
       + ` ${counted(R.warnings.length, "warning", "warnings")}.`);
   });
+}
+
+/** What a link or the keyboard brings into sight stops below the bar, however high the bar is. */
+function keepClearOfBar() {
+  const sticky = byId("sticky");
+  new ResizeObserver(() => {
+    document.documentElement.style.scrollPaddingTop = `${sticky.offsetHeight + 8}px`;
+  }).observe(sticky);
 }
 
 function barFigure(label, path, value, kind) {
