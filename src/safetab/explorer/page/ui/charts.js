@@ -3,6 +3,7 @@
 const CHART_HEIGHT = 260;
 const CHART_EDGES = { top: 14, right: 26, bottom: 44, left: 66 };
 const TOP_AXIS = 34;
+const RIGHT_AXIS = 58;
 const LETTER_WIDTH = 8;
 
 /** A scale from values to points: linear or logarithmic. */
@@ -43,18 +44,20 @@ function percentTick(value) {
 }
 
 /**
- * A chart: `x` and `y` are { from, to, log, label, ticks, text }, `topAxis` the same for a second unit of x,
+ * A chart: `x` and `y` are { from, to, log, label, ticks, text }, `topAxis` and `rightAxis` second units of them,
  * `lines` [{ name, points, look }] or `areas` stacked from below, `guides` [{ x or y, label }], `cursor` a value of x.
  */
-function chart({ title, width, x, y, topAxis = null, lines = [], areas = [], guides = [], cursor = null, onPick = null }) {
+function chart({
+  title, width, x, y, topAxis = null, rightAxis = null, lines = [], areas = [], guides = [], cursor = null, onPick = null,
+}) {
   const height = CHART_HEIGHT + (topAxis ? TOP_AXIS : 0);
-  const edges = { ...CHART_EDGES, top: CHART_EDGES.top + (topAxis ? TOP_AXIS : 0) };
+  const edges = { ...CHART_EDGES, top: CHART_EDGES.top + (topAxis ? TOP_AXIS : 0), right: rightAxis ? RIGHT_AXIS : CHART_EDGES.right };
   const box = { left: edges.left, right: width - edges.right, top: edges.top, bottom: height - edges.bottom };
   const frame = { box, across: scaleOf(x, box.left, box.right), up: scaleOf(y, box.bottom, box.top), x, y };
   const svg = svgElement(
     "svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title, class: "chart-image" },
     areas.map((area) => drawnArea(frame, area)), drawnYAxis(frame), drawnXAxis(frame),
-    topAxis ? drawnTopAxis(frame, topAxis) : null,
+    topAxis ? drawnTopAxis(frame, topAxis) : null, rightAxis ? drawnRightAxis(frame, rightAxis, width) : null,
     cursor === null || cursor < x.from || cursor > x.to ? null : drawnCursor(frame, cursor),
     lines.map((line) => drawnLine(frame, line)), guides.map((guide) => drawnGuide(frame, guide)),
   );
@@ -101,6 +104,18 @@ function drawnTopAxis({ box, across }, { unit, label, ticks }) {
     ticks.map((tick) => svgElement("path", { d: `M${across(tick * unit)} ${box.top}v-5` })),
     ticks.map((tick) => text(across(tick * unit), box.top - 9, String(tick), { "text-anchor": "middle" })),
     text((box.left + box.right) / 2, box.top - 28, label, { "text-anchor": "middle", class: "axis-label" }),
+  );
+}
+
+function drawnRightAxis({ box, up, y }, { unit, label }, width) {
+  const ticks = roundTicks(0, y.to / unit, 4);
+  const middle = (box.top + box.bottom) / 2;
+  return svgElement(
+    "g", { class: "axis", "aria-hidden": "true" },
+    svgElement("path", { d: `M${box.right} ${box.top}V${box.bottom}` }),
+    ticks.map((tick) => svgElement("path", { d: `M${box.right} ${up(tick * unit)}h5` })),
+    ticks.map((tick) => text(box.right + 8, up(tick * unit) + 4, String(tick))),
+    text(width - 6, middle, label, { "text-anchor": "middle", transform: `rotate(-90 ${width - 6} ${middle})`, class: "axis-label" }),
   );
 }
 
@@ -152,7 +167,9 @@ function pickable(svg, { box, x }, width, onPick) {
 function legend(items) {
   const swatch = ({ look, isArea }) => svgElement(
     "svg", { viewBox: "0 0 28 12", class: "swatch", "aria-hidden": "true" },
-    isArea ? svgElement("rect", { width: 28, height: 12, class: `area ${look}` }) : svgElement("path", { d: "M0 6H28", class: `line ${look}` }),
+    isArea
+      ? svgElement("rect", { width: 28, height: 12, class: `area ${look}` })
+      : svgElement("path", { d: "M0 6H28", class: `line ${look}` }),
   );
   return element("ul", { class: "legend" }, items.map((item) => element("li", {}, swatch(item), item.name)));
 }

@@ -4,7 +4,10 @@ const NOISE_DELTA = "1e-10";
 
 function buildCompare() {
   byId("pin").addEventListener("click", () => look({ pinned: settingInForce() }));
-  byId("return").addEventListener("click", () => change(session.pinned));
+  byId("return").addEventListener("click", () => {
+    byId("pin").focus();
+    change(session.pinned);
+  });
   const tables = ["changes", "costs", "levels"].map((name) => {
     const container = scrolling(`Comparison: ${name}`);
     byId("compare-settings").append(container);
@@ -39,7 +42,7 @@ function changesOf(a, b) {
   for (const [pass, name] of Object.entries(PASSES)) compare(name, (setting) => (setting.passes[pass] ? "tabulated" : "left out"));
   for (const level of session.facts.levels) {
     compare(`${levelName(level)}: budget`, (setting) => (isIncluded(setting, level.key) ? setting.budgets[level.key] : "left out"));
-    compare(`${levelName(level)}: thresholds, persons`, (setting) => setting.thresholds[level.key].map((one) => shown(one, "count")).join(" / "));
+    compare(`${levelName(level)}: thresholds, persons`, (setting) => thresholdsText(setting.thresholds[level.key]));
   }
   return rows;
 }
@@ -64,7 +67,9 @@ function costsTable(a, b, Ra, Rb) {
     pair(`${unit}, whole run, bounded`, "loss/whole_run/bounded", (R) => R.loss.whole_run.bounded, "text"),
     pair("ε at δ = 1e-10, unbounded", "loss/whole_run/unbounded_epsilon", (R) => R.loss.whole_run.unbounded_epsilon, "epsilon"),
     pair("ε at δ = 1e-10, bounded", "loss/whole_run/bounded_epsilon", (R) => R.loss.whole_run.bounded_epsilon, "epsilon"),
-    ...Object.entries(PASSES).map(([pass, name]) => pair(`${unit}, ${name}, unbounded`, `loss/${pass}/unbounded`, (R) => R.loss[pass]?.unbounded, "text")),
+    ...Object.entries(PASSES).map(([pass, name]) => pair(
+      `${unit}, ${name}, unbounded`, `loss/${pass}/unbounded`, (R) => R.loss[pass]?.unbounded, "text",
+    )),
     pair("Possible groups", "groups", (R) => R.groups, "count"),
     pair("Empty groups published, expected", "empty_groups_published", (R) => R.empty_groups_published, "expected"),
   ]);
@@ -74,7 +79,10 @@ function comparedLevelsTable(a, b, Ra, Rb) {
   const confidence = session.confidence;
   const group = (label, colspan) => element("th", { scope: "colgroup", colspan }, label);
   const heads = [
-    [columnHead("Level", { rowspan: 2 }), group(`${confidence} % margin of a cell or total, ± persons`, 3), group("T, persons", 3), group("Empty groups published, expected", 2)],
+    [
+      columnHead("Level", { rowspan: 2 }), group(`${confidence} % margin of a cell or total, ± persons`, 3),
+      group("T, persons", 3), group("Empty groups published, expected", 2),
+    ],
     ["A", "B", "B − A", "A", "B", "B − A", "A", "B"].map((label) => columnHead(label)),
   ];
   const tabulated = session.facts.levels.filter(({ key }) => Ra.levels[key] || Rb.levels[key]);
@@ -104,7 +112,8 @@ function buildNoiseComparison() {
   });
   const answer = element("div", { class: "answer" });
   const table = scrolling("Budgets of both kinds of noise");
-  byId("noise").append(element("div", { class: "form" }, delta.block), answer, element("details", {}, element("summary", {}, "Budget of each level"), table));
+  const budgets = element("details", {}, element("summary", {}, "Budget of each level"), table);
+  byId("noise").append(element("div", { class: "form" }, delta.block), answer, budgets);
   addSection(byId("noise"), (setting) => {
     byId("noise").dataset.question = JSON.stringify({ delta: delta.entry.text, confidence: session.confidence });
     const found = answered(() => noiseComparison(session.facts, setting, delta.entry.text, session.confidence));
@@ -116,13 +125,14 @@ function buildNoiseComparison() {
 function noiseAnswer(found, delta) {
   const geometric = Math.min(found.geometric_epsilon_pure, found.geometric_epsilon_by_zcdp);
   const verdict = found.gaussian_epsilon < geometric ? "discrete Gaussian noise loses less" : "geometric noise loses less";
+  const number = (name, kind = "epsilon") => numberCell(`noise/${name}`, found[name], kind);
   return element(
     "div", {},
     element("dl", { class: "read-off" },
-      fact(`discrete Gaussian: ε at δ = ${delta}`, element("strong", {}, numberCell("noise/gaussian_epsilon", found.gaussian_epsilon, "epsilon"))),
-      fact("discrete Gaussian: ρ", numberCell("noise/gaussian_rho", found.gaussian_rho, "text")),
-      fact("geometric: ε, adding up pure ε (no δ needed)", numberCell("noise/geometric_epsilon_pure", found.geometric_epsilon_pure, "epsilon")),
-      fact(`geometric: ε at δ = ${delta}, through zCDP`, numberCell("noise/geometric_epsilon_by_zcdp", found.geometric_epsilon_by_zcdp, "epsilon"))),
+      fact(`discrete Gaussian: ε at δ = ${delta}`, element("strong", {}, number("gaussian_epsilon"))),
+      fact("discrete Gaussian: ρ", number("gaussian_rho", "text")),
+      fact("geometric: ε, adding up pure ε (no δ needed)", number("geometric_epsilon_pure")),
+      fact(`geometric: ε at δ = ${delta}, through zCDP`, number("geometric_epsilon_by_zcdp"))),
     paragraph(`At the same ${session.confidence} % margins and δ = ${delta}, ${verdict}.`),
   );
 }
@@ -130,7 +140,8 @@ function noiseAnswer(found, delta) {
 function noiseTable(found) {
   const number = (row, name, kind) => td(numberCell(`noise/rows/${row.key}/${name}`, row[name], kind));
   return captioned(`Budgets that give the same ${session.confidence} % margin`, [[
-    columnHead("Level"), columnHead(`${session.confidence} % margin, ± persons`), columnHead("discrete Gaussian, ρ"), columnHead("geometric, ε"),
+    columnHead("Level"), columnHead(`${session.confidence} % margin, ± persons`),
+    columnHead("discrete Gaussian, ρ"), columnHead("geometric, ε"),
   ]], rowsByPass(found.rows.map(({ key }) => levelWith(key)), 4, (level) => {
     const row = found.rows.find(({ key }) => key === level.key);
     return [number(row, "margin", "margin"), number(row, "gaussian_budget", "text"), number(row, "geometric_budget", "text")];

@@ -79,7 +79,8 @@ function gammaControl() {
     textOf: (setting) => setting.gamma,
   });
   return pairedControl("Stage 1 share, γ", field, slider,
-    "Stage 1 measures a group's size to choose its table; stage 2 measures what is published. γ is the part of each level's budget for stage 1.");
+    "Stage 1 measures a group's size to choose its table; stage 2 measures what is published."
+    + " γ is the part of each level's budget for stage 1.");
 }
 
 function suppressionControl() {
@@ -88,7 +89,8 @@ function suppressionControl() {
     name, attributes: { "aria-label": name, class: "short" },
     textOf: (setting) => setting.suppression_chance,
     settingWith: (setting, typed) => {
-      const entry = decimalWithin(typed, { above: 0, below: 1, orEqual: 0, words: "The chance must be below 1, such as 0.9999; 0 suppresses nothing." });
+      const words = "The chance must be below 1, such as 0.9999; 0 suppresses nothing.";
+      const entry = decimalWithin(typed, { above: 0, below: 1, orEqual: 0, words });
       return entry.problem ? entry : { setting: { ...setting, suppression_chance: entry.text } };
     },
   });
@@ -128,7 +130,8 @@ function passesControl() {
   const block = element(
     "div", { class: "control" },
     element("fieldset", { class: "radios stacked" }, element("legend", {}, "People tabulated"), boxes.map(({ label }) => label), message),
-    element("p", { class: "explanation" }, "Two runs over different people, each with its own budgets. Nobody is in both, so the loss of a person is the larger of the two."),
+    element("p", { class: "explanation" },
+      "Two runs over different people, each with its own budgets. Nobody is in both, so the loss of a person is the larger of the two."),
   );
   return { block, refresh: (setting) => boxes.forEach(({ pass, input }) => { input.checked = setting.passes[pass]; }) };
 }
@@ -138,8 +141,11 @@ function buildPresets() {
   session.facts.presets.forEach(addPreset);
 }
 
+/** A file loaded again takes the place of its older self. */
 function addPreset(preset) {
-  byId("presets").append(button(capitalized(preset.name), () => startFrom(preset)));
+  const label = capitalized(preset.name);
+  [...byId("presets").children].filter(({ textContent }) => textContent === label).forEach((older) => older.remove());
+  byId("presets").append(button(label, () => startFrom(preset)));
 }
 
 /** Puts a preset in force, or gives back what is wrong with it. */

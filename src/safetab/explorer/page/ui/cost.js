@@ -48,7 +48,9 @@ function drawEpsilonCurve(image, table, setting, R) {
     x: { from: 5, to: 15, label: "δ", ticks: [5, 7, 9, 11, 13, 15], text: (power) => `1e-${power}` },
     y: { from: 0, to: most * 1.05, label: "ε" },
     lines: [{ points: points("bounded"), look: "line-b" }, { points: points("unbounded"), look: "line-a" }],
-  }), legend([{ name: "unbounded: a person joins or leaves", look: "line-a" }, { name: "bounded: a person's answers change", look: "line-b" }]));
+  }), legend([
+    { name: "unbounded: a person joins or leaves", look: "line-a" }, { name: "bounded: a person's answers change", look: "line-b" },
+  ]));
   const number = (one, which) => td(numberCell(`epsilon_curve/${one.delta}/${which}`, one[which], "epsilon"));
   place(table, captioned("ε of the whole run, for each δ", [
     [columnHead("δ"), columnHead("ε, unbounded"), columnHead("ε, bounded")],

@@ -59,12 +59,13 @@ function drawReadOff(relatives, setting, R) {
 function drawEditor(editors, setting, origin) {
   const container = byId("sizes-editor");
   if (container.dataset.level !== session.level) {
-    editors[session.level] ??= levelEditor(session.level);
+    editors[session.level] = editors[session.level] ?? levelEditor(session.level);
     place(container, editors[session.level].block);
     container.dataset.level = session.level;
   }
-  const { parts, symbol } = editors[session.level];
+  const { parts, symbol, target } = editors[session.level];
   symbol.textContent = `Budget, ${symbolOf(setting)}`;
+  target.textContent = `Target for the ${session.confidence} % margin, ± persons`;
   parts.forEach((part) => part.refresh(setting, origin));
 }
 
@@ -79,14 +80,16 @@ function levelEditor(key) {
     return element("label", { for: field.input.id }, text);
   };
   const symbol = titled("Budget", budget);
+  const target = titled("Target margin", margin);
   const row = (title, ...controls) => element("div", { class: "editor-row" }, title, ...controls);
   return {
     symbol,
+    target,
     parts: [budget, slider, margin, ...thresholds, ...sliders],
     block: element(
       "div", { class: "editor" },
       row(symbol, element("div", { class: "paired" }, budget.input, slider.input), budget.message),
-      row(titled("Target margin, ± persons", margin), margin.input, margin.message),
+      row(target, margin.input, margin.message),
       FINER_TABLES.map((table, index) => row(
         titled(`Threshold for ${table.name}, persons`, thresholds[index]),
         element("div", { class: "paired" }, thresholds[index].input, sliders[index].input), thresholds[index].message,
@@ -120,8 +123,8 @@ function chancesOf(setting, size) {
 /** Sizes over powers of ten, closer together where the noise of stage 1 decides at a threshold. */
 function sizesOverThresholds(thresholds, level) {
   const most = 10 ** Math.min(9, Math.max(3, Math.ceil(Math.log10(2 * Math.max(...thresholds, 1)))));
-  const decades = Math.log10(most);
-  const sizes = Array.from({ length: Math.round(decades * POINTS_OF_A_DECADE) + 1 }, (_, index) => Math.round(10 ** (index / POINTS_OF_A_DECADE)));
+  const steps = Math.round(Math.log10(most) * POINTS_OF_A_DECADE);
+  const sizes = Array.from({ length: steps + 1 }, (_, index) => Math.round(10 ** (index / POINTS_OF_A_DECADE)));
   const spread = level.stages.stage_1?.deviation ?? 1;
   const near = [-2.5, -1.5, -0.7, 0, 0.7, 1.5, 2.5];
   const around = thresholds.flatMap((threshold) => near.map((by) => Math.round(threshold + by * spread)));

@@ -60,7 +60,7 @@ function showProblems(name, problems) {
 function csvOf(records) {
   const cell = (value) => {
     const text = value === null || value === undefined ? "" : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
   return `\ufeff${records.map((record) => record.map(cell).join(",")).join("\r\n")}\r\n`;
 }
@@ -70,8 +70,9 @@ function levelsRecords() {
   const R = resultsInForce();
   const spread = spreadName(setting) === "σ" ? "sigma" : "scale";
   const head = [
-    "pass", "geography_level", "iteration_level", `budget_${spokenSymbolOf(setting)}`, "share_of_pass", "threshold_4_ages", "threshold_9_ages",
-    "threshold_23_ages", "stability", `${spread}_stage_1`, `${spread}_stage_2`, `${spread}_total_only`, "suppression_threshold_T", "groups", "empty_groups_published",
+    "pass", "geography_level", "iteration_level", `budget_${spokenSymbolOf(setting)}`, "share_of_pass",
+    "threshold_4_ages", "threshold_9_ages", "threshold_23_ages", "stability", `${spread}_stage_1`, `${spread}_stage_2`,
+    `${spread}_total_only`, "suppression_threshold_T", "groups", "empty_groups_published",
   ];
   return [head, ...session.facts.levels.map((level) => {
     const result = R.levels[level.key];
@@ -93,7 +94,8 @@ function marginsRecords() {
       const margins = R.levels[level.key].margins[confidence];
       for (const [table, inside] of Object.entries(margins)) {
         const numbers = typeof inside === "object" && inside !== null ? Object.entries(inside) : [["total", inside]];
-        numbers.forEach(([number, margin]) => records.push([level.pass, level.geography, level.iterations, table, number, confidence, margin]));
+        const start = [level.pass, level.geography, level.iterations, table];
+        numbers.forEach(([number, margin]) => records.push([...start, number, confidence, margin]));
       }
     }
   }
@@ -109,7 +111,8 @@ function curvesRecords() {
   const sizes = [...new Set([0, ...near, ...sizesOverThresholds(setting.thresholds[session.level], level)])].sort((a, b) => a - b);
   const relatives = SHOWN_TABLES.flatMap(({ key, numbers }) => numbers.map((number) => [key, number]));
   const head = [
-    "true_size_persons", "true_size_of_T", "chance_suppressed", "chance_published", ...SHOWN_TABLES.map(({ key }) => `chance_${key}`), "bias_persons", "bias_of_T",
+    "true_size_persons", "true_size_of_T", "chance_suppressed", "chance_published",
+    ...SHOWN_TABLES.map(({ key }) => `chance_${key}`), "bias_persons", "bias_of_T",
     ...relatives.map(([key, number]) => `relative_margin_95_${key}_${number}`),
   ];
   return [head, ...sizes.map((size) => {

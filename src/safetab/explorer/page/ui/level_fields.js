@@ -10,10 +10,6 @@ function isIncluded(setting, key) {
   return Number(setting.budgets[key]) > 0;
 }
 
-function isTabulated(setting, key) {
-  return setting.passes[levelWith(key).pass] && isIncluded(setting, key);
-}
-
 /** The margin that a target is about: of a number of stage 2, or of the totals where a level has those alone. */
 function targetMarginOf(level, confidence) {
   const margins = level.margins[confidence];
@@ -46,7 +42,7 @@ function budgetField(key) {
   return boundField({
     name: `Budget of ${levelName(levelWith(key))}`,
     title: "Budget",
-    attributes: { class: "budget", "aria-label": `Budget of ${levelName(levelWith(key))}` },
+    attributes: { class: "budget", "aria-label": `Budget of ${levelName(levelWith(key))}`, "aria-describedby": "budget-exact" },
     textOf: (setting) => setting.budgets[key],
     settingWith: (setting, typed) => {
       const entry = decimalWithin(typed, {
@@ -87,7 +83,7 @@ function marginField(key) {
     name: `Target margin of error of ${levelName(levelWith(key))}`,
     title: "Margin",
     attributes: {
-      class: "margin", inputmode: "numeric",
+      class: "margin", inputmode: "numeric", "aria-describedby": "margin-heading",
       "aria-label": `Target margin of error of ${levelName(levelWith(key))}, persons; sets the budget`,
     },
     textOf: (setting) => {

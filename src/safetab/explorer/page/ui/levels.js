@@ -22,7 +22,7 @@ function levelsTable(rows) {
     element("caption", {}, element("span", {}, "Levels: what you set (fields) and what follows (numbers)")),
     element("thead", {},
       element("tr", {},
-        head("Level", { rowspan: 2 }), head("In", { rowspan: 2, title: "tabulated" }),
+        head("Level", { rowspan: 2 }), head("In", { rowspan: 2 }),
         element("th", { scope: "colgroup", colspan: 3, id: "budget-heading" }, "Budget"),
         element("th", { scope: "colgroup", colspan: 1, id: "margin-heading" }, "Margin"),
         element("th", { scope: "colgroup", colspan: 3 }, "Least size for sex by … ages, persons"),
@@ -102,19 +102,30 @@ function warningBadge() {
 
 /** The bar that stays in sight: the losses, how many warnings there are, undo and redo. */
 function buildBar() {
+  keepClearOfBar();
   addSection(byId("bar"), (setting, R) => {
     const symbol = symbolOf(setting);
     const loss = R.loss.whole_run;
     place(byId("bar-losses"),
       barFigure(`${symbol}, a person joins or leaves`, "loss/whole_run/unbounded", loss.unbounded, "text"),
       barFigure(`${symbol}, a person's answers change`, "loss/whole_run/bounded", loss.bounded, "text"),
-      setting.definition === "zcdp" ? barFigure("ε at δ = 1e-10", "loss/whole_run/unbounded_epsilon", loss.unbounded_epsilon, "epsilon") : null,
+      setting.definition === "zcdp"
+        ? barFigure("ε at δ = 1e-10", "loss/whole_run/unbounded_epsilon", loss.unbounded_epsilon, "epsilon") : null,
       barFigure("empty groups published", "empty_groups_published", R.empty_groups_published, "expected"));
-    byId("undo").disabled = session.position === 0;
-    byId("redo").disabled = session.position === session.entries.length - 1;
+    byId("undo").setAttribute("aria-disabled", session.position === 0);
+    byId("redo").setAttribute("aria-disabled", session.position === session.entries.length - 1);
     drawWarnings(setting, R);
-    announce(`Total ${spokenSymbolOf(setting)} ${loss.unbounded} unbounded, ${loss.bounded} bounded. ${counted(R.warnings.length, "warning", "warnings")}.`);
+    announce(`Total ${spokenSymbolOf(setting)} ${loss.unbounded} unbounded, ${loss.bounded} bounded.`
+      + ` ${counted(R.warnings.length, "warning", "warnings")}.`);
   });
+}
+
+/** What a link or the keyboard brings into sight stops below the bar, however high the bar is. */
+function keepClearOfBar() {
+  const sticky = byId("sticky");
+  new ResizeObserver(() => {
+    document.documentElement.style.scrollPaddingTop = `${sticky.offsetHeight + 8}px`;
+  }).observe(sticky);
 }
 
 function barFigure(label, path, value, kind) {
@@ -126,7 +137,8 @@ function drawWarnings(setting, R) {
   const about = [...new Set(R.warnings.map(({ level }) => (level ? levelName(levelWith(level)) : "the whole run")))];
   byId("warning-count").textContent = count ? counted(count, "warning", "warnings") : "No warnings";
   byId("warning-summary").textContent = count
-    ? `${counted(count, "warning", "warnings")} about ${listed(about)}.` : "No warnings: no threshold lies within its noise, and no margin is larger than its threshold.";
+    ? `${counted(count, "warning", "warnings")} about ${listed(about)}.`
+    : "No warnings: no threshold lies within its noise, and no margin is larger than its threshold.";
   byId("warning-list").hidden = count === 0;
   place(byId("warnings"), ...R.warnings.map(({ level, text }) => element(
     "li", {}, warningBadge(), element("span", {}, level ? element("strong", {}, `${levelName(levelWith(level))}: `) : null, text),

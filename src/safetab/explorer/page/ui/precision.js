@@ -39,7 +39,9 @@ function marginsTable(setting, R) {
     return [
       marginCell(`${base}/stage_1`, margins.stage_1),
       ...(withTotals ? [marginCell(`${base}/total_only`, margins.total_only)] : []), marginCell(`${base}/total`, margins.total),
-      ...FINER_TABLES.flatMap(({ key, numbers }) => numbers.map((number) => marginCell(`${base}/${key}/${number}`, margins[key]?.[number]))),
+      ...FINER_TABLES.flatMap(({ key, numbers }) => numbers.map(
+        (number) => marginCell(`${base}/${key}/${number}`, margins[key]?.[number]),
+      )),
     ];
   });
   return captioned(`Margins of error at ${session.confidence} % confidence, ± persons`, heads, rows);
@@ -55,16 +57,20 @@ function levelMarginsTable(setting, R) {
   const level = R.levels[key];
   if (!level) return notTabulated(key);
   const line = (name, cells, stage, at) => [
-    rowHead(name), td(cells), deviationCell(key, level, stage),
-    ...CONFIDENCES.map((confidence) => marginCell(`levels/${key}/margins/${confidence}/${at.join("/")}`, at.reduce((inside, part) => inside?.[part], level.margins[confidence]))),
+    rowHead(name), td(String(cells)), deviationCell(key, level, stage),
+    ...CONFIDENCES.map((confidence) => {
+      const margin = at.reduce((inside, part) => inside?.[part], level.margins[confidence]);
+      return marginCell(`levels/${key}/margins/${confidence}/${at.join("/")}`, margin);
+    }),
   ];
+  const cellsAdded = (table) => ({ cell: 1, sex: table.cells / 2, total: table.cells });
   const rows = [
-    ...(level.stages.stage_1 ? [line("Size in stage 1 (not published)", "1", "stage_1", ["stage_1"])] : []),
-    ...(level.stages.total_only ? [line("Total of a TotalOnly group", "1", "total_only", ["total_only"])] : []),
+    ...(level.stages.stage_1 ? [line("Size in stage 1 (not published)", 1, "stage_1", ["stage_1"])] : []),
+    ...(level.stages.total_only ? [line("Total of a TotalOnly group", 1, "total_only", ["total_only"])] : []),
     ...(level.stages.stage_2 ? [
-      line("Total alone", "1", "stage_2", ["total"]),
+      line("Total alone", 1, "stage_2", ["total"]),
       ...FINER_TABLES.flatMap((table) => table.numbers.map((number) => line(
-        `${capitalized(table.name)}: ${NUMBERS[number]}`, String({ cell: 1, sex: table.cells / 2, total: table.cells }[number]), "stage_2", [table.key, number],
+        `${capitalized(table.name)}: ${NUMBERS[number]}`, cellsAdded(table)[number], "stage_2", [table.key, number],
       ))),
     ] : []),
   ];
@@ -80,5 +86,6 @@ function deviationCell(key, level, stage) {
 }
 
 function notTabulated(key) {
-  return paragraph(`${levelName(levelWith(key))} isn't tabulated in this setting. Choose another level, or include this one in the table of levels.`);
+  return paragraph(`${levelName(levelWith(key))} isn't tabulated in this setting.`
+    + " Choose another level, or include this one in the table of levels.");
 }

@@ -11,7 +11,8 @@ function redrawQuestions() {
 
 function selectField(label, options, chosen, onChoice) {
   const id = newId("select");
-  const select = element("select", { id, onchange: () => onChoice(select.value) }, options.map(([value, name]) => choice(name, value, chosen)));
+  const choices = options.map(([value, name]) => choice(name, value, chosen));
+  const select = element("select", { id, onchange: () => onChoice(select.value) }, choices);
   return { block: labelled(label, id, select), select };
 }
 
@@ -51,7 +52,9 @@ function budgetQuestion() {
     const found = answered(() => leastBudget(session.facts, setting, key, margin.entry.number, state.confidence));
     state.budget = found?.budget;
     use.hidden = !found?.budget;
-    place(answer, found?.budget ? budgetAnswer(setting, key, margin.entry.number, state.confidence, found) : noAnswer(found, "No budget that the program can run gives this margin."));
+    place(answer, found?.budget
+      ? budgetAnswer(setting, key, margin.entry.number, state.confidence, found)
+      : noAnswer(found, "No budget that the program can run gives this margin."));
   };
 }
 
@@ -71,7 +74,8 @@ function budgetAnswer(setting, key, margin, confidence, found) {
     "dl", { class: "read-off" },
     fact(`least ${symbol} by the exact margin`, element("strong", {}, numberCell(`${base}/budget`, found.budget, "text"))),
     fact(`${confidence} % margin it gives`, "± ", numberCell(`${base}/exact_margin`, found.exact_margin, "margin"), " persons"),
-    found.paper_budget === null ? null : fact(`${symbol} by the paper's formula`, numberCell(`${base}/paper_budget`, found.paper_budget, "sigma")),
+    found.paper_budget === null
+      ? null : fact(`${symbol} by the paper's formula`, numberCell(`${base}/paper_budget`, found.paper_budget, "sigma")),
     found.saving === null ? null : fact("saved by being exact", numberCell(`${base}/saving`, found.saving, "relative")),
     fact("in force now", setting.budgets[key]),
   );
@@ -102,7 +106,9 @@ function thresholdQuestion() {
     const hasAnswer = state.found?.size !== undefined;
     use.hidden = !hasAnswer;
     useCautious.hidden = !hasAnswer;
-    place(answer, hasAnswer ? thresholdAnswer(key, state, relative.entry.text) : noAnswer(state.found, "This level isn't tabulated in this setting."));
+    place(answer, hasAnswer
+      ? thresholdAnswer(key, state, relative.entry.text)
+      : noAnswer(state.found, "This level isn't tabulated in this setting."));
   };
 }
 
@@ -118,11 +124,13 @@ function percentEntry(typed) {
 
 function thresholdAnswer(key, state, relative) {
   const base = `threshold_for/${key}/${state.table}/${state.number}/${relative}/${state.confidence}`;
+  const inForce = settingInForce().thresholds[key][FINER_TABLES.findIndex((table) => table.key === state.table)];
   return element(
     "dl", { class: "read-off" },
     fact("least true size", element("strong", {}, numberCell(`${base}/size`, state.found.size, "count")), " persons"),
-    fact(`cautious threshold: that size plus the ${state.confidence} % margin of stage 1`, numberCell(`${base}/cautious_threshold`, state.found.cautious_threshold, "count"), " persons"),
-    fact("in force now", `${shown(settingInForce().thresholds[key][FINER_TABLES.findIndex((table) => table.key === state.table)], "count")} persons`),
+    fact(`cautious threshold: that size plus the ${state.confidence} % margin of stage 1`,
+      numberCell(`${base}/cautious_threshold`, state.found.cautious_threshold, "count"), " persons"),
+    fact("in force now", `${shown(inForce, "count")} persons`),
   );
 }
 

@@ -10,6 +10,7 @@ function start() {
   session.level = (session.facts.levels.find(({ key }) => key === "COUNTY,2") ?? session.facts.levels[0]).key;
   byId("source").textContent = session.facts.source;
   byId("version").textContent = session.facts.version;
+  byId("summary-source").textContent = `Computed by the explorer of safetab ${session.facts.version}. ${session.facts.source}`;
   [buildBar, buildPresets, buildUndo, buildControls, buildLevels, buildCost, buildPrecision, buildCurves, buildQuestions, buildCompare, buildFiles, buildSummary]
     .forEach((build) => build());
   drawAll();

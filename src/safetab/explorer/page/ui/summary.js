@@ -39,13 +39,14 @@ function summaryLosses(setting, R) {
 }
 
 function summaryTable(setting, R) {
-  const confidences = CONFIDENCES.map((confidence) => columnHead(`${confidence} %`));
+  const confidences = CONFIDENCES.map((confidence) => columnHead(`${confidence} %`, { class: "tight" }));
   const group = (label, colspan) => element("th", { scope: "colgroup", colspan }, label);
   const heads = [
     [
       columnHead("Level", { rowspan: 2 }), columnHead(`Budget, ${symbolOf(setting)}`, { rowspan: 2 }), columnHead("Share", { rowspan: 2 }),
       group("Margin of a cell or total, ± persons, at", 3), columnHead("95 % margin of the total of 23 ages", { rowspan: 2 }),
-      columnHead("T, persons", { rowspan: 2 }), columnHead("Least sizes for 4 / 9 / 23 ages, persons", { rowspan: 2 }), columnHead("Empty, published", { rowspan: 2 }),
+      columnHead("T, persons", { rowspan: 2 }), columnHead("Least sizes for 4 / 9 / 23 ages, persons", { rowspan: 2 }),
+      columnHead("Empty, published", { rowspan: 2 }),
     ],
     confidences,
   ];
@@ -61,7 +62,7 @@ function summaryCells(setting, level, result) {
     ...CONFIDENCES.map((confidence) => marginCell(`${base}/margins/${confidence}/${name}`, result.margins[confidence][name])),
     marginCell(`${base}/margins/95/sex_age_23/total`, result.margins["95"].sex_age_23?.total),
     td(numberCell(`${base}/suppression_threshold`, result.suppression_threshold, "count")),
-    element("td", { class: "tight" }, setting.thresholds[level.key].map((one) => shown(one, "count")).join(" / ")),
+    element("td", { class: "tight" }, thresholdsText(setting.thresholds[level.key])),
     td(numberCell(`${base}/empty_groups_published`, result.empty_groups_published, "expected")),
   ];
 }
@@ -69,9 +70,10 @@ function summaryCells(setting, level, result) {
 const MOST_WARNINGS_ON_PAPER = 6;
 
 function drawSummaryWarnings(R) {
-  const told = R.warnings.slice(0, MOST_WARNINGS_ON_PAPER).map(({ level, text }) => `${level ? `${levelName(levelWith(level))}: ` : ""}${text}`);
+  const sentence = ({ level, text }) => (level ? `${levelName(levelWith(level))}: ${text}` : text);
+  const told = R.warnings.slice(0, MOST_WARNINGS_ON_PAPER).map(sentence);
   const more = R.warnings.length - told.length;
-  place(byId("summary-warnings"), ...(told.length
-    ? [element("ul", {}, told.map((sentence) => element("li", {}, sentence)), more > 0 ? element("li", {}, `And ${counted(more, "warning", "warnings")} more.`) : null)]
-    : [paragraph("No warnings.")]));
+  if (more > 0) told.push(`And ${counted(more, "more warning", "more warnings")}.`);
+  place(byId("summary-warnings"), told.length
+    ? element("ul", {}, told.map((one) => element("li", {}, one))) : paragraph("No warnings."));
 }

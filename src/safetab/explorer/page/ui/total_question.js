@@ -1,7 +1,7 @@
 // The third question: a total for each pass, margins in given proportions; which are the best that it buys?
 
 function totalQuestion() {
-  const state = { confidence: "95", proportions: {}, answerOf: null };
+  const state = { confidence: "95", proportions: {} };
   const total = questionField({
     label: "Total for each pass", start: "5", attributes: { class: "short" },
     entryOf: (typed) => decimalWithin(typed, { above: 0, below: MOST_BUDGET, words: "The total must be above 0." }),
@@ -16,18 +16,17 @@ function totalQuestion() {
   const heads = [["Level", "Margin now", "Proportion", "Best margin", "Its budget"].map((name) => columnHead(name))];
   const table = captioned("Best margins in these proportions", heads, Object.values(lines).map(({ row }) => row));
   container.append(table);
-  byId("question-total").append(
-    element("div", { class: "form" }, total.block, confidenceSelect(state).block, element("div", { class: "buttons" }, follow)), answer, use, container,
-  );
+  const form = element("div", { class: "form" }, total.block, confidenceSelect(state).block, follow);
+  byId("question-total").append(form, answer, use, container);
   return (setting, R) => {
     const proportions = proportionsOf(setting, R, state);
     byId("question-total").dataset.question = JSON.stringify({ total: total.entry.text, confidence: state.confidence, proportions });
     state.found = answered(() => bestMargins(session.facts, setting, total.entry.text, proportions, state.confidence));
     use.hidden = !state.found?.budgets;
-    container.hidden = !state.found?.budgets;
     table.querySelector("caption span").textContent = `Best ${state.confidence} % margins in these proportions, ± persons`;
     Object.entries(lines).forEach(([key, line]) => drawProportionLine(line, key, fields[key], { setting, R, state, proportions }));
-    place(answer, state.found?.budgets ? totalAnswer(setting, state.found) : noAnswer(state.found, "This total is too small for these levels."));
+    place(answer, state.found?.budgets
+      ? totalAnswer(setting, state.found) : noAnswer(state.found, "This total is too small for these levels."));
   };
 }
 

@@ -29,6 +29,10 @@ function levelWith(key) {
   return session.facts.levels.find((level) => level.key === key);
 }
 
+function thresholdsText(thresholds) {
+  return thresholds.map((threshold) => shown(threshold, "count")).join(" / ");
+}
+
 function symbolOf(setting) {
   return setting.definition === "zcdp" ? "ρ" : "ε";
 }
