@@ -9,8 +9,17 @@ const MOST_RACE_CODES = 8;
 
 const cellsOf = (table) => 2 * TABLES[table] || 1;
 
-/** How a level is measured: stability, the noise of its stages, T. null if it isn't tabulated. */
+const knownMeasures = new WeakMap();
+
+/** How a level is measured: stability, the noise of its stages, T. null if it isn't tabulated. A setting never changes. */
 function measureOf(facts, setting, key) {
+  if (!knownMeasures.has(setting)) knownMeasures.set(setting, new Map());
+  const known = knownMeasures.get(setting);
+  if (!known.has(key)) known.set(key, newMeasure(facts, setting, key));
+  return known.get(key);
+}
+
+function newMeasure(facts, setting, key) {
   const level = levelOf(facts, key);
   const budget = fractionOf(setting.budgets[key]);
   if (!setting.passes[level.pass] || !isAbove(budget, ZERO)) return null;
@@ -19,8 +28,9 @@ function measureOf(facts, setting, key) {
   const shares = {};
   if (stability > 0 && level.adaptive_iterations > 0) Object.assign(shares, { stage_1: gamma, stage_2: minus(ONE, gamma) });
   if (stability > 0 && level.total_only_iterations > 0) shares.total_only = ONE;
-  const noise = (stage, draws = 1) => noiseOf(setting.definition, stability, toNumber(times(budget, shares[stage])), draws);
-  const parameter = (stage) => noiseParameter(setting.definition, stability, toNumber(times(budget, shares[stage])));
+  const spends = Object.fromEntries(Object.entries(shares).map(([stage, share]) => [stage, toNumber(times(budget, share))]));
+  const noise = (stage, draws = 1) => noiseOf(setting.definition, stability, spends[stage], draws);
+  const parameter = (stage) => noiseParameter(setting.definition, stability, spends[stage]);
   const above = minus(ONE, fractionOf(setting.suppression_chance));
   const isSuppressed = level.is_substate && shares.stage_2 && isAbove(ONE, above)
     && outOfSamplerRange(setting.definition, parameter("stage_2")) === null;

@@ -40,7 +40,7 @@ function percent(value, digits) {
   if (value === 0 || value === 1) return `${100 * value} %`;
   if (value > 0.99 && value < 1) {
     const nines = Math.floor(-Math.log10(1 - value)) - 2;
-    return `${(100 * value).toFixed(Math.min(digits - 2 + nines, 12))} %`;
+    return nines > 7 ? "over 99.9999999 %" : `${(100 * value).toFixed(digits - 2 + nines)} %`;
   }
   return `${significant(100 * value, digits)} %`;
 }
