@@ -1,7 +1,8 @@
 """How long the explorer's page takes to answer a change: CPU of its main thread, for every control.
 
-Wall times lie on a shared machine, so Chromium counts the thread's ticks in scripts, styles and layout until every section
-is drawn, those out of sight too; the answer in sight comes first. Last stands the slowest single answer by the clock.
+Wall times lie on a shared machine, so Chromium counts the thread's ticks in scripts, styles and layout until every
+section is drawn, those out of sight too; the answer in sight comes first. Last stands the slowest single answer by the
+clock.
 """
 
 from __future__ import annotations
