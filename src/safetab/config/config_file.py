@@ -38,10 +38,23 @@ def threshold_key(level: PopulationGroupLevel) -> str:
 
 def read_config(parameters: Path) -> Checked[RunConfig]:
     """The configuration of a parameters directory, with every finding about it."""
+    return read_config_at(parameters / CONFIG_FILE)
+
+
+def read_config_at(path: Path) -> Checked[RunConfig]:
+    try:
+        return parse_config(read_text(path))
+    except UnreadableFile as problem:
+        findings = FindingsOf(CONFIG_FILE)
+        findings.error("", str(problem))
+        return Checked(None, findings.findings)
+
+
+def parse_config(text: str) -> Checked[RunConfig]:
     findings = FindingsOf(CONFIG_FILE)
     try:
-        parsed = parse_exact_json(read_text(parameters / CONFIG_FILE))
-    except (UnreadableFile, NotJson) as problem:
+        parsed = parse_exact_json(text)
+    except NotJson as problem:
         findings.error("", str(problem))
         return Checked(None, findings.findings)
     if not isinstance(parsed.value, dict):

@@ -41,6 +41,9 @@ class DiscreteGaussian(NoiseDistribution):
             return gaussian_weights.probability(self._sum_of_sigma_squared, value) + arb(0, error.upper())
         return gaussian_convolution.probability(self.sigma_squared, self.draws, value, ctx.prec)
 
+    def _upper_mean(self, at_least: int) -> arb:
+        return gaussian_weights.upper_mean(self.sigma_squared, at_least)
+
     def _variance(self) -> arb:
         return gaussian_weights.variance(self.sigma_squared)
 

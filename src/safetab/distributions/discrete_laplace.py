@@ -50,6 +50,11 @@ class DiscreteLaplace(NoiseDistribution):
             )
             return _failure(self.scale) ** value * sum(terms, arb(0))
 
+    def _upper_mean(self, at_least: int) -> arb:
+        """A geometric tail begins anew wherever it is cut: it lies failure / success above the cut on average."""
+        beyond = _failure(self.scale) / _success(self.scale)
+        return self._upper_tail(at_least) * (at_least + beyond)
+
     def _variance(self) -> arb:
         return 2 * _failure(self.scale) / _success(self.scale) ** 2
 

@@ -51,6 +51,29 @@ def euler_maclaurin_sums(sigma_squared: Fraction, start: int) -> Iterator[tuple[
         order += 2
 
 
+def euler_maclaurin_first_moments(sigma_squared: Fraction, start: int) -> Iterator[tuple[arb, arb]]:
+    """Approximations of the sum of k exp(-k^2 / (2 sigma^2)) over k >= start, each with a bound of its error.
+
+    The summand is -sigma^2 times the derivative of the weight, so its own derivatives are one Hermite order higher.
+    Proof: docs/noise.md#euler-maclaurin.
+    """
+    squared = arb(exactly(sigma_squared))
+    sigma = squared.sqrt()
+    standardised = start / sigma
+    first = (-(standardised**2) / 2).exp()
+    normal_tail = (standardised / arb(2).sqrt()).erfc()
+    total = squared * first + start * first / 2
+    hermite_odd, hermite_even = standardised, standardised**2 - 1  # He_1, He_2
+    order = 2
+    while True:
+        factor = _bernoulli_over_factorial(order) * squared * sigma**-order
+        total += factor * hermite_even * first
+        yield total, abs(factor) * (factorial(order + 1) * arb.pi() * normal_tail).sqrt()
+        hermite_odd = standardised * hermite_even - order * hermite_odd
+        hermite_even = standardised * hermite_odd - (order + 1) * hermite_even
+        order += 2
+
+
 @lru_cache(maxsize=1024)
 def _bernoulli_over_factorial(order: int) -> fmpq:
     return fmpq.bernoulli(order) / factorial(order)

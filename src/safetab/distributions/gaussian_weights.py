@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 
 from flint import arb, ctx
 
-from safetab.distributions.gaussian_smoothness import WIDE_SIGMA_SQUARED, euler_maclaurin_sums
+from safetab.distributions.gaussian_smoothness import (
+    WIDE_SIGMA_SQUARED,
+    euler_maclaurin_first_moments,
+    euler_maclaurin_sums,
+)
 from safetab.distributions.noise_distribution import exactly
 
 _GUARD_BITS = 64
@@ -24,6 +29,29 @@ def probability(sigma_squared: Fraction, value: int) -> arb:
     return _weight(sigma_squared, value) / _normaliser(sigma_squared, ctx.prec)
 
 
+def upper_mean(sigma_squared: Fraction, at_least: int) -> arb:
+    """The sum of x P[X = x] over x >= at_least, for at_least >= 1."""
+    with ctx.extraprec(_GUARD_BITS):
+        if sigma_squared >= WIDE_SIGMA_SQUARED and at_least < 2 * sigma_squared:
+            weighted = _tightest(euler_maclaurin_first_moments(sigma_squared, at_least))
+        else:
+            weighted = _upper_first_moment_term_by_term(sigma_squared, at_least)
+    return weighted / _normaliser(sigma_squared, ctx.prec)
+
+
+def _upper_first_moment_term_by_term(sigma_squared: Fraction, start: int) -> arb:
+    """Like the sum of weights; from start + 1 > sigma on, terms fall by ratios that fall themselves."""
+    total, value = arb(0), start
+    while True:
+        total += value * _weight(sigma_squared, value)
+        value += 1
+        ratio = arb(exactly(Fraction(-(2 * value + 1)) / (2 * sigma_squared))).exp() * (value + 1) / value
+        if value * value > sigma_squared and ratio < 1:
+            left_out = (value * _weight(sigma_squared, value) / (1 - ratio)).upper()
+            if left_out < total * arb(2) ** -ctx.prec:
+                return total.union(total + left_out)
+
+
 def _weight(sigma_squared: Fraction, value: int) -> arb:
     return arb(exactly(Fraction(-value * value) / (2 * sigma_squared))).exp()
 
@@ -38,7 +66,7 @@ def _upper_sum(sigma_squared: Fraction, start: int) -> arb:
     """The sum of the weights of start, start + 1, ..., for start >= 1."""
     with ctx.extraprec(_GUARD_BITS):
         if sigma_squared >= WIDE_SIGMA_SQUARED and start < 2 * sigma_squared:
-            return _upper_sum_by_integral(sigma_squared, start)
+            return _tightest(euler_maclaurin_sums(sigma_squared, start))
         return _upper_sum_term_by_term(sigma_squared, start)
 
 
@@ -54,10 +82,10 @@ def _upper_sum_term_by_term(sigma_squared: Fraction, start: int) -> arb:
             return total.union(total + left_out)
 
 
-def _upper_sum_by_integral(sigma_squared: Fraction, start: int) -> arb:
+def _tightest(approximations: Iterator[tuple[arb, arb]]) -> arb:
     """Corrections are added while they tighten the error and it isn't yet negligible."""
     best, smallest_error = arb(0), arb.pos_inf()
-    for corrections, (total, error) in enumerate(euler_maclaurin_sums(sigma_squared, start)):
+    for corrections, (total, error) in enumerate(approximations):
         if corrections == _MOST_CORRECTIONS or not error < smallest_error:
             break
         best, smallest_error = total, error

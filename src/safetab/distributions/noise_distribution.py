@@ -41,6 +41,10 @@ class NoiseDistribution(ABC):
         """A ball around P[X = value] for value >= 0, tighter as the working precision grows."""
 
     @abstractmethod
+    def _upper_mean(self, at_least: int) -> arb:
+        """A ball around the sum of x P[X = x] over x >= at_least, for one draw and at_least >= 1."""
+
+    @abstractmethod
     def _variance(self) -> arb:
         """A ball around the variance of one draw."""
 
@@ -60,10 +64,24 @@ class NoiseDistribution(ABC):
         """P[X <= value]."""
         return self.tail(-value, bits)
 
+    def chance_between(self, at_least: int, below: int, bits: int = DEFAULT_BITS) -> arb:
+        """P[at_least <= X < below], from the smaller tails, so that a small chance keeps its digits."""
+        if below <= 0:
+            at_least, below = 1 - below, 1 - at_least
+        with ctx.workprec(bits):
+            return self.tail(at_least, bits) - self.tail(below, bits)
+
     def probability(self, value: int, bits: int = DEFAULT_BITS) -> arb:
         """P[X = value]."""
         with ctx.workprec(bits):
             return self._probability(abs(value))
+
+    def mean_given_at_least(self, at_least: int, bits: int = DEFAULT_BITS) -> arb:
+        """E[X | X >= at_least], of one draw; values below `at_least` and above -`at_least` cancel in pairs."""
+        if self.draws != 1:
+            raise ValueError("the mean of a part is that of one draw")
+        with ctx.workprec(bits):
+            return self._upper_mean(max(at_least, 1 - at_least)) / self.tail(at_least, bits)
 
     def quantile(self, chance: Fraction) -> int:
         """The least integer k with P[X <= k] >= chance."""
@@ -78,6 +96,10 @@ class NoiseDistribution(ABC):
         if not 0 < confidence < 1:
             raise ValueError("a confidence lies strictly between 0 and 1")
         return self.least_with_tail_below((1 - confidence) / 2) - 1
+
+    def covers(self, margin: int, confidence: Fraction) -> bool:
+        """Whether the margin of error at this confidence is at most `margin`."""
+        return self._tail_is_below(margin + 1, (1 - confidence) / 2)
 
     def least_with_tail_below(self, chance: Fraction) -> int:
         """The least m >= 1 with P[X >= m] < chance."""

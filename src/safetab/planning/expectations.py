@@ -11,7 +11,7 @@ from types import MappingProxyType
 from flint import arb, ctx
 
 from safetab.distributions.noise_distribution import DEFAULT_BITS
-from safetab.planning.run_plan import LevelPlan
+from safetab.planning.run_plan import LevelPlan, StagePlan
 from safetab.privacy.calibration import Noise
 from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table, Thresholds
 
@@ -50,7 +50,11 @@ class EmptyGroupOutput:
 
 
 def margins_of(plan: LevelPlan, confidence: Fraction = CONFIDENCE) -> LevelMargins:
-    noise_of = {stage: stage_plan.noise for stage, stage_plan in plan.stages.items()}
+    return margins_of_stages(plan.stages, confidence)
+
+
+def margins_of_stages(stages: Mapping[Stage, StagePlan], confidence: Fraction) -> LevelMargins:
+    noise_of = {stage: stage_plan.noise for stage, stage_plan in stages.items()}
     tables = {}
     if Stage.STAGE_2 in noise_of:
         cell = noise_of[Stage.STAGE_2]
@@ -74,32 +78,36 @@ def output_if_all_groups_are_empty(plan: LevelPlan) -> EmptyGroupOutput:
         measured = total_only if Stage.TOTAL_ONLY in plan.stages else 0
         return EmptyGroupOutput(measured, measured, 0.0)
     noise_of = {stage: stage_plan.noise for stage, stage_plan in plan.stages.items()}
-    published = publication_chance_of_an_empty_group(noise_of, plan.thresholds, plan.suppression_threshold)
-    chances = table_chances_of_an_empty_group(noise_of[Stage.STAGE_1], plan.thresholds)
+    published = publication_chance(noise_of, plan.thresholds, plan.suppression_threshold)
+    chances = table_chances(noise_of[Stage.STAGE_1], plan.thresholds)
     with ctx.workprec(DEFAULT_BITS):
         t2_rows = sum((chances[table] * table.t2_rows for table in SEX_BY_AGE_TABLES), arb(0))
         groups = float((adaptive * published).mid()) + total_only
         return EmptyGroupOutput(groups, groups, float((adaptive * t2_rows).mid()))
 
 
-def publication_chance_of_an_empty_group(
-    noise_of: Mapping[Stage, Noise], thresholds: Thresholds, suppression_threshold: int | None
+def publication_chance(
+    noise_of: Mapping[Stage, Noise], thresholds: Thresholds, suppression_threshold: int | None, true_size: int = 0
 ) -> arb:
-    """How likely a group with nobody in it is published, if it is measured in two stages."""
+    """How likely a group of so many people, measured in two stages, is published."""
     if suppression_threshold is None:
         return arb(1)
-    chances = table_chances_of_an_empty_group(noise_of[Stage.STAGE_1], thresholds)
+    chances = table_chances(noise_of[Stage.STAGE_1], thresholds, true_size)
     with ctx.workprec(DEFAULT_BITS):
         with_table = sum((chances[table] for table in SEX_BY_AGE_TABLES), arb(0))
-        return with_table + chances[Table.TOTAL] * noise_of[Stage.STAGE_2].tail(suppression_threshold + 1)
+        return with_table + chances[Table.TOTAL] * noise_of[Stage.STAGE_2].tail(suppression_threshold + 1 - true_size)
 
 
-def table_chances_of_an_empty_group(stage_1_noise: Noise, thresholds: Thresholds) -> Mapping[Table, arb]:
-    """How likely a group with nobody in it gets each table."""
-    with ctx.workprec(DEFAULT_BITS):
-        at_least = [stage_1_noise.tail(thresholds.least_total_of(table)) for table in SEX_BY_AGE_TABLES]
-        chances = (1 - at_least[0], at_least[0] - at_least[1], at_least[1] - at_least[2], at_least[2])
-        return dict(zip(Table, chances, strict=True))
+def table_chances(stage_1_noise: Noise, thresholds: Thresholds, true_size: int = 0) -> Mapping[Table, arb]:
+    """How likely a group of so many people gets each table."""
+    first, second, third = (thresholds.least_total_of(table) - true_size for table in SEX_BY_AGE_TABLES)
+    chances = (
+        stage_1_noise.cdf(first - 1),
+        stage_1_noise.chance_between(first, second),
+        stage_1_noise.chance_between(second, third),
+        stage_1_noise.tail(third),
+    )
+    return dict(zip(Table, chances, strict=True))
 
 
 @lru_cache(maxsize=1024)

@@ -11,11 +11,11 @@ from safetab.config.config_file import CONFIG_FILE, budget_key, read_config
 from safetab.config.run_config import RunConfig
 from safetab.distributions.sampler_range import out_of_sampler_range
 from safetab.findings import Checked, Finding, FindingsOf, Severity, shortened
-from safetab.planning.run_plan import LevelPlan, RunPlan, StagePlan
+from safetab.planning.level_stages import IterationsMeasured, stages_of, suppression_threshold_of
+from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.population_groups.iteration_map import iteration_map_of
 from safetab.population_groups.stability import stability
 from safetab.population_groups.universe import GroupUniverse, universe_of
-from safetab.privacy.calibration import calibrated_noise, stage_fraction
 from safetab.readers.code_assignments import ASSIGNMENTS_FILE
 from safetab.readers.geography import GEOGRAPHY_TABLE, geography_paths, read_geography
 from safetab.readers.geography_names import GeographyNames, geography_names_path, read_geography_names
@@ -122,12 +122,7 @@ def _level_plan(universe: GroupUniverse, files: PublicFiles) -> LevelPlan:
         files.lists, level.iterations, is_substate=is_substate, max_race_codes=config.max_race_codes
     )
     most_groups = stability(iterations)
-    stages = _stages(universe, most_groups, config)
-    threshold = None
-    if is_substate and config.zero_suppression_chance > 0 and Stage.STAGE_2 in stages:
-        noise = stages[Stage.STAGE_2].noise
-        if out_of_sampler_range(noise) is None:
-            threshold = noise.quantile(config.zero_suppression_chance)
+    stages = stages_of(config, level, most_groups, _iterations_measured(universe))
     return LevelPlan(
         level=level,
         universe=universe,
@@ -136,21 +131,14 @@ def _level_plan(universe: GroupUniverse, files: PublicFiles) -> LevelPlan:
         budget=config.budgets[level],
         thresholds=config.thresholds[level],
         stages=stages,
-        suppression_threshold=threshold,
+        suppression_threshold=suppression_threshold_of(config, level, stages),
     )
 
 
-def _stages(universe: GroupUniverse, most_groups: int, config: RunConfig) -> Mapping[Stage, StagePlan]:
-    if most_groups == 0:  # no person can be in any group: there is nothing to protect, and nothing to count
-        return MappingProxyType({})
-    adaptive = len(universe.iterations) - universe.total_only_iterations
-    wanted = ((Stage.STAGE_1, adaptive), (Stage.STAGE_2, adaptive), (Stage.TOTAL_ONLY, universe.total_only_iterations))
-    stages: dict[Stage, StagePlan] = {}
-    for stage, iterations in wanted:
-        if iterations:
-            budget = config.budgets[universe.level] * stage_fraction(stage, config.stage_1_fraction)
-            stages[stage] = StagePlan(stage, budget, calibrated_noise(config.privacy_definition, most_groups, budget))
-    return MappingProxyType(stages)
+def _iterations_measured(universe: GroupUniverse) -> IterationsMeasured:
+    return IterationsMeasured(
+        adaptive=len(universe.iterations) - universe.total_only_iterations, total_only=universe.total_only_iterations
+    )
 
 
 def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:

@@ -57,9 +57,19 @@ class RunPlan:
 
     def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
         """What a pass costs a person in it: the budgets of all its levels."""
-        return loss_of_a_pass(self.config.budgets[level] for level in levels_of_passes([tabulation_pass]))
+        return loss_of_config_pass(self.config, tabulation_pass)
 
     @property
     def loss(self) -> PrivacyLoss:
         """What the whole run costs a person."""
-        return loss_of_disjoint_passes(map(self.loss_of, self.config.passes))
+        return loss_of_config(self.config)
+
+
+def loss_of_config_pass(config: RunConfig, tabulation_pass: TabulationPass) -> PrivacyLoss:
+    """What a pass costs a person in it: the budgets of all its levels."""
+    return loss_of_a_pass(config.budgets[level] for level in levels_of_passes([tabulation_pass]))
+
+
+def loss_of_config(config: RunConfig) -> PrivacyLoss:
+    """What a whole run costs a person."""
+    return loss_of_disjoint_passes(loss_of_config_pass(config, one) for one in config.passes)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from safetab.distributions.noise_distribution import DEFAULT_BITS
 from safetab.findings import Finding, InvalidInput, Severity
-from safetab.planning.expectations import publication_chance_of_an_empty_group
+from safetab.planning.expectations import publication_chance
 from safetab.release.number_columns import COPIED, PUBLISHED, STATUSES, WITHHELD
 from safetab.release.numbers import RULES
 from safetab.release.release_folder import ReleaseFolder
@@ -102,9 +102,7 @@ class LevelSummary:
         total_only = sum(one.is_total_only for one in tabulated)
         if len(tabulated) == total_only:
             return float(self.entities * total_only)
-        chance = publication_chance_of_an_empty_group(
-            self.facts.noise, self.facts.thresholds, self.facts.suppression_threshold
-        )
+        chance = publication_chance(self.facts.noise, self.facts.thresholds, self.facts.suppression_threshold)
         with ctx.workprec(DEFAULT_BITS):
             bound = (chance * self.entities * (len(tabulated) - total_only)).upper()
         return float(np.nextafter(float(bound), inf)) + self.entities * total_only

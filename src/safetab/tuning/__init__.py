@@ -1,0 +1,26 @@
+"""Choosing parameters: what a configuration means, and which configuration means what is wanted.
+
+>>> from safetab.tuning import tuning_of, least_budget
+>>> tuning = tuning_of().require()  # 2020 production
+>>> tuning.loss.unbounded
+Fraction(618, 125)
+"""
+
+from safetab.tuning.comparisons import compare_noises, multiplicities
+from safetab.tuning.concerns import concerns
+from safetab.tuning.questions import best_margins, least_budget, threshold_for
+from safetab.tuning.tuned_level import Number, TunedLevel
+from safetab.tuning.tuning import Tuning, tuning_of
+
+__all__ = [
+    "Number",
+    "TunedLevel",
+    "Tuning",
+    "best_margins",
+    "compare_noises",
+    "concerns",
+    "least_budget",
+    "multiplicities",
+    "threshold_for",
+    "tuning_of",
+]

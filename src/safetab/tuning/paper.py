@@ -1,0 +1,117 @@
+"""The paper's tables and figures, from its formulas and from the exact distribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.planning.expectations import CONFIDENCE
+from safetab.privacy.calibration import calibrated_noise
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.geography_levels import GeographyLevel
+from safetab.spec.iterations import IterationLevel
+from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.tuning.questions import PAPER_CONSTANT, least_decimal
+
+STABILITY = 9
+GAMMA = Fraction(1, 10)
+SUPPRESSION_CHANCE = Fraction(9_999, 10_000)
+
+_DETAILED, _REGIONAL = IterationLevel.DETAILED, IterationLevel.REGIONAL
+_US = (GeographyLevel.USA, GeographyLevel.STATE, GeographyLevel.COUNTY, GeographyLevel.TRACT, GeographyLevel.PLACE)
+MARGIN_TARGETS = {
+    **{PopulationGroupLevel(geography, _DETAILED): 3 for geography in _US[:2]},
+    **{PopulationGroupLevel(geography, _DETAILED): 11 for geography in (*_US[2:], GeographyLevel.AIANNH)},
+    **{PopulationGroupLevel(geography, _REGIONAL): 50 for geography in _US},
+}
+THRESHOLD_BUDGETS = (Fraction("0.008"), Fraction("0.159"), Fraction("0.543"))
+
+
+@dataclass(frozen=True, slots=True)
+class MarginRow:
+    """A row of the paper's table of margin targets, and beside it what is exact.
+
+    The paper's numbers are 1.9208 stability / margin^2, rounded to three decimals; for bounded neighbours doubled after
+    rounding.
+    """
+
+    level: PopulationGroupLevel
+    target: int
+    stage_2: Decimal
+    total: Decimal
+    exact_margin: int
+    """Of a cell, with the budget in the column `total`."""
+    exact_total: Fraction
+    """The least budget of the level, in 4 digits, that meets the target."""
+
+    @property
+    def bounded_stage_2(self) -> Decimal:
+        return 2 * self.stage_2
+
+    @property
+    def bounded_total(self) -> Decimal:
+        return 2 * self.total
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdRow:
+    """A row of the paper's table of suppression thresholds."""
+
+    budget: Fraction
+    threshold: int
+
+
+def margin_table() -> tuple[MarginRow, ...]:
+    return tuple(_margin_row(level, target) for level, target in MARGIN_TARGETS.items())
+
+
+def _margin_row(level: PopulationGroupLevel, target: int) -> MarginRow:
+    stage_2 = PAPER_CONSTANT * STABILITY / target**2
+    total = stage_2 / (1 - GAMMA)
+    exact_total = least_decimal(lambda budget: stage_2_noise(budget).covers(target, CONFIDENCE))
+    assert exact_total is not None
+    rounded = _to_three_decimals(total)
+    return MarginRow(
+        level,
+        target,
+        _to_three_decimals(stage_2),
+        rounded,
+        stage_2_noise(Fraction(rounded)).margin_of_error(CONFIDENCE),
+        exact_total,
+    )
+
+
+def threshold_table() -> tuple[ThresholdRow, ...]:
+    return tuple(ThresholdRow(budget, suppression_threshold(budget)) for budget in THRESHOLD_BUDGETS)
+
+
+def suppression_threshold(budget: Fraction) -> int:
+    return stage_2_noise(budget).quantile(SUPPRESSION_CHANCE)
+
+
+def stage_2_noise(budget: Fraction) -> DiscreteGaussian:
+    noise = calibrated_noise(PrivacyDefinition.ZCDP, STABILITY, (1 - GAMMA) * budget)
+    assert isinstance(noise, DiscreteGaussian)
+    return noise
+
+
+def suppression_curve(budget: Fraction) -> tuple[tuple[float, float], ...]:
+    """The paper's Figure 1: true size over T, chance of suppression."""
+    noise, threshold = stage_2_noise(budget), suppression_threshold(budget)
+    return tuple((size / threshold, float(noise.cdf(threshold - size).mid())) for size in range(2 * threshold + 1))
+
+
+def bias_curve(budget: Fraction) -> tuple[tuple[float, float], ...]:
+    """The paper's Figure 2: true size over T, bias of a published total over T."""
+    noise, threshold = stage_2_noise(budget), suppression_threshold(budget)
+    return tuple(
+        (size / threshold, float(noise.mean_given_at_least(threshold + 1 - size).mid()) / threshold)
+        for size in range(2 * threshold + 1)
+    )
+
+
+def _to_three_decimals(number: Fraction) -> Decimal:
+    exact = Decimal(number.numerator) / Decimal(number.denominator)
+    return exact.quantize(Decimal("0.001"), ROUND_HALF_UP)

@@ -1,0 +1,170 @@
+"""Questions from the other side: which budget, which threshold, which margins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil
+from types import MappingProxyType
+from typing import Final
+
+from safetab.distributions.sampler_range import out_of_sampler_range
+from safetab.planning.expectations import CONFIDENCE
+from safetab.privacy.calibration import Noise, calibrated_noise, stage_fraction
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.geography_levels import TabulationPass
+from safetab.spec.population_group_levels import PopulationGroupLevel, levels_of_passes
+from safetab.spec.tables import Stage, Table
+from safetab.tuning.tuned_level import Number, TunedLevel
+from safetab.tuning.tuning import Tuning
+
+SIGNIFICANT_DIGITS: Final = 4
+PAPER_CONSTANT = Fraction("1.9208")
+"""1.96^2 / 2: the paper's rho for a 95 % margin of error of 1, if a person is in one group."""
+
+_LEAST_POWER, _MOST_POWER = -16, 14
+_STEPS_OF_PROPORTIONS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetForMargin:
+    """The least budget of a level, in decimals of 4 significant digits, whose margin is at most the one asked for."""
+
+    budget: Fraction
+    margin: int
+    paper_budget: Fraction | None
+    """What the paper's formula asks for, unrounded; it is about zCDP and a confidence of 95 %."""
+
+    @property
+    def saving(self) -> Fraction | None:
+        return None if self.paper_budget is None else 1 - self.budget / self.paper_budget
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdForError:
+    """From which true size on a table is as precise as asked."""
+
+    size: int
+    cautious_threshold: int
+    """The size plus the margin of the first stage: a group whose noisy size reaches it is rarely smaller."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarginsForTotal:
+    """Margins in the given proportions, as small as a total loss allows, and their budgets."""
+
+    margins: Mapping[PopulationGroupLevel, int]
+    budgets: Mapping[PopulationGroupLevel, Fraction]
+    spent: Fraction
+    left: Fraction
+
+
+def least_budget(tuned: TunedLevel, margin: int, confidence: Fraction = CONFIDENCE) -> BudgetForMargin | None:
+    """For the margin of a cell, which is also that of a published total; None if no such noise can be drawn."""
+    stage = tuned.main_stage
+    if stage is None or margin < 0:
+        return None
+    config = tuned.config
+    share = stage_fraction(stage, config.stage_1_fraction)
+
+    mechanism = _Mechanism(config.privacy_definition, tuned.stability, share)
+    budget = _least_budget(mechanism, margin, confidence)
+    if budget is None or out_of_sampler_range(mechanism.noise(budget)) is not None:
+        return None
+    paper = None
+    if config.privacy_definition is PrivacyDefinition.ZCDP and confidence == CONFIDENCE and margin > 0:
+        paper = PAPER_CONSTANT * tuned.stability / margin**2 / share
+    return BudgetForMargin(budget, mechanism.noise(budget).margin_of_error(confidence), paper)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mechanism:
+    """All that turns a level's budget into noise."""
+
+    definition: PrivacyDefinition
+    stability: int
+    share: Fraction
+
+    def noise(self, budget: Fraction) -> Noise:
+        return calibrated_noise(self.definition, self.stability, budget * self.share)
+
+
+@lru_cache(maxsize=4096)
+def _least_budget(mechanism: _Mechanism, margin: int, confidence: Fraction) -> Fraction | None:
+    return least_decimal(lambda budget: mechanism.noise(budget).covers(margin, confidence))
+
+
+def least_decimal(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
+    """The least decimal of 4 significant digits that is enough, if all above it are and none below."""
+    powers = range(_LEAST_POWER, _MOST_POWER)
+    power = next((power for power in powers if is_enough(_power_of_ten(power))), None)
+    if power is None or power == _LEAST_POWER:
+        return None
+    step = _power_of_ten(power - SIGNIFICANT_DIGITS)
+    enough = 10**SIGNIFICANT_DIGITS
+    short = enough // 10
+    while enough - short > 1:
+        middle = (short + enough) // 2
+        short, enough = (short, middle) if is_enough(middle * step) else (middle, enough)
+    return enough * step
+
+
+def _power_of_ten(power: int) -> Fraction:
+    return Fraction(10**power) if power >= 0 else Fraction(1, 10**-power)
+
+
+def threshold_for(
+    tuned: TunedLevel, table: Table, number: Number, relative_margin: Fraction, confidence: Fraction = CONFIDENCE
+) -> ThresholdForError | None:
+    """The least true size of a group at which the margin of the number is this part of its average true size."""
+    if Stage.STAGE_2 not in tuned.stages:
+        return None
+    margin = tuned.margin(table, number, confidence)
+    size = ceil(margin * number.parts_of(table) / relative_margin)
+    return ThresholdForError(size, size + tuned.noise(Stage.STAGE_1).margin_of_error(confidence))
+
+
+def best_margins(
+    tuning: Tuning,
+    tabulation_pass: TabulationPass,
+    total: Fraction,
+    proportions: Mapping[PopulationGroupLevel, Fraction],
+    confidence: Fraction = CONFIDENCE,
+) -> MarginsForTotal | None:
+    """The smallest margins in these proportions, rounded up to whole persons, that a pass can have for `total`.
+
+    Levels of the pass without a proportion are left out. None if there is no such noise.
+    """
+    levels = [level for level in levels_of_passes([tabulation_pass]) if proportions.get(level, 0) > 0]
+
+    def at(steps: int) -> MarginsForTotal | None:
+        margins = {level: ceil(steps * proportions[level] / _STEPS_OF_PROPORTIONS) for level in levels}
+        answers = {
+            level: least_budget(TunedLevel(tuning.facts[level], tuning.config), margin, confidence)
+            for level, margin in margins.items()
+        }
+        budgets = {level: answer.budget for level, answer in answers.items() if answer is not None}
+        spent = sum(budgets.values(), Fraction(0))
+        if len(budgets) < len(levels) or spent > total:
+            return None
+        return MarginsForTotal(MappingProxyType(margins), MappingProxyType(budgets), spent, total - spent)
+
+    return _first_that_works(at) if levels else None
+
+
+def _first_that_works(at: Callable[[int], MarginsForTotal | None]) -> MarginsForTotal | None:
+    too_few, best_steps = -1, 1
+    while (best := at(best_steps)) is None:
+        too_few, best_steps = best_steps, 2 * best_steps
+        if best_steps > 2**40:
+            return None
+    while best_steps - too_few > 1:
+        middle = (too_few + best_steps) // 2
+        found = at(middle)
+        if found is None:
+            too_few = middle
+        else:
+            best, best_steps = found, middle
+    return best

@@ -1,0 +1,88 @@
+"""What a configuration means, level by level and in all: the numbers that parameters are chosen by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+
+from safetab.config.config_file import read_config_at
+from safetab.config.run_config import RunConfig
+from safetab.findings import Checked, Finding
+from safetab.planning.run_plan import loss_of_config, loss_of_config_pass
+from safetab.privacy.composition import PrivacyLoss
+from safetab.spec.geography_levels import TabulationPass
+from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.tuning.level_facts import Facts, facts_of
+from safetab.tuning.presets import production_of_2020
+from safetab.tuning.tuned_level import TunedLevel
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A configuration with the facts of its levels. To try another: `tuning.but(max_race_codes=3)`."""
+
+    config: RunConfig
+    facts: Facts
+
+    def but(self, **changes: object) -> Tuning:
+        """The same with other values of the configuration's fields."""
+        return replace(self, config=replace(self.config, **changes))  # type: ignore[arg-type]
+
+    def with_budgets(self, budgets: Mapping[PopulationGroupLevel, Fraction]) -> Tuning:
+        return self.but(budgets=MappingProxyType({**self.config.budgets, **budgets}))
+
+    @cached_property
+    def levels(self) -> Mapping[PopulationGroupLevel, TunedLevel]:
+        """Those that are tabulated: of a pass that runs, with a budget above 0."""
+        tabulated = (level for level in self.config.levels if self.config.budgets[level] > 0)
+        return MappingProxyType({level: TunedLevel(self.facts[level], self.config) for level in tabulated})
+
+    def levels_of(self, tabulation_pass: TabulationPass) -> Iterator[TunedLevel]:
+        return (tuned for level, tuned in self.levels.items() if level.geography.tabulation_pass is tabulation_pass)
+
+    def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
+        return loss_of_config_pass(self.config, tabulation_pass)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        return loss_of_config(self.config)
+
+    def share(self, level: PopulationGroupLevel) -> Fraction:
+        """Of the budget of its pass that a level spends."""
+        return self.config.budgets[level] / self.loss_of(level.geography.tabulation_pass).unbounded
+
+    @property
+    def groups(self) -> int:
+        return sum(tuned.facts.groups for tuned in self.levels.values())
+
+    @property
+    def empty_groups_published(self) -> float:
+        return sum(tuned.empty_groups_published for tuned in self.levels.values())
+
+
+def tuning_of(
+    config: str | Path | None = None, parameters: str | Path | None = None, geography: str | Path | None = None
+) -> Checked[Tuning]:
+    """From a config.json (else that of the parameters directory, else 2020 production), lists and a geography file.
+
+    Without lists or geography the numbers of groups are those of the 2020 Census.
+    """
+    facts = facts_of(None if parameters is None else Path(parameters), None if geography is None else Path(geography))
+    findings: tuple[Finding, ...] = facts.findings
+    path = config_path(config, parameters)
+    read = Checked(production_of_2020(), ()) if path is None else read_config_at(path)
+    findings = read.findings + findings
+    if facts.value is None or read.value is None:
+        return Checked(None, findings)
+    return Checked(Tuning(read.value, facts.value), findings)
+
+
+def config_path(config: str | Path | None, parameters: str | Path | None) -> Path | None:
+    """The config.json that is meant; None for the one of 2020 production."""
+    if config is not None:
+        return Path(config)
+    return None if parameters is None else Path(parameters) / "config.json"
