@@ -15,6 +15,7 @@ from safetab.accuracy.statistics import wilson_interval
 from safetab.accuracy.theory import LevelTheory, SumOfDraws
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
+from safetab.planning.expectations import publication_chance, table_chances
 from safetab.planning.planner import plan_of_files
 from safetab.planning.run_plan import LevelPlan
 from safetab.spec.geography_levels import GeographyLevel
@@ -80,6 +81,20 @@ def test_tables_are_chosen_and_lone_totals_suppressed_as_certified_tails_say(cou
         passing = float(second.tail(county.suppression_threshold + 1 - size).mid())
         assert shown[0, place] == pytest.approx(chosen[0, place] * passing, rel=1e-6, abs=1e-12)
         assert shown[1:, place] == pytest.approx(chosen[1:, place])
+
+
+def test_theory_for_many_sizes_is_the_exact_theory_of_each(county: LevelPlan) -> None:
+    """Which the explorer tells: chances by true size, and the paper's bias."""
+    theory, sizes = LevelTheory(county, Measured.ADAPTIVE), np.array([0, 5, 19, 40, 960, 1_000, 5_030])
+    noise_of = {stage: plan.noise for stage, plan in county.stages.items()}
+    shown, bias = theory.shown_chances(sizes), theory.error(Number.TOTAL, Table.TOTAL, sizes).mean
+    for place, size in enumerate(sizes.tolist()):
+        exact = table_chances(noise_of[Stage.STAGE_1], county.thresholds, size)
+        assert theory.table_chances(sizes)[:, place] == pytest.approx([float(one.mid()) for one in exact.values()])
+        chance = publication_chance(noise_of, county.thresholds, county.suppression_threshold, size)
+        assert shown[:, place].sum() == pytest.approx(float(chance.mid()), rel=1e-7)
+        mean = noise_of[Stage.STAGE_2].mean_given_at_least(county.suppression_threshold + 1 - size)
+        assert bias[place] == pytest.approx(float(mean.mid()), rel=1e-7, abs=1e-9)
 
 
 def test_a_lone_total_is_biased_upwards_near_the_threshold_and_a_table_never_is(county: LevelPlan) -> None:
