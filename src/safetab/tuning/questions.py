@@ -106,7 +106,7 @@ def least_decimal(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
     while enough - short > 1:
         middle = (short + enough) // 2
         short, enough = (short, middle) if is_enough(middle * step) else (middle, enough)
-    return enough * step
+    return Fraction(enough) * step
 
 
 def _power_of_ten(power: int) -> Fraction:

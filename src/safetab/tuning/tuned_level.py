@@ -68,8 +68,16 @@ class TunedLevel:
 
     @property
     def main_stage(self) -> Stage | None:
-        """The stage whose draws are published: the second, or the only one of a level of totals alone."""
-        return next((stage for stage in (Stage.STAGE_2, Stage.TOTAL_ONLY) if stage in self.stages), None)
+        """The stage whose draws are published: the second, or the only one of a level of totals alone.
+
+        Doesn't depend on the budget, so a level that has none yet can be asked about.
+        """
+        iterations = self.facts.lists.iterations
+        if self.stability == 0:
+            return None
+        if iterations.adaptive:
+            return Stage.STAGE_2
+        return Stage.TOTAL_ONLY if iterations.total_only else None
 
     def noise(self, stage: Stage) -> Noise:
         return self.stages[stage].noise
