@@ -1,0 +1,1 @@
+"""The page and the workbook with which parameters are chosen. They need no confidential file."""
