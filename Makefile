@@ -15,7 +15,7 @@ test: $(VENV)/.dev ## the default test suite
 test-slow: $(VENV)/.dev ## planted bugs, a thousand million draws, ten thousand runs
 	$(BIN)/python -m pytest -n 2 -q -m slow
 
-test-browser: $(VENV)/.dev ## the report in headless Chromium: wide, narrow, dark, printed
+test-browser: $(VENV)/.dev ## the report in headless Chromium: wide, narrow, dark, printed; the workbook in LibreOffice
 	$(BIN)/python -m pytest -q -m browser
 
 audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes

@@ -10,55 +10,55 @@ from safetab.explorer.workbook_sheets import Sheet, Styles
 ACCURACY = "What is exact"
 _FLOATS = "exact, but for the 15 digits of a spreadsheet"
 _ROWS = (
-    ("Inputs, totals, shares, bounded loss", "sums and products", _FLOATS),
+    ("totals, shares, bounded loss", "sums and products", _FLOATS),
     ("sigma and scale of the stages", "√(stability / (2 rho share)); stability / (epsilon share)", _FLOATS),
     (
         "rho by the paper's formula",
         "1.9208 stability / margin² / (1 - gamma)",
-        f"{_FLOATS}; the formula itself is cautious",
+        f"{_FLOATS}; the formula itself asks for more than is needed",
     ),
-    ("margin of one draw and T, puredp", "closed form with LN", "exact: equal to Python's at all settings tried"),
-    ("chances and bias, puredp", "closed form with EXP", _FLOATS),
+    ("margin of one draw, T; puredp", "closed form with LN", "exact: equal to the true one at all settings tried"),
+    ("chances and bias; puredp", "closed form with EXP", _FLOATS),
     (
-        "margin of one draw or a sum, zcdp",
+        "margin of one draw or a sum; zcdp",
         "normal distribution of variance sigma² - 1/12, rounded to whole persons",
-        "from sigma 3 on equal to Python's at all settings tried; from sigma 0.7 on off by 1 person at most, at fewer"
-        " than 1 setting in 300; below 0.7 not to be used",
+        "from sigma 3 on equal to the true one at all settings tried; from 0.7 on at most 1 person off, at fewer than 1"
+        " setting in 100; below 0.7 not to be used",
     ),
     (
-        "T, zcdp",
-        "the same",
-        "from sigma 1 on equal to Python's at all settings tried with a suppression chance from 0.9 to 0.999999; from"
-        " 0.7 on off by 1 person at most",
+        "T; zcdp",
+        "the same distribution",
+        "for a suppression chance from 0.9 to 0.999999: from sigma 3 on equal to the true one at all settings tried;"
+        " from 0.7 on at most 1 person off, at fewer than 1 setting in 30",
     ),
     (
-        "margin of a sum, puredp",
-        "normal distribution with the sum's variance",
-        "approximate: from scale 1 on at most 1 person or 6 % off",
+        "margin of a sum; puredp",
+        "normal distribution of the sum's variance - 1/12, rounded",
+        "approximate: at 95 % and from scale 1 on at most 1 person or 4 % off",
     ),
     (
-        "chance of suppression and of tables, zcdp",
-        "the same normal distribution",
+        "chance of suppression and of tables; zcdp",
+        "the same distribution as for the margin",
         "from sigma 1.5 on within 0.0001; from 5 on within 0.000001",
     ),
     (
-        "bias if published, zcdp",
+        "bias if published; zcdp",
         "mean of the cut normal distribution, times sigma² / (sigma² - 1/12)",
-        "from sigma 1.5 on within 0.05 persons; from 5 on within 0.002",
+        "up to twice T: from sigma 1.5 on within 0.05 persons; from 5 on within 0.001",
     ),
     (
-        "empty groups published, zcdp",
-        "groups times the chance above",
-        "far out in the tail: from sigma 1.5 on within 2 %, from 5 on within 0.01 %, at a suppression chance of 0.9999",
+        "empty groups published; zcdp",
+        "groups times a chance far out in the tail",
+        "at a suppression chance of 0.9999: from sigma 1.5 on within 2 %, from 5 on within 0.02 %",
     ),
     (
         "least rho, by rounded normal",
         "stability / (2 (1 - gamma) (((margin + 0.5) / 1.96)² + 1/12))",
-        "within 0.3 % of the least rho of 4 digits for margins from 1 on; may be too small by that much: take the one"
-        " of `safetab tune budget`",
+        "for margins from 1 on within 0.3 % of the least rho of 4 digits, and may be too small by that: before it is"
+        " used, ask `safetab tune budget`",
     ),
     (
-        "epsilon, zcdp",
+        "epsilon; zcdp",
         "rho + 2 √(rho ln(1/delta))",
         "a true upper bound, but not the tightest: the sheet Exact has a smaller one",
     ),
@@ -78,7 +78,7 @@ def write_accuracy(workbook: Workbook, styles: Styles) -> None:
         sheet.worksheet.merge_range(row, 0, row, 2, "", styles.wrapped)
         sheet.put(row, 0, line, styles.wrapped)
         sheet.worksheet.set_row(row, 32)
-    sheet.put_row(4, ("what", "formula", "how exact"), styles.head)
+    sheet.put_texts(4, ("what", "formula", "how exact"), styles.head)
     for row, cells in enumerate(_ROWS, start=5):
-        sheet.put_row(row, cells, styles.wrapped)
+        sheet.put_texts(row, cells, styles.wrapped)
         sheet.worksheet.set_row(row, 34)

@@ -8,7 +8,7 @@ from xlsxwriter import Workbook
 from xlsxwriter.chart import Chart
 
 from safetab.explorer.workbook_inputs import Inputs, level_name
-from safetab.explorer.workbook_live import Live, greater, of, one_of, position_of, rounded, when
+from safetab.explorer.workbook_live import Live, greater, of, one_of, or_nothing, position_of, rounded, when
 from safetab.explorer.workbook_noise import LiveNoise
 from safetab.explorer.workbook_results import LevelResults
 from safetab.explorer.workbook_sheets import Sheet, Styles
@@ -36,7 +36,7 @@ def first_choice(results: Sequence[LevelResults]) -> int:
 
 
 def write_curves(workbook: Workbook, inputs: Inputs, results: Sequence[LevelResults], styles: Styles) -> None:
-    sheet = Sheet(workbook, CURVES, (26, 11, 13, 13, 13, 3, 3, 12, 13, 13, 13, 13))
+    sheet = Sheet(workbook, CURVES, (26, 20, 13, 13, 13, 3, 3, 12, 13, 13, 13, 13, 3))
     sheet.put(0, 0, "Curves over the true size of a group", styles.title)
     sheet.put(2, 0, "level (choose)", styles.text)
     levels = [one.inputs for one in results]
@@ -74,8 +74,7 @@ def _write_suppression(
     stage_1, stage_2 = noises
     heads = ("true size", "over T", "chance of suppression", "bias if published, persons", "bias over T")
     sheet.put(FIRST_ROW - 2, 0, "Suppression and bias (a level without T shows its noise instead)", styles.section)
-    sheet.put_row(FIRST_ROW - 1, heads, styles.head)
-    sheet.worksheet.set_row(FIRST_ROW - 1, 48)
+    sheet.put_heads(FIRST_ROW - 1, heads, styles)
     for step in range(STEPS + 1):
         row = FIRST_ROW + step
         scale = when(threshold.is_word(""), 4 * stage_2.parameter, greater(threshold, 1))
@@ -86,14 +85,14 @@ def _write_suppression(
         suppressed = when(threshold.is_word(""), 0, alone * (1 - stage_2.at_least(threshold + 1 - size)))
         sheet.put(row, 2, _if_number(stage_2.parameter, suppressed), styles.percent)
         bias = when(threshold.is_word(""), 0, stage_2.mean_given_at_least(threshold + 1 - size))
-        bias_cell = sheet.put(row, 3, _if_number(stage_2.parameter, bias), styles.number)
-        sheet.put(row, 4, _if_number(threshold, bias_cell / greater(threshold, 1)), styles.number)
+        bias_cell = sheet.put(row, 3, or_nothing(_if_number(stage_2.parameter, bias)), styles.number)
+        sheet.put(row, 4, or_nothing(_if_number(threshold, bias_cell / greater(threshold, 1))), styles.number)
 
 
 def _write_tables(sheet: Sheet, stage_1: LiveNoise, thresholds: Sequence[Live], styles: Styles) -> None:
     heads = ("true size", "total alone", "sex by 4 ages", "sex by 9 ages", "sex by 23 ages")
     sheet.put(FIRST_ROW - 2, _TABLES_COLUMN, "Which table a group gets", styles.section)
-    sheet.put_row(FIRST_ROW - 1, heads, styles.head, _TABLES_COLUMN)
+    sheet.put_heads(FIRST_ROW - 1, heads, styles, _TABLES_COLUMN)
     lowest, highest = greater(thresholds[0], 1) / 2, greater(thresholds[2], 1) * 2
     for step in range(TABLE_STEPS + 1):
         row = FIRST_ROW + step
@@ -144,6 +143,6 @@ def _dress(chart: Chart, title: str, across: str, up: str, **x_axis: object) -> 
     grid = {"visible": True, "line": {"color": "#d5dbe3"}}
     chart.set_title({"name": title, "name_font": {"size": 12}})
     chart.set_x_axis({"name": across, "num_format": "#,##0", "major_gridlines": grid, **x_axis})
-    chart.set_y_axis({"name": up, "major_gridlines": grid})
+    chart.set_y_axis({"name": up, "major_gridlines": grid, "min": 0, **({"max": 1} if up == "chance" else {})})
     chart.set_legend({"none": True})
     chart.set_size({"width": 500, "height": 330})

@@ -25,13 +25,12 @@ _CURVE_COLUMNS = 20
 
 
 def write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None, styles: Styles) -> None:
-    sheet = Sheet(workbook, EXACT, (22, 10, 10, 10, 10, 8, *[9] * 11, 12, 14))
+    sheet = Sheet(workbook, EXACT, (22, 12, 12, 14, 14, 8, *[9] * 11, 12, 14))
     sheet.put(0, 0, "Exact values for the configuration as it was loaded", styles.title)
     words = "Computed by safetab with certified arithmetic. Numbers, not formulas: they don't follow the inputs."
     sheet.put(1, 0, words, styles.text)
     _write_losses(sheet, tuning, styles)
-    sheet.put_row(FIRST_LEVEL - 1, _HEADS, styles.head)
-    sheet.worksheet.set_row(FIRST_LEVEL - 1, 62)
+    sheet.put_heads(FIRST_LEVEL - 1, _HEADS, styles)
     row = FIRST_LEVEL
     for tuned in tuning.levels.values():
         _write_level(sheet, row, tuning, tuned, styles)
@@ -44,8 +43,7 @@ def write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None,
 def _write_losses(sheet: Sheet, tuning: Tuning, styles: Styles) -> None:
     at = f"at delta {float(DELTA):g}, rounded up"
     heads = ("people", "unbounded", "bounded", f"epsilon, unbounded, {at}", f"epsilon, bounded, {at}")
-    sheet.put_row(3, heads, styles.head)
-    sheet.worksheet.set_row(3, 62)
+    sheet.put_heads(3, heads, styles)
     losses = {f"{one.value.upper()} pass": tuning.loss_of(one) for one in tuning.config.passes}
     for row, (people, loss) in enumerate([*losses.items(), ("anybody", tuning.loss)], start=4):
         reported = reported_loss(tuning.config.privacy_definition, loss)
@@ -106,8 +104,7 @@ def _main_margin(tuned: TunedLevel) -> int:
 def _write_curve(sheet: Sheet, row: int, tuned: TunedLevel, styles: Styles) -> None:
     sheet.put(row, 0, f"Curves of {level_name(tuned.facts.level)}, exact", styles.section)
     heads = ("true size", "chance of suppression", "bias if published, persons", *(table.label for table in Table))
-    sheet.put_row(row + 1, heads, styles.head)
-    sheet.worksheet.set_row(row + 1, 48)
+    sheet.put_heads(row + 1, heads, styles)
     most = 2 * (tuned.suppression_threshold or 0)
     near_t = {most * step // _CURVE_COLUMNS for step in range(_CURVE_COLUMNS + 1)}
     near_thresholds = {size * part // 100 for size in tuned.thresholds.as_tuple for part in (98, 99, 100, 101, 102)}

@@ -86,8 +86,7 @@ def write_inputs(workbook: Workbook, tuning: Tuning, styles: Styles) -> Inputs:
     ):
         sheet.put(row, 0, line, styles.text)
     general = _write_general(sheet, tuning, styles)
-    sheet.put_row(_FIRST_LEVEL - 1, _HEADS, styles.head)
-    sheet.worksheet.set_row(_FIRST_LEVEL - 1, 62)
+    sheet.put_heads(_FIRST_LEVEL - 1, _HEADS, styles)
     race_codes = general["race_codes"]
     levels = tuple(
         _write_level(sheet, _FIRST_LEVEL + number, tuning, level, styles, race_codes)
@@ -115,7 +114,7 @@ def _write_general(sheet: Sheet, tuning: Tuning, styles: Styles) -> dict[str, Li
     for row, (key, (name, value, meaning)) in enumerate(rows.items(), start=5):
         sheet.put(row, 0, name, styles.text)
         found[key] = sheet.put(row, 2, value, styles.input)
-        sheet.put(row, 3, meaning, styles.text)
+        sheet.put(row, 3, meaning, styles.note)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import exp, floor, log, nan, pi, sqrt
+from math import exp, floor, isnan, log, nan, pi, sqrt
 from statistics import NormalDist
 
 from xlsxwriter.utility import xl_rowcol_to_cell
@@ -67,7 +67,7 @@ def of(constant: Live | float | str) -> Live:
         if not _PLAIN.fullmatch(constant):
             raise ValueError("only plain words are part of a formula")
         return Live(f'"{constant}"', constant)
-    return Live(f"{constant!r}", constant)
+    return Live(f"{constant!r}".upper(), constant)
 
 
 def _joined(left: Live, sign: str, right: Live | float, come_to: Callable[[float, float], Value]) -> Live:
@@ -82,7 +82,7 @@ def _called(name: str, come_to: Callable[..., Value], *arguments: Live) -> Live:
 
 def _come_to(come_to: Callable[..., Value], *arguments: Live) -> Value:
     values = [argument.value for argument in arguments]
-    if any(isinstance(value, str) or value != value for value in values):  # noqa: PLR0124 - nan differs from itself
+    if any(isinstance(value, str) or isnan(value) for value in values):
         return nan
     try:
         return come_to(*values)
@@ -135,6 +135,12 @@ def normal_density(number: Live) -> Live:
 def when(condition: Live, then: Live | float | str, otherwise: Live | float | str) -> Live:
     chosen, other = of(then), of(otherwise)
     return Live(f"IF({condition.text},{chosen.text},{other.text})", chosen.value if condition.value else other.value)
+
+
+def or_nothing(formula: Live) -> Live:
+    """An empty cell instead of an error."""
+    is_error = not isinstance(formula.value, str) and isnan(formula.value)
+    return Live(f'IFERROR({formula.text},"")', "" if is_error else formula.value)
 
 
 def both(one: Live, other: Live) -> Live:

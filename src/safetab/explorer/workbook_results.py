@@ -52,12 +52,11 @@ class LevelResults:
 
 
 def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> tuple[LevelResults, ...]:
-    sheet = Sheet(workbook, RESULTS, (22, 10, 10, 10, 10, 8, *[9] * 11, 12, 10, 12, 12, 9, 24))
+    sheet = Sheet(workbook, RESULTS, (22, 12, 12, 13, 13, 8, *[9] * 11, 12, 10, 12, 12, 9, 24))
     sheet.put(0, 0, "Results", styles.title)
     sheet.put(1, 0, "Margins of error (±) are in persons, each with its confidence.", styles.text)
     _write_losses(sheet, inputs, styles)
-    sheet.put_row(FIRST_LEVEL - 1, HEADS, styles.head)
-    sheet.worksheet.set_row(FIRST_LEVEL - 1, 62)
+    sheet.put_heads(FIRST_LEVEL - 1, HEADS, styles)
     rows = tuple(
         _LevelRow(sheet, FIRST_LEVEL + number, inputs, level, styles).write()
         for number, level in enumerate(inputs.levels)
@@ -72,8 +71,7 @@ def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> tuple[L
 
 def _write_losses(sheet: Sheet, inputs: Inputs, styles: Styles) -> None:
     heads = ("people", "unbounded", "bounded", "epsilon, unbounded (upper bound)", "epsilon, bounded (upper bound)")
-    sheet.put_row(3, heads, styles.head)
-    sheet.worksheet.set_row(3, 48)
+    sheet.put_heads(3, heads, styles)
     totals: list[Live] = []
     for one in TabulationPass:
         budgets = [level.budget for level in inputs.levels if level.tabulation_pass is one]
@@ -84,7 +82,7 @@ def _write_losses(sheet: Sheet, inputs: Inputs, styles: Styles) -> None:
     costliest = totals[0] if len(totals) == 1 else greater(*totals)
     _write_loss(sheet, 4 + len(totals), "anybody", costliest, inputs, styles)
     words = "rho + 2 √(rho ln(1/delta)) under zCDP; the sheet Exact has the tighter conversion"
-    sheet.put(4, 5, f"Epsilon: {words}.", styles.text)
+    sheet.put(4, 5, f"Epsilon: {words}.", styles.note)
 
 
 def _write_loss(sheet: Sheet, row: int, people: str, loss: Live, inputs: Inputs, styles: Styles) -> Live:
@@ -172,4 +170,4 @@ class _LevelRow:
         by_normal = self._put(when(can_be, least, ""), styles.budget, always=True)
         self._put(when(can_be, 1 - by_normal / by_paper, ""), styles.percent, always=True)
         too_narrow = both(inputs.is_zcdp, of(LEAST_SIGMA).is_above(main))
-        self._put(when(too_narrow, f"no: sigma is below {LEAST_SIGMA}", "yes"), styles.text)
+        self._put(when(too_narrow, f"no: sigma is below {LEAST_SIGMA}", "yes"), styles.note)

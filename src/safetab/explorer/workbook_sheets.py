@@ -11,7 +11,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from safetab.explorer.workbook_live import Live, Value, cell
 
-_INK, _PAPER, _INPUT, _QUIET = "#1d2733", "#ffffff", "#fff3c4", "#e8eef5"
+_INK, _INPUT, _QUIET = "#1d2733", "#fff3c4", "#e8eef5"
 
 
 class Styles:
@@ -25,10 +25,13 @@ class Styles:
 
         filled = {"bg_color": _INPUT, "border": 1, "border_color": "#b58900", "locked": False}
         self.text = style()
+        self.note = style(indent=1)
         self.wrapped = style(text_wrap=True, valign="top")
         self.title = style(bold=True, font_size=16)
         self.section = style(bold=True, font_size=12)
-        self.head = style(bold=True, bg_color=_QUIET, text_wrap=True, valign="bottom", border=1, border_color="#c3cedb")
+        head = {"bold": True, "bg_color": _QUIET, "text_wrap": True, "valign": "bottom", "border": 1}
+        self.head = style(**head, border_color="#c3cedb")
+        self.number_head = style(**head, border_color="#c3cedb", align="right")
         self.input = style(**filled)
         self.input_whole = style(**filled, num_format="#,##0")
         self.whole = style(num_format="#,##0")
@@ -68,10 +71,13 @@ class Sheet:
             self.worksheet.write_number(row, column, content, style)
         return cell(self.name, row, column, value)
 
-    def put_row(self, row: int, contents: Sequence[str], style: Format, column: int = 0) -> None:
+    def put_texts(self, row: int, contents: Sequence[str], style: Format) -> None:
+        for column, content in enumerate(contents):
+            self.put(row, column, content, style)
+
+    def put_heads(self, row: int, contents: Sequence[str], styles: Styles, column: int = 0) -> None:
+        """Of a table that begins in this column; numbers stand on the right, and so do their heads."""
         for offset, content in enumerate(contents):
-            self.put(row, column + offset, content, style)
-
-
-def percent_text(share: float) -> str:
-    return f"{100 * share:g} %"
+            is_text = offset == column == 0
+            self.put(row, column + offset, content, styles.head if is_text else styles.number_head)
+        self.worksheet.set_row(row, 66)
