@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow test-browser audit check bench bench-small bench-noise bench-release lock clean
+.PHONY: demo test test-slow test-browser audit check paper bench bench-small bench-noise bench-release lock clean
 
 demo: $(VENV)/.runtime ## the whole tour on synthetic people
 	$(BIN)/safetab demo build/demo --overwrite
@@ -50,6 +50,9 @@ bench-noise: $(VENV)/.dev ## draws a second beside OpenDP, in one run
 
 bench-release: $(VENV)/.dev ## rows a second and memory of a release of national size
 	$(BIN)/python -m benchmarks.release
+
+paper: $(VENV)/.dev ## the paper's tables and figures: writes docs/the-paper-reproduced.md
+	$(BIN)/python -m reproduction
 
 COMPILE := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 lock: ## renew the lock files; needs uv, which the project itself doesn't
