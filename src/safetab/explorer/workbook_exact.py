@@ -101,9 +101,13 @@ def _main_margin(tuned: TunedLevel) -> int:
     return tuned.noise(tuned.main_stage).margin_of_error(_CONFIDENCE)
 
 
+def _table_name(table: Table) -> str:
+    return f"sex by {table.cells_of_a_sex} ages" if table.cells_of_a_sex else "total alone"
+
+
 def _write_curve(sheet: Sheet, row: int, tuned: TunedLevel, styles: Styles) -> None:
     sheet.put(row, 0, f"Curves of {level_name(tuned.facts.level)}, exact", styles.section)
-    heads = ("true size", "chance of suppression", "bias if published, persons", *(table.label for table in Table))
+    heads = ("true size", "chance of suppression", "bias if published, persons", *map(_table_name, Table))
     sheet.put_heads(row + 1, heads, styles)
     most = 2 * (tuned.suppression_threshold or 0)
     near_t = {most * step // _CURVE_COLUMNS for step in range(_CURVE_COLUMNS + 1)}
