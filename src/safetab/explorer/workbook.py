@@ -18,20 +18,21 @@ from safetab.findings import Finding, InvalidInput, Severity
 from safetab.spec.tables import Stage
 from safetab.tuning.tuning import Tuning
 
-_OPTIONS = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+_OPTIONS = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False, "in_memory": True}
 
 
 def write_workbook(tuning: Tuning, path: Path) -> None:
     """A new xlsx file, whole or not at all. Raises InvalidInput if it is there already or can't be written."""
-    if path.exists():
-        raise _refused(path, "is there already. Give another file.")
     try:
+        if path.exists():
+            raise _refused(path, "is there already. Give another file.")
         with tempfile.TemporaryDirectory(prefix=".safetab-", dir=path.parent) as beside:
             made = Path(beside) / "workbook.xlsx"
             _write(tuning, made)
             made.rename(path)
     except (OSError, FileCreateError) as error:
-        reason = getattr(error, "strerror", None) or "unknown error"
+        cause = error.args[0] if isinstance(error, FileCreateError) else error
+        reason = getattr(cause, "strerror", None) or "unknown error"
         raise _refused(path, f"can't be written: {reason}.") from None
 
 

@@ -23,7 +23,7 @@ class Styles:
         def style(**more: object) -> Format:
             return workbook.add_format(base | more)
 
-        filled = {"bg_color": _INPUT, "border": 1, "border_color": "#b58900", "locked": False}
+        filled = {"bg_color": _INPUT, "border": 1, "border_color": "#b58900"}
         self.text = style()
         self.note = style(indent=1)
         self.wrapped = style(text_wrap=True, valign="top")

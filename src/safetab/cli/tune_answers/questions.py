@@ -67,10 +67,8 @@ def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str) -> A
 def _beside_the_paper(found: BudgetForMargin, symbol: str) -> str:
     if found.paper_budget is None or found.saving is None:
         return "The paper's formula is about zCDP, 95 % and a margin above 0: there is none for this."
-    return (
-        f"The paper's formula asks for {symbol} {float(found.paper_budget):.5g}: the exact margin saves"
-        f" {percent(found.saving)}."
-    )
+    saved = f"the exact margin saves {percent(found.saving)}" if found.saving > 0 else "the same, in four digits"
+    return f"The paper's formula asks for {symbol} {float(found.paper_budget):.5g}: {saved}."
 
 
 def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, number: str) -> Answer:
