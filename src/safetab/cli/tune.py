@@ -28,7 +28,7 @@ Parameters = Annotated[
 Geography = Annotated[Path | None, typer.Option(metavar="FILE", help="The geography file GRF-C.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Level = Annotated[str, typer.Argument(metavar="LEVEL", help="E.g. county-detailed.")]
-Confidence = Annotated[str, typer.Option(metavar="LEVEL", help="Of the margins of error.")]
+Confidence = Annotated[str, typer.Option(metavar="NUMBER", help="Of the margins of error.")]
 
 
 @tune.command("table-moe")

@@ -8,7 +8,7 @@ from xlsxwriter import Workbook
 from xlsxwriter.chart import Chart
 
 from safetab.explorer.workbook_inputs import Inputs, level_name
-from safetab.explorer.workbook_live import Live, greater, of, one_of, or_nothing, position_of, rounded, when
+from safetab.explorer.workbook_live import Live, greater, of, one_of, or_nothing, position_of, range_of, rounded, when
 from safetab.explorer.workbook_noise import LiveNoise
 from safetab.explorer.workbook_results import LevelResults
 from safetab.explorer.workbook_sheets import Sheet, Styles
@@ -43,8 +43,7 @@ def write_curves(workbook: Workbook, inputs: Inputs, results: Sequence[LevelResu
     name = level_name(levels[first_choice(results)].level)
     choice = sheet.put(2, 1, name, styles.input)
     names = [one.name for one in levels]
-    source = f"={names[0].text}:{names[-1].text.rpartition('!')[2]}"
-    sheet.worksheet.data_validation(2, 1, 2, 1, {"validate": "list", "source": source})
+    sheet.worksheet.data_validation(2, 1, 2, 1, {"validate": "list", "source": f"={range_of(names)}"})
     place = sheet.put(3, 1, position_of(choice, names), styles.whole)
     chosen = {
         "sigma or scale, stage 1": [one.stage_1 for one in results],

@@ -150,22 +150,23 @@ def both(one: Live, other: Live) -> Live:
 def total_of(cells: Sequence[Live]) -> Live:
     """Of neighbouring cells; words count for nothing."""
     values = [cell.value for cell in cells if not isinstance(cell.value, str)]
-    return Live(f"SUM({_range(cells)})", sum(values))
+    return Live(f"SUM({range_of(cells)})", sum(values))
 
 
 def one_of(cells: Sequence[Live], position: Live) -> Live:
     """Of neighbouring cells; the first has position 1."""
     assert isinstance(position.value, int)
-    return Live(f"INDEX({_range(cells)},{position.text})", cells[position.value - 1].value)
+    return Live(f"INDEX({range_of(cells)},{position.text})", cells[position.value - 1].value)
 
 
 def position_of(word: Live, cells: Sequence[Live]) -> Live:
     """Where in neighbouring cells a text stands; the first has position 1."""
     found = [cell.value for cell in cells].index(word.value) + 1
-    return Live(f"MATCH({word.text},{_range(cells)},0)", found)
+    return Live(f"MATCH({word.text},{range_of(cells)},0)", found)
 
 
-def _range(cells: Sequence[Live]) -> str:
+def range_of(cells: Sequence[Live]) -> str:
+    """Neighbouring cells, as formulas call them."""
     return f"{cells[0].text}:{cells[-1].text.rpartition('!')[2]}"
 
 
