@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow test-browser audit check paper bench bench-small bench-noise bench-release lock clean
+.PHONY: demo test test-slow test-browser audit check paper bench bench-small bench-noise bench-release bench-explorer lock clean
 
 demo: $(VENV)/.runtime ## the whole tour on synthetic people
 	$(BIN)/safetab demo build/demo --overwrite
@@ -15,8 +15,8 @@ test: $(VENV)/.dev ## the default test suite
 test-slow: $(VENV)/.dev ## planted bugs, a thousand million draws, ten thousand runs
 	$(BIN)/python -m pytest -n 2 -q -m slow
 
-test-browser: $(VENV)/.dev ## the report in headless Chromium: wide, narrow, dark, printed; the workbook in LibreOffice
-	$(BIN)/python -m pytest -q -m browser
+test-browser: $(VENV)/.dev ## the pages in headless Chromium: wide, narrow, dark, printed, and their numbers; the workbook
+	$(BIN)/python -m pytest -n 2 -q -m browser
 
 audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes
 	$(BIN)/safetab audit
@@ -50,6 +50,9 @@ bench-noise: $(VENV)/.dev ## draws a second beside OpenDP, in one run
 
 bench-release: $(VENV)/.dev ## rows a second and memory of a release of national size
 	$(BIN)/python -m benchmarks.release
+
+bench-explorer: $(VENV)/.dev ## how long the explorer's page takes to answer; needs chromium
+	$(BIN)/python -m benchmarks.explorer
 
 paper: $(VENV)/.dev ## the paper's tables and figures: writes docs/the-paper-reproduced.md
 	$(BIN)/python -m reproduction

@@ -49,7 +49,7 @@ def test_the_readme_shows_what_the_plan_prints() -> None:
 
 
 def test_the_examples_of_tuning_are_what_it_answers() -> None:
-    page = PROJECT / "docs" / "how-to" / "choose-parameters.md"
+    page = PROJECT / "docs" / "how-to" / "tune-on-the-terminal.md"
     assert doctest.testfile(str(page), module_relative=False).failed == 0
     shown = page.read_text().split("```\n$ safetab ")[1].split("```")[0].strip().splitlines()
     printed = CliRunner().invoke(app, shown[0].split()).stdout.strip().splitlines()

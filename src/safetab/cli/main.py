@@ -221,6 +221,45 @@ app.add_typer(tune)
 
 
 @app.command()
+def explore(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
+    ] = Path("explorer.html"),
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A config.json to start from. Default: that of --parameters.")
+    ] = None,
+    parameters: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Directory with the lists of codes and iterations. Default: 2020's numbers."),
+    ] = None,
+    geography: Annotated[
+        Path | None,
+        typer.Option(metavar="GRF-C", help="The geography file, to count its entities. Default: 2020's numbers."),
+    ] = None,
+    xlsx: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a workbook for spreadsheet programs too.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files if they are there.")] = False,
+) -> None:
+    """Write the page with which parameters are chosen.
+
+    One file that opens in any browser, without a network: budgets,
+    thresholds and race codes on one side, margins of error, suppression and
+    privacy loss on the other, and questions the other way round. Needs no
+    confidential file.
+    """
+    from safetab.cli.messages import show_findings, told_by_exit_code
+    from safetab.explorer.explore import ExplorerRequest, write_explorer
+
+    with told_by_exit_code():
+        request = ExplorerRequest(output, config, parameters, geography, xlsx, overwrite)
+        warnings = write_explorer(request)
+    show_findings(warnings)
+    for written in filter(None, (output, xlsx)):
+        typer.echo(f"Wrote {written}.")
+
+
+@app.command()
 def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
     out: Out,
     people: Annotated[int, typer.Option(help="How many people, Puerto Rico included. The nation: 334735155.")],

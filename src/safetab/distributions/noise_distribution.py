@@ -64,6 +64,13 @@ class NoiseDistribution(ABC):
         """P[X <= value]."""
         return self.tail(-value, bits)
 
+    def chance_between(self, at_least: int, below: int, bits: int = DEFAULT_BITS) -> arb:
+        """P[at_least <= X < below], from the smaller tails, so that a small chance keeps its digits."""
+        if below <= 0:
+            at_least, below = 1 - below, 1 - at_least
+        with ctx.workprec(bits):
+            return self.tail(at_least, bits) - self.tail(below, bits)
+
     def probability(self, value: int, bits: int = DEFAULT_BITS) -> arb:
         """P[X = value]."""
         with ctx.workprec(bits):

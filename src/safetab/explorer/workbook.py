@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 from xlsxwriter import Workbook
@@ -14,26 +13,19 @@ from safetab.explorer.workbook_exact import can_be_drawn, write_exact
 from safetab.explorer.workbook_inputs import write_inputs
 from safetab.explorer.workbook_results import write_results
 from safetab.explorer.workbook_sheets import Styles
-from safetab.findings import Finding, InvalidInput, Severity
+from safetab.new_file import write_new_file
 from safetab.spec.tables import Stage
 from safetab.tuning.tuning import Tuning
 
 _OPTIONS = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False, "in_memory": True}
 
 
-def write_workbook(tuning: Tuning, path: Path) -> None:
-    """A new xlsx file, whole or not at all. Raises InvalidInput if it is there already or can't be written."""
-    try:
-        if path.exists():
-            raise _refused(path, "is there already. Give another file.")
-        with tempfile.TemporaryDirectory(prefix=".safetab-", dir=path.parent) as beside:
-            made = Path(beside) / "workbook.xlsx"
-            _write(tuning, made)
-            made.rename(path)
-    except (OSError, FileCreateError) as error:
-        cause = error.args[0] if isinstance(error, FileCreateError) else error
-        reason = getattr(cause, "strerror", None) or "unknown error"
-        raise _refused(path, f"can't be written: {reason}.") from None
+def write_workbook(tuning: Tuning, path: Path, *, overwrite: bool | None = None) -> None:
+    """An xlsx file, whole or not at all. Raises InvalidInput if that can't be done.
+
+    `overwrite` is what the user said; None if the command doesn't ask.
+    """
+    write_new_file(path, lambda beside: _write(tuning, beside), overwrite=overwrite)
 
 
 def _write(tuning: Tuning, path: Path) -> None:
@@ -47,8 +39,7 @@ def _write(tuning: Tuning, path: Path) -> None:
         curve_of = None
     write_exact(workbook, tuning, curve_of, styles)
     write_accuracy(workbook, styles)
-    workbook.close()
-
-
-def _refused(path: Path, message: str) -> InvalidInput:
-    return InvalidInput([Finding(Severity.ERROR, str(path), "", message)])
+    try:
+        workbook.close()
+    except FileCreateError as error:
+        raise error.args[0] from None  # the system's own error, which the caller knows how to tell

@@ -100,10 +100,14 @@ def publication_chance(
 
 def table_chances(stage_1_noise: Noise, thresholds: Thresholds, true_size: int = 0) -> Mapping[Table, arb]:
     """How likely a group of so many people gets each table."""
-    with ctx.workprec(DEFAULT_BITS):
-        at_least = [stage_1_noise.tail(thresholds.least_total_of(table) - true_size) for table in SEX_BY_AGE_TABLES]
-        chances = (1 - at_least[0], at_least[0] - at_least[1], at_least[1] - at_least[2], at_least[2])
-        return dict(zip(Table, chances, strict=True))
+    first, second, third = (thresholds.least_total_of(table) - true_size for table in SEX_BY_AGE_TABLES)
+    chances = (
+        stage_1_noise.cdf(first - 1),
+        stage_1_noise.chance_between(first, second),
+        stage_1_noise.chance_between(second, third),
+        stage_1_noise.tail(third),
+    )
+    return dict(zip(Table, chances, strict=True))
 
 
 @lru_cache(maxsize=1024)

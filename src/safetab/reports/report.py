@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from safetab.findings import Finding, InvalidInput, Severity
+from safetab.new_file import write_new_file
 from safetab.release.release_folder import open_release_folder
 from safetab.reports.page import page_of
 from safetab.reports.release_summary import release_summary
@@ -19,24 +19,13 @@ def report_of(release: Path) -> str:
 
 def report_file(release: Path, file: Path) -> None:
     """Writes the report of a release to a new file. Raises InvalidInput if that can't be done."""
-    if file.exists():
-        raise _refused(file, "is there already. Give another file with -o.")
-    page = report_of(release)
-    try:
-        with file.open("x", encoding="utf-8") as opened:
-            try:
-                opened.write(page)
-            except BaseException:
-                file.unlink()
-                raise
-    except OSError as error:
-        raise _refused(file, f"can't be written: {error.strerror or 'unknown error'}.") from None
+    write_new_file(file, lambda beside: write_report_page(release, beside))
 
 
-def _refused(file: Path, message: str) -> InvalidInput:
-    return InvalidInput([Finding(Severity.ERROR, str(file), "", message)])
+def write_report_page(release: Path, file: Path) -> None:
+    file.write_text(report_of(release), encoding="utf-8")
 
 
 def write_report(output: Path) -> None:
     """OUT/report.html, from OUT/release."""
-    (output / REPORT_FILE).write_text(report_of(output), encoding="utf-8")
+    write_report_page(output, output / REPORT_FILE)

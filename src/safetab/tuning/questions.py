@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 from types import MappingProxyType
+from typing import Final
 
 from safetab.distributions.sampler_range import out_of_sampler_range
 from safetab.planning.expectations import CONFIDENCE
@@ -19,7 +20,7 @@ from safetab.spec.tables import Stage, Table
 from safetab.tuning.tuned_level import Number, TunedLevel
 from safetab.tuning.tuning import Tuning
 
-SIGNIFICANT_DIGITS = 4
+SIGNIFICANT_DIGITS: Final = 4
 PAPER_CONSTANT = Fraction("1.9208")
 """1.96^2 / 2: the paper's rho for a 95 % margin of error of 1, if a person is in one group."""
 
@@ -102,11 +103,12 @@ def least_decimal(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
     if power is None or power == _LEAST_POWER:
         return None
     step = _power_of_ten(power - SIGNIFICANT_DIGITS)
-    short, enough = 10 ** (SIGNIFICANT_DIGITS - 1), 10**SIGNIFICANT_DIGITS
+    enough = 10**SIGNIFICANT_DIGITS
+    short = enough // 10
     while enough - short > 1:
         middle = (short + enough) // 2
         short, enough = (short, middle) if is_enough(middle * step) else (middle, enough)
-    return Fraction(enough) * step
+    return enough * step
 
 
 def _power_of_ten(power: int) -> Fraction:

@@ -40,7 +40,7 @@ class Number(Enum):
 
 @dataclass(frozen=True)
 class TunedLevel:
-    """A level with a budget above 0."""
+    """A level under a configuration; what describes its noise needs a budget above 0."""
 
     facts: LevelFacts
     config: RunConfig
@@ -70,7 +70,7 @@ class TunedLevel:
     def main_stage(self) -> Stage | None:
         """The stage whose draws are published: the second, or the only one of a level of totals alone.
 
-        Doesn't depend on the budget, so a level that has none yet can be asked about.
+        Whatever the budget; None if no person can be in any group.
         """
         iterations = self.facts.lists.iterations
         if self.stability == 0:

@@ -1,0 +1,58 @@
+"""The explorer from public files: what `safetab explore` does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetab.explorer.explorer_page import explorer_page
+from safetab.explorer.page_facts import page_facts
+from safetab.findings import Finding
+from safetab.new_file import write_new_file
+from safetab.text_files import read_text
+from safetab.tuning.tuning import Tuning, config_path, tuning_of
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorerRequest:
+    """Which files to write, and which to start from."""
+
+    page: Path
+    config: Path | None = None
+    parameters: Path | None = None
+    geography: Path | None = None
+    workbook: Path | None = None
+    overwrite: bool = False
+
+
+def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
+    """Writes the page, and the workbook if it is asked for; gives back warnings about the files read.
+
+    Raises InvalidInput, with every finding, if a file is at fault or can't be written.
+    """
+    checked = tuning_of(request.config, request.parameters, request.geography)
+    page = _page_of(checked.require(), request)
+    write_new_file(request.page, lambda beside: _write_page(page, beside), overwrite=request.overwrite)
+    return checked.warnings
+
+
+def _page_of(tuning: Tuning, request: ExplorerRequest) -> str:
+    path = config_path(request.config, request.parameters)
+    loaded = None if path is None else read_text(path)
+    return explorer_page(page_facts(tuning.facts, _source(request), loaded))
+
+
+def _write_page(page: str, file: Path) -> None:
+    file.write_text(page, encoding="utf-8")
+
+
+def _source(request: ExplorerRequest) -> str:
+    """Where the numbers of groups are from, for those who read the page."""
+    entities = "the 2020 Census" if request.geography is None else "the geography file given"
+    iterations = "the 2020 Census" if request.parameters is None else "the lists given"
+    if entities == iterations:
+        return f"Geographic entities, race and ethnicity groups, and how many of them a person can be in: {entities}."
+    return (
+        f"Geographic entities: {entities}. Race and ethnicity groups, and how many of them a person can be in:"
+        f" {iterations}."
+    )

@@ -1,0 +1,60 @@
+// Exact decimals and fractions: a budget is never a floating-point number until noise is described by it.
+
+const DECIMAL = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/;
+
+function fraction(numerator, denominator = 1n) {
+  const divisor = greatestCommonDivisor(numerator < 0n ? -numerator : numerator, denominator) || 1n;
+  return { numerator: numerator / divisor, denominator: denominator / divisor };
+}
+
+function greatestCommonDivisor(a, b) {
+  while (b) [a, b] = [b, a % b];
+  return a;
+}
+
+/** The fraction that a decimal text means; null if it isn't one. */
+function fractionOf(text) {
+  const match = DECIMAL.exec(String(text).trim());
+  if (!match || match[0].length > 60) return null;
+  const [, sign, whole, part = "", exponent = "0"] = match;
+  const digits = BigInt(whole + part) * (sign === "-" ? -1n : 1n);
+  const power = Number(exponent) - part.length;
+  return power >= 0 ? fraction(digits * 10n ** BigInt(power)) : fraction(digits, 10n ** BigInt(-power));
+}
+
+const plus = (a, b) => fraction(a.numerator * b.denominator + b.numerator * a.denominator, a.denominator * b.denominator);
+const minus = (a, b) => plus(a, { numerator: -b.numerator, denominator: b.denominator });
+const times = (a, b) => fraction(a.numerator * b.numerator, a.denominator * b.denominator);
+const isAbove = (a, b) => a.numerator * b.denominator > b.numerator * a.denominator;
+const ZERO = fraction(0n);
+const ONE = fraction(1n);
+const TWO = fraction(2n);
+
+/** The nearest double, but for a last bit or two. */
+function toNumber({ numerator, denominator }) {
+  const shift = 80 - (bitLength(numerator) - bitLength(denominator));
+  const scaled = shift >= 0 ? (numerator << BigInt(shift)) / denominator : numerator / (denominator << BigInt(-shift));
+  return shift > 1000 ? (Number(scaled) * 2 ** -1000) * 2 ** (1000 - shift) : Number(scaled) * 2 ** -shift;
+}
+
+function bitLength(integer) {
+  return (integer < 0n ? -integer : integer).toString(2).length;
+}
+
+/** The decimal text of a fraction that has one; denominators of budgets are products of 2 and 5. */
+function decimalText({ numerator, denominator }) {
+  let places = 0;
+  let scale = 1n;
+  while ((scale % denominator) !== 0n) {
+    places += 1;
+    scale *= 10n;
+    if (places > 80) return String(toNumber({ numerator, denominator }));
+  }
+  const digits = ((numerator < 0n ? -numerator : numerator) * (scale / denominator)).toString().padStart(places + 1, "0");
+  const sign = numerator < 0n ? "-" : "";
+  return sign + (places ? `${digits.slice(0, -places)}.${digits.slice(-places)}` : digits);
+}
+
+function roundedUp(a, b) {
+  return (a + b - 1n) / b;
+}

@@ -1,0 +1,175 @@
+// Two settings side by side, two kinds of noise, and the number of race codes.
+
+const NOISE_DELTA = "1e-10";
+
+function buildCompare() {
+  byId("pin").addEventListener("click", () => look({ pinned: settingInForce() }));
+  byId("return").addEventListener("click", () => {
+    byId("pin").focus();
+    change(session.pinned);
+  });
+  const tables = ["changes", "costs", "levels"].map((name) => {
+    const container = scrolling(`Comparison: ${name}`);
+    byId("compare-settings").append(container);
+    return container;
+  });
+  addSection(byId("compare"), (setting, R) => {
+    byId("return").hidden = !session.pinned || sameSetting(session.pinned, setting);
+    byId("compare-none").hidden = Boolean(session.pinned);
+    const drawn = session.pinned ? comparisonTables(session.pinned, setting, R) : [];
+    tables.forEach((container, index) => {
+      container.hidden = !drawn[index];
+      place(container, drawn[index] ?? null);
+    });
+  });
+  buildNoiseComparison();
+  buildMultiplicities();
+}
+
+function comparisonTables(a, b, Rb) {
+  const Ra = resultsOf(a);
+  return [changesTable(a, b), costsTable(a, b, Ra, Rb), comparedLevelsTable(a, b, Ra, Rb)];
+}
+
+/** Every parameter that differs, by name. */
+function changesOf(a, b) {
+  const rows = [];
+  const compare = (name, of) => { if (of(a) !== of(b)) rows.push([name, of(a), of(b)]); };
+  compare("Privacy definition", definitionName);
+  compare("Most race codes", (setting) => String(setting.max_race_codes));
+  compare("Stage 1 share, γ", (setting) => setting.gamma);
+  compare("Suppression chance", (setting) => setting.suppression_chance);
+  for (const [pass, name] of Object.entries(PASSES)) compare(name, (setting) => (setting.passes[pass] ? "tabulated" : "left out"));
+  for (const level of session.facts.levels) {
+    compare(`${levelName(level)}: budget`, (setting) => (isIncluded(setting, level.key) ? setting.budgets[level.key] : "left out"));
+    compare(`${levelName(level)}: thresholds, persons`, (setting) => thresholdsText(setting.thresholds[level.key]));
+  }
+  return rows;
+}
+
+function changesTable(a, b) {
+  const rows = changesOf(a, b);
+  if (rows.length === 0) return paragraph("A and B are the same setting. Change something above: B is always the setting in force.");
+  return captioned("What changed", [[columnHead("Parameter"), columnHead("A, pinned"), columnHead("B, in force")]],
+    rows.map(([name, one, other]) => [rowHead(name), td(one), td(other)]));
+}
+
+function costsTable(a, b, Ra, Rb) {
+  const pair = (name, path, of, kind) => [
+    rowHead(name), ...[["a", Ra], ["b", Rb]].map(([side, R]) => {
+      const value = of(R);
+      return td(value === undefined ? nothing() : numberCell(`compare/${side}/${path}`, value, kind));
+    }),
+  ];
+  const unit = symbolOf(a) === symbolOf(b) ? symbolOf(a) : `${symbolOf(a)} (A), ${symbolOf(b)} (B)`;
+  return captioned("What it costs", [[columnHead("Privacy loss and empty groups"), columnHead("A, pinned"), columnHead("B, in force")]], [
+    pair(`${unit}, whole run, unbounded`, "loss/whole_run/unbounded", (R) => R.loss.whole_run.unbounded, "text"),
+    pair(`${unit}, whole run, bounded`, "loss/whole_run/bounded", (R) => R.loss.whole_run.bounded, "text"),
+    pair("ε at δ = 1e-10, unbounded", "loss/whole_run/unbounded_epsilon", (R) => R.loss.whole_run.unbounded_epsilon, "epsilon"),
+    pair("ε at δ = 1e-10, bounded", "loss/whole_run/bounded_epsilon", (R) => R.loss.whole_run.bounded_epsilon, "epsilon"),
+    ...Object.entries(PASSES).map(([pass, name]) => pair(
+      `${unit}, ${name}, unbounded`, `loss/${pass}/unbounded`, (R) => R.loss[pass]?.unbounded, "text",
+    )),
+    pair("Possible groups", "groups", (R) => R.groups, "count"),
+    pair("Empty groups published, expected", "empty_groups_published", (R) => R.empty_groups_published, "expected"),
+  ]);
+}
+
+function comparedLevelsTable(a, b, Ra, Rb) {
+  const confidence = session.confidence;
+  const group = (label, colspan) => element("th", { scope: "colgroup", colspan }, label);
+  const heads = [
+    [
+      columnHead("Level", { rowspan: 2 }), group(`${confidence} % margin of a cell or total, ± persons`, 3),
+      group("T, persons", 3), group("Empty groups published, expected", 2),
+    ],
+    ["A", "B", "B − A", "A", "B", "B − A", "A", "B"].map((label) => columnHead(label)),
+  ];
+  const tabulated = session.facts.levels.filter(({ key }) => Ra.levels[key] || Rb.levels[key]);
+  const rows = rowsByPass(tabulated, heads[1].length + 1, (level) => {
+    const sides = { a: Ra.levels[level.key], b: Rb.levels[level.key] };
+    const marginPath = level.adaptive_iterations > 0 ? "total" : "total_only";
+    return [
+      ...comparedCells(level.key, sides, `margins/${confidence}/${marginPath}`, (one) => targetMarginOf(one, confidence), "margin", true),
+      ...comparedCells(level.key, sides, "suppression_threshold", (one) => one.suppression_threshold, "count", true),
+      ...comparedCells(level.key, sides, "empty_groups_published", (one) => one.empty_groups_published, "expected", false),
+    ];
+  });
+  return captioned("Precision of each level, side by side", heads, rows);
+}
+
+function comparedCells(key, sides, path, of, kind, withDifference) {
+  const [a, b] = ["a", "b"].map((side) => (sides[side] ? of(sides[side]) : undefined));
+  const cell = (side, value) => td(value === undefined ? nothing() : numberCell(`compare/${side}/levels/${key}/${path}`, value, kind));
+  const isComparable = typeof a === "number" && typeof b === "number";
+  const difference = td(isComparable ? differenceCell(`compare/difference/levels/${key}/${path}`, b - a, kind) : nothing());
+  return [cell("a", a), cell("b", b), ...(withDifference ? [difference] : [])];
+}
+
+function buildNoiseComparison() {
+  const delta = questionField({
+    label: "δ", start: NOISE_DELTA, entryOf: deltaEntry, attributes: { class: "short" }, onEntry: () => drawSectionOf(byId("noise")),
+  });
+  const answer = element("div", { class: "answer" });
+  const table = scrolling("Budgets of both kinds of noise");
+  const budgets = element("details", {}, element("summary", {}, "Budget of each level"), table);
+  byId("noise").append(element("div", { class: "form" }, delta.block), answer, budgets);
+  addSection(byId("noise"), (setting) => {
+    byId("noise").dataset.question = JSON.stringify({ delta: delta.entry.text, confidence: session.confidence });
+    const found = answered(() => noiseComparison(session.facts, setting, delta.entry.text, session.confidence));
+    place(answer, found?.rows ? noiseAnswer(found, delta.entry.text) : noAnswer(found, "Nothing to compare in this setting."));
+    place(table, found?.rows ? noiseTable(found) : null);
+  });
+}
+
+function noiseAnswer(found, delta) {
+  const geometric = Math.min(found.geometric_epsilon_pure, found.geometric_epsilon_by_zcdp);
+  const verdict = found.gaussian_epsilon < geometric ? "discrete Gaussian noise loses less" : "geometric noise loses less";
+  const number = (name, kind = "epsilon") => numberCell(`noise/${name}`, found[name], kind);
+  return element(
+    "div", {},
+    element("dl", { class: "read-off" },
+      fact(`discrete Gaussian: ε at δ = ${delta}`, element("strong", {}, number("gaussian_epsilon"))),
+      fact("discrete Gaussian: ρ", number("gaussian_rho", "text")),
+      fact("geometric: ε, adding up pure ε (no δ needed)", number("geometric_epsilon_pure")),
+      fact(`geometric: ε at δ = ${delta}, through zCDP`, number("geometric_epsilon_by_zcdp"))),
+    paragraph(`At the same ${session.confidence} % margins and δ = ${delta}, ${verdict}.`),
+  );
+}
+
+function noiseTable(found) {
+  const number = (row, name, kind) => td(numberCell(`noise/rows/${row.key}/${name}`, row[name], kind));
+  return captioned(`Budgets that give the same ${session.confidence} % margin`, [[
+    columnHead("Level"), columnHead(`${session.confidence} % margin, ± persons`),
+    columnHead("discrete Gaussian, ρ"), columnHead("geometric, ε"),
+  ]], rowsByPass(found.rows.map(({ key }) => levelWith(key)), 4, (level) => {
+    const row = found.rows.find(({ key }) => key === level.key);
+    return [number(row, "margin", "margin"), number(row, "gaussian_budget", "text"), number(row, "geometric_budget", "text")];
+  }));
+}
+
+function buildMultiplicities() {
+  const level = levelChoice();
+  const table = scrolling("Margins by number of race codes");
+  byId("multiplicities").append(element("div", { class: "form" }, level.block), table);
+  addSection(byId("multiplicities"), (setting, R) => {
+    level.choose();
+    place(table, R.levels[session.level] ? multiplicitiesTable(setting) : notTabulated(session.level));
+  });
+}
+
+function multiplicitiesTable(setting) {
+  const key = session.level;
+  const rows = multiplicities(session.facts, setting, key).map((row) => {
+    const number = (path, value, kind) => td(numberCell(`multiplicities/${key}/${row.codes}/${path}`, value, kind));
+    const isInForce = row.codes === setting.max_race_codes;
+    return element("tr", { class: isInForce ? "in-force" : null },
+      rowHead(`${row.codes}${isInForce ? " (in force)" : ""}`), number("stability", row.stability, "count"),
+      CONFIDENCES.map((confidence) => number(`margins/${confidence}`, row.margins[confidence], "margin")),
+      number("change", row.change, "relative"), number("continuous_change", row.continuous_change, "relative"));
+  });
+  return captioned(`${levelName(levelWith(key))}: margin of a cell by race codes, budget unchanged`, [[
+    columnHead("Most race codes"), columnHead("Most groups of a person"), ...CONFIDENCES.map((one) => columnHead(`${one} %, ± persons`)),
+    columnHead("95 % margin against 8 codes"), columnHead("σ against 8 codes"),
+  ]], rows);
+}

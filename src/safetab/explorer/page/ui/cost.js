@@ -1,0 +1,58 @@
+// What the setting costs: losses of the passes and of the run, and the curve of epsilon by delta.
+
+function buildCost() {
+  const lossTable = scrolling("Privacy loss");
+  byId("cost-losses").append(lossTable);
+  const image = element("div", { class: "chart-place" });
+  const table = scrolling("Epsilon by delta");
+  byId("cost-curve").append(element("figure", {}, image), table);
+  const redraw = () => drawEpsilonCurve(imagePlace, table, settingInForce(), resultsInForce());
+  const imagePlace = chartPlace(image, redraw);
+  addSection(byId("cost"), (setting, R) => {
+    place(lossTable, lossesTable(setting, R));
+    redraw();
+  });
+}
+
+function lossesTable(setting, R) {
+  const symbol = symbolOf(setting);
+  const withEpsilon = setting.definition === "zcdp";
+  const line = (which, name) => {
+    const loss = R.loss[which];
+    const number = (what, kind) => td(loss ? numberCell(`loss/${which}/${what}`, loss[what], kind) : nothing());
+    return [
+      rowHead(name), number("unbounded", "text"), number("bounded", "text"),
+      ...(withEpsilon ? [number("unbounded_epsilon", "epsilon"), number("bounded_epsilon", "epsilon")] : []),
+    ];
+  };
+  const heads = [[
+    columnHead("People"), columnHead(`${symbol}, unbounded`), columnHead(`${symbol}, bounded`),
+    ...(withEpsilon ? [columnHead("ε at δ = 1e-10, unbounded"), columnHead("ε at δ = 1e-10, bounded")] : []),
+  ]];
+  return captioned("Most privacy loss of a person", heads, [
+    line("us", PASSES.us), line("pr", PASSES.pr), line("whole_run", "Whole run (a person is in one of them)"),
+  ]);
+}
+
+function drawEpsilonCurve(image, table, setting, R) {
+  const curve = R.epsilon_curve;
+  if (curve.length === 0) {
+    place(image.container, paragraph("Under pure differential privacy ε holds without a δ: there is no curve to draw."));
+    place(table);
+    return;
+  }
+  const points = (which) => curve.map((one) => [-Math.log10(Number(one.delta)), one[which]]);
+  const most = Math.max(...curve.map((one) => one.bounded));
+  place(image.container, chart({
+    title: "Epsilon by delta, for the whole run; the table beside it has the numbers", width: image.width(),
+    x: { from: 5, to: 15, label: "δ", ticks: [5, 7, 9, 11, 13, 15], text: (power) => `1e-${power}` },
+    y: { from: 0, to: most * 1.05, label: "ε" },
+    lines: [{ points: points("bounded"), look: "line-b" }, { points: points("unbounded"), look: "line-a" }],
+  }), legend([
+    { name: "unbounded: a person joins or leaves", look: "line-a" }, { name: "bounded: a person's answers change", look: "line-b" },
+  ]));
+  const number = (one, which) => td(numberCell(`epsilon_curve/${one.delta}/${which}`, one[which], "epsilon"));
+  place(table, captioned("ε of the whole run, for each δ", [
+    [columnHead("δ"), columnHead("ε, unbounded"), columnHead("ε, bounded")],
+  ], curve.map((one) => [rowHead(one.delta), number(one, "unbounded"), number(one, "bounded")])));
+}

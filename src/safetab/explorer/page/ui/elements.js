@@ -1,0 +1,108 @@
+// Elements, tables and the one way in which a computed number gets onto the page.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An HTML element: attributes that are null or false are left out, a function is a listener ("onclick"). */
+function element(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+function svgElement(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function filled(made, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.flat(2).filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+let numberOfIds = 0;
+function newId(stem) {
+  numberOfIds += 1;
+  return `${stem}-${numberOfIds}`;
+}
+
+/** Every number that the arithmetic computed is shown by this function alone; `path` says which number it is. */
+function numberCell(path, value, kind) {
+  return element("span", { "data-number": path, class: "number" }, shown(value, kind));
+}
+
+/** A number with its sign and a difference of two numbers; "same" where there is none. */
+function differenceCell(path, difference, kind) {
+  const sign = difference > 0 ? "+" : "−";
+  const text = difference === 0 ? "same" : sign + shown(Math.abs(difference), kind);
+  return element("span", { "data-number": path, class: "number" }, text);
+}
+
+function nothing() {
+  return element("span", { class: "nothing" }, "–");
+}
+
+function td(...children) {
+  return element("td", {}, ...children);
+}
+
+function columnHead(label, attributes = {}) {
+  return element("th", { scope: "col", ...attributes }, label);
+}
+
+function rowHead(label, attributes = {}) {
+  return element("th", { scope: "row", ...attributes }, label);
+}
+
+/** A table with a caption; `heads` are rows of header cells, `rows` rows of cells. */
+function captioned(caption, heads, rows) {
+  return element(
+    "table", {},
+    element("caption", {}, element("span", {}, caption)),
+    element("thead", {}, heads.map((cells) => element("tr", {}, cells))),
+    element("tbody", {}, rows.map((cells) => (cells instanceof Element ? cells : element("tr", {}, cells)))),
+  );
+}
+
+/** Rows of levels, pass by pass under the name of the pass; `cellsOf(level)` are a level's cells after its name. */
+function rowsByPass(levels, columns, cellsOf) {
+  return Object.entries(PASSES).flatMap(([pass, name]) => {
+    const ofPass = levels.filter((level) => level.pass === pass);
+    if (ofPass.length === 0) return [];
+    const heading = element("tr", { class: "pass" }, element("th", { scope: "colgroup", colspan: columns }, name));
+    return [heading, ...ofPass.map((level) => element("tr", {}, rowHead(shortLevelName(level)), cellsOf(level)))];
+  });
+}
+
+/** A container that scrolls sideways by itself, so that the page never does; a tab stop only while it scrolls. */
+function scrolling(label, ...children) {
+  const container = element("div", { class: "scroll", role: "region", "aria-label": label }, ...children);
+  const watch = new ResizeObserver(() => {
+    if (container.scrollWidth > container.clientWidth + 1) container.tabIndex = 0;
+    else container.removeAttribute("tabindex");
+  });
+  watch.observe(container);
+  return container;
+}
+
+/** Puts a table into a container; the container (and where one scrolled to) stays. */
+function place(container, ...children) {
+  container.replaceChildren(...children.filter((child) => child !== null));
+}
+
+function button(label, onclick, attributes = {}) {
+  return element("button", { type: "button", onclick, ...attributes }, label);
+}
+
+function choice(label, value, chosen) {
+  return element("option", { value, selected: value === chosen }, label);
+}
+
+function paragraph(...children) {
+  return element("p", {}, ...children);
+}

@@ -1,0 +1,170 @@
+// The four figures of a level, each as a picture and as records of a table; and what holds at one true size.
+
+const TABLE_LOOKS = { suppressed: "area-none", total: "area-0", sex_age_4: "area-1", sex_age_9: "area-2", sex_age_23: "area-3" };
+const LINE_LOOKS = { total: "line-a", sex_age_4: "line-b", sex_age_9: "line-c", sex_age_23: "line-d" };
+const GUIDE_TARGET = 0.1;
+const FRACTION_TICKS = [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
+const WIDE_ENOUGH_FOR_QUARTERS = 420;
+const MOST_POINTS = 50;
+
+function withoutFractions({ suppression_threshold: T }) {
+  const sentence = T === null
+    ? "Groups of this level are never suppressed: there is no T, and publication adds no bias."
+    : `T is ${T}: there are no fractions of it to draw. Numbers at single sizes are beside the charts.`;
+  return { picture: [paragraph(sentence)], records: () => paragraph(sentence) };
+}
+
+/** A chart from 0 to 2 T, with T's fractions above. */
+function chartOverT({ level, at, width }, { title, y, valueOf, rightLabel = null }) {
+  const T = level.suppression_threshold;
+  const by = Math.max(1, Math.ceil((2 * T) / MOST_POINTS));
+  const points = Array.from({ length: Math.floor((2 * T) / by) + 1 }, (_, index) => [index * by, valueOf(at(index * by))]);
+  const most = Math.max(...points.map(([, value]) => value ?? 0));
+  const ticks = FRACTION_TICKS.filter((tick) => width > WIDE_ENOUGH_FOR_QUARTERS || tick % 0.5 === 0);
+  return chart({
+    title, width, y: { to: most * 1.05, ...y, from: 0 }, lines: [{ points, look: "line-a" }],
+    x: { from: 0, to: 2 * T, label: "true size, persons" }, topAxis: { unit: T, label: "true size as a fraction of T", ticks },
+    rightAxis: rightLabel && { unit: T, label: rightLabel },
+    guides: [{ x: T, label: `T = ${shown(T, "count")}` }], cursor: session.size, onPick: (size) => look({ size }),
+  });
+}
+
+/** Records at quarters of T; `cellsAt(size, T)` are the cells after the size. */
+function recordsOverT(level, caption, labels, cellsAt) {
+  const T = level.suppression_threshold;
+  const sizes = [...new Set(FRACTION_TICKS.map((fraction) => Math.round(fraction * T)))];
+  const heads = [["True size, persons", "as a fraction of T", ...labels].map((label) => columnHead(label))];
+  return captioned(caption, heads, sizes.map((size) => [
+    rowHead(shown(size, "count")), atCell(size, "size_of_T", size / T, "expected"), ...cellsAt(size, T),
+  ]));
+}
+
+function atCell(size, name, value, kind) {
+  return td(numberCell(`at/${session.level}/${size}/${name}`, value, kind));
+}
+
+function drawSuppression(view) {
+  const { level, at } = view;
+  if (!(level.suppression_threshold > 0)) return withoutFractions(level);
+  const y = { to: 1, label: "suppressed", ticks: [0, 0.25, 0.5, 0.75, 1], text: percentTick };
+  return {
+    picture: [chartOverT(view, {
+      title: "Chance of suppression by true size; numbers in the table below", y, valueOf: ({ suppressed }) => suppressed,
+    })],
+    records: () => recordsOverT(level, "Chance of suppression", ["suppressed", "published"], (size) => [
+      atCell(size, "suppressed", at(size).suppressed, "chance"), atCell(size, "published", at(size).published, "chance"),
+    ]),
+  };
+}
+
+function drawBias(view) {
+  const { level, at } = view;
+  if (!(level.suppression_threshold > 0)) return withoutFractions(level);
+  return {
+    picture: [chartOverT(view, {
+      title: "Bias of a published total by true size; numbers in the table below", valueOf: ({ bias }) => bias,
+      y: { label: "bias, persons" }, rightLabel: "bias as a fraction of T",
+    })],
+    records: () => recordsOverT(level, "Bias of a total that is published", ["bias, persons", "bias as a fraction of T"], (size, T) => {
+      const { bias } = at(size);
+      return [atCell(size, "bias", bias, "expected"), atCell(size, "bias_of_T", bias === null ? null : bias / T, "expected")];
+    }),
+  };
+}
+
+function drawTables({ setting, level, at, width }) {
+  const thresholds = setting.thresholds[session.level];
+  const sizes = sizesOverThresholds(thresholds, level);
+  const names = ["suppressed", ...SHOWN_TABLES.map(({ key }) => key)];
+  const chanceOf = (size, name) => (name === "suppressed" ? at(size).suppressed : at(size).tables[name]);
+  const label = (name) => (name === "suppressed" ? "nothing (suppressed)" : SHOWN_TABLES.find(({ key }) => key === name).name);
+  const image = chart({
+    title: "Chance of each table by true size; numbers in the table below", width, areas: stackedAreas(sizes, names, chanceOf),
+    x: { from: 1, to: sizes[sizes.length - 1], log: true, label: "true size, persons" },
+    y: { from: 0, to: 1, label: "chance", ticks: [0, 0.25, 0.5, 0.75, 1], text: percentTick },
+    guides: [...new Set(thresholds)].map((threshold, line) => ({ x: threshold, label: shown(threshold, "count"), line })),
+    cursor: session.size, onPick: (size) => look({ size }),
+  });
+  const heads = ["True size, persons", ...names.map((name) => (name === "total" ? "total only, or nothing" : label(name)))];
+  return {
+    picture: [image, legend(names.map((name) => ({ name: label(name), look: TABLE_LOOKS[name], isArea: true })))],
+    records: () => captioned("Chance of each table", [heads.map((name) => columnHead(name))], sampleSizes(thresholds, sizes).map((size) => [
+      rowHead(shown(size, "count")), ...names.map((name) => atCell(size, pathOfChance(name), chanceOf(size, name), "chance")),
+    ])),
+  };
+}
+
+function pathOfChance(name) {
+  return name === "suppressed" ? name : `tables/${name}`;
+}
+
+/** One upon the other from below; of the groups that get a total, the suppressed ones are the lowest area. */
+function stackedAreas(sizes, names, chanceOf) {
+  let lower = sizes.map(() => 0);
+  return names.map((name) => {
+    const heights = sizes.map((size) => chanceOf(size, name) - (name === "total" ? chanceOf(size, "suppressed") : 0));
+    const bounds = sizes.map((size, index) => [size, lower[index], lower[index] + heights[index]]);
+    lower = bounds.map(([, , upper]) => upper);
+    return { bounds, look: TABLE_LOOKS[name] };
+  });
+}
+
+function drawRelative({ setting, level, at, width }) {
+  const thresholds = setting.thresholds[session.level];
+  const sizes = sizesOverThresholds(thresholds, level);
+  const lines = SHOWN_TABLES.map(({ key, numbers }) => ({
+    look: LINE_LOOKS[key], points: sizes.map((size) => [size, at(size).relative[key]?.[numbers[0]] ?? null]),
+  }));
+  const values = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
+  const least = 10 ** Math.floor(Math.log10(Math.min(...values, GUIDE_TARGET)));
+  const image = chart({
+    title: "95 percent margin relative to the average number, by true size; numbers in the table below", width, lines,
+    x: { from: 1, to: sizes[sizes.length - 1], log: true, label: "true size, persons" },
+    y: { from: Math.max(least, 1e-5), to: 10, log: true, label: "95 % margin / number", text: percentTick },
+    guides: [{ y: GUIDE_TARGET, label: "10 %" }], cursor: session.size, onPick: (size) => look({ size }),
+  });
+  const names = SHOWN_TABLES.map(({ key, name, cells }) => (
+    { name: cells ? `a cell of ${name}` : "the total alone", look: LINE_LOOKS[key] }
+  ));
+  return { picture: [image, legend(names)], records: () => relativeRecords(sampleSizes(thresholds, sizes), at) };
+}
+
+function relativeRecords(samples, at) {
+  const columns = SHOWN_TABLES.flatMap(({ key, numbers }) => numbers.map((number) => ({ key, number })));
+  const groups = SHOWN_TABLES.map(({ name, numbers }) => element("th", { scope: "colgroup", colspan: numbers.length }, capitalized(name)));
+  const heads = [[columnHead("True size, persons", { rowspan: 2 }), ...groups], columns.map(({ number }) => columnHead(NUMBERS[number]))];
+  return captioned("95 % margin of error relative to the number", heads, samples.map((size) => [
+    rowHead(shown(size, "count")), ...columns.map(({ key, number }) => relativeCell(size, at, key, number)),
+  ]));
+}
+
+function relativeCell(size, at, key, number) {
+  return atCell(size, `relative/${key}/${number}`, at(size).relative[key]?.[number] ?? null, "relative");
+}
+
+/** What happens to a group of the chosen true size. */
+function chancesAt(level, here) {
+  const base = `at/${session.level}/${session.size}`;
+  const line = (name, path, value, kind, unit = "") => fact(name, numberCell(`${base}/${path}`, value, kind), unit);
+  const tableName = (table) => (table.key === "total" ? "total only, or nothing" : table.name);
+  const T = level.suppression_threshold;
+  return element(
+    "dl", { class: "read-off" },
+    line("suppressed", "suppressed", here.suppressed, "chance"),
+    line("published", "published", here.published, "chance"),
+    SHOWN_TABLES.map((table) => line(tableName(table), `tables/${table.key}`, here.tables[table.key], "chance")),
+    line("bias of a published total", "bias", here.bias, "expected", " persons"),
+    T > 0 && here.bias !== null ? line("bias as a fraction of T", "bias_of_T", here.bias / T, "expected") : null,
+  );
+}
+
+/** How large margins are beside the numbers of a group of the chosen true size. */
+function relativesAt(at) {
+  const heads = [["Table", ...Object.values(NUMBERS)].map((name) => columnHead(name))];
+  return captioned("95 % margin relative to the number", heads, SHOWN_TABLES.map((table) => [
+    rowHead(capitalized(table.name)),
+    ...Object.keys(NUMBERS).map((number) => (
+      table.numbers.includes(number) ? relativeCell(session.size, at, table.key, number) : td(nothing())
+    )),
+  ]));
+}

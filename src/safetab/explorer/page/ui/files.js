@@ -1,0 +1,126 @@
+// Files in and out: config.json, tables as CSV. Nothing leaves the machine: a download is made from what is on the page.
+
+const MOST_CONFIG_BYTES = 5e6;
+
+function buildFiles() {
+  byId("save").addEventListener("click", saveConfig);
+  byId("load").addEventListener("change", loadConfig);
+  byId("save-levels").addEventListener("click", () => download(`levels-${dateStamp()}.csv`, "text/csv", csvOf(levelsRecords())));
+  byId("save-margins").addEventListener("click", () => download(`margins-${dateStamp()}.csv`, "text/csv", csvOf(marginsRecords())));
+  byId("save-curves").addEventListener("click", () => {
+    const records = curvesRecords();
+    if (records) download(`curves-${session.level.replace(",", "-level-")}-${dateStamp()}.csv`, "text/csv", csvOf(records));
+    else announce(`${levelName(levelWith(session.level))} isn't tabulated: it has no curves.`);
+  });
+}
+
+function download(name, type, content) {
+  const address = URL.createObjectURL(new Blob([content], { type: `${type};charset=utf-8` }));
+  const link = element("a", { href: address, download: name, hidden: true });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
+  announce(`Saved ${name}.`);
+}
+
+function saveConfig() {
+  const { base, setting } = entryInForce();
+  download("config.json", "application/json", configText(session.facts, base, setting));
+}
+
+async function loadConfig(event) {
+  const [file] = event.target.files;
+  if (!file) return;
+  const problems = file.size > MOST_CONFIG_BYTES
+    ? ["The file is larger than any config.json. Choose the config.json of a run."]
+    : startFromFile(file.name, await file.text());
+  showProblems(file.name, problems);
+  event.target.value = "";
+}
+
+function startFromFile(name, text) {
+  const preset = { name: `loaded ${name}`, config: text };
+  const problems = startFrom(preset);
+  if (problems.length === 0) addPreset(preset);
+  return problems;
+}
+
+function showProblems(name, problems) {
+  const box = byId("load-problems");
+  box.hidden = problems.length === 0;
+  place(box, ...(problems.length ? [
+    element("p", {}, element("strong", {}, `${name} has ${counted(problems.length, "problem", "problems")}; the setting stays as it was:`)),
+    element("ul", {}, problems.map((problem) => element("li", {}, problem))),
+  ] : []));
+  if (problems.length === 0) announce(`${name} is in force.`);
+}
+
+/** Records as RFC 4180 text, with the mark that makes Excel read UTF-8. */
+function csvOf(records) {
+  const cell = (value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  };
+  return `\ufeff${records.map((record) => record.map(cell).join(",")).join("\r\n")}\r\n`;
+}
+
+function levelsRecords() {
+  const setting = settingInForce();
+  const R = resultsInForce();
+  const spread = spreadName(setting) === "σ" ? "sigma" : "scale";
+  const head = [
+    "pass", "geography_level", "iteration_level", `budget_${spokenSymbolOf(setting)}`, "share_of_pass",
+    "threshold_4_ages", "threshold_9_ages", "threshold_23_ages", "stability", `${spread}_stage_1`, `${spread}_stage_2`,
+    `${spread}_total_only`, "suppression_threshold_T", "groups", "empty_groups_published",
+  ];
+  return [head, ...session.facts.levels.map((level) => {
+    const result = R.levels[level.key];
+    const stage = (name) => result?.stages[name]?.parameter;
+    return [
+      level.pass, level.geography, level.iterations, setting.passes[level.pass] ? setting.budgets[level.key] : "0", result?.share,
+      ...setting.thresholds[level.key], result?.stability, stage("stage_1"), stage("stage_2"), stage("total_only"),
+      result?.suppression_threshold, result?.groups, result?.empty_groups_published,
+    ];
+  })];
+}
+
+/** One record a margin: level, table, number, confidence. */
+function marginsRecords() {
+  const R = resultsInForce();
+  const records = [["pass", "geography_level", "iteration_level", "table", "number", "confidence_percent", "margin_of_error_persons"]];
+  for (const level of session.facts.levels.filter(({ key }) => R.levels[key])) {
+    for (const confidence of CONFIDENCES) {
+      const margins = R.levels[level.key].margins[confidence];
+      for (const [table, inside] of Object.entries(margins)) {
+        const numbers = typeof inside === "object" && inside !== null ? Object.entries(inside) : [["total", inside]];
+        const start = [level.pass, level.geography, level.iterations, table];
+        numbers.forEach(([number, margin]) => records.push([...start, number, confidence, margin]));
+      }
+    }
+  }
+  return records;
+}
+
+function curvesRecords() {
+  const setting = settingInForce();
+  const level = resultsInForce().levels[session.level];
+  if (!level?.stages.stage_2) return null;
+  const T = level.suppression_threshold;
+  const near = T === null || T <= 0 ? [] : Array.from({ length: Math.min(2 * T, 400) + 1 }, (_, size) => size);
+  const sizes = [...new Set([0, ...near, ...sizesOverThresholds(setting.thresholds[session.level], level)])].sort((a, b) => a - b);
+  const relatives = SHOWN_TABLES.flatMap(({ key, numbers }) => numbers.map((number) => [key, number]));
+  const head = [
+    "true_size_persons", "true_size_of_T", "chance_suppressed", "chance_published",
+    ...SHOWN_TABLES.map(({ key }) => `chance_${key}`), "bias_persons", "bias_of_T",
+    ...relatives.map(([key, number]) => `relative_margin_95_${key}_${number}`),
+  ];
+  return [head, ...sizes.map((size) => {
+    const at = atSize(session.facts, setting, session.level, size);
+    const ofT = (value) => (T > 0 && value !== null ? value / T : null);
+    return [
+      size, ofT(size), at.suppressed, at.published, ...SHOWN_TABLES.map(({ key }) => at.tables[key]), at.bias, ofT(at.bias),
+      ...relatives.map(([key, number]) => at.relative[key]?.[number]),
+    ];
+  })];
+}

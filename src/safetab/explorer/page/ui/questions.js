@@ -1,0 +1,143 @@
+// The reverse questions: from a margin to a budget, from a relative error to a threshold, from a total to margins.
+
+function buildQuestions() {
+  const questions = [budgetQuestion(), thresholdQuestion(), totalQuestion()];
+  addSection(byId("questions"), (setting, R) => questions.forEach((ask) => ask(setting, R)));
+}
+
+function redrawQuestions() {
+  drawSectionOf(byId("questions"));
+}
+
+function selectField(label, options, chosen, onChoice) {
+  const id = newId("select");
+  const choices = options.map(([value, name]) => choice(name, value, chosen));
+  const select = element("select", { id, onchange: () => onChoice(select.value) }, choices);
+  return { block: labelled(label, id, select), select };
+}
+
+function confidenceSelect(state) {
+  return selectField("Confidence", CONFIDENCES.map((one) => [one, `${one} %`]), state.confidence, (confidence) => {
+    state.confidence = confidence;
+    redrawQuestions();
+  });
+}
+
+function fact(name, ...value) {
+  return element("div", {}, element("dt", {}, name), element("dd", {}, ...value));
+}
+
+/** An answer, or the sentence of what failed: a question must never take the page down. */
+function answered(ask) {
+  try {
+    return ask();
+  } catch (failure) {
+    return { failure: `That can't be computed: ${failure.message}` };
+  }
+}
+
+function budgetQuestion() {
+  const state = { confidence: "95" };
+  const level = levelChoice();
+  const margin = questionField({
+    label: "Margin of error, ±", unit: "persons", start: "11", attributes: { inputmode: "numeric", class: "short" },
+    entryOf: (typed) => wholeEntry(typed, 0, MOST_MARGIN), onEntry: redrawQuestions,
+  });
+  const answer = element("div", { class: "answer" });
+  const use = button("Use this budget", () => useBudget(state.budget));
+  byId("question-budget").append(element("div", { class: "form" }, level.block, margin.block, confidenceSelect(state).block), answer, use);
+  return (setting) => {
+    level.choose();
+    const key = session.level;
+    const found = answered(() => leastBudget(session.facts, setting, key, margin.entry.number, state.confidence));
+    state.budget = found?.budget;
+    use.hidden = !found?.budget;
+    place(answer, found?.budget
+      ? budgetAnswer(setting, key, margin.entry.number, state.confidence, found)
+      : noAnswer(found, "No budget that the program can run gives this margin."));
+  };
+}
+
+function noAnswer(found, sentence) {
+  return paragraph(found?.failure ?? sentence);
+}
+
+function useBudget(budget) {
+  const problem = change(withBudget(settingInForce(), session.level, budget));
+  announce(problem ?? `${levelName(levelWith(session.level))} now has budget ${budget}.`);
+}
+
+function budgetAnswer(setting, key, margin, confidence, found) {
+  const base = `budget_for/${key}/${margin}/${confidence}`;
+  const symbol = symbolOf(setting);
+  return element(
+    "dl", { class: "read-off" },
+    fact(`least ${symbol} by the exact margin`, element("strong", {}, numberCell(`${base}/budget`, found.budget, "text"))),
+    fact(`${confidence} % margin it gives`, "± ", numberCell(`${base}/exact_margin`, found.exact_margin, "margin"), " persons"),
+    found.paper_budget === null
+      ? null : fact(`${symbol} by the paper's formula`, numberCell(`${base}/paper_budget`, found.paper_budget, "sigma")),
+    found.saving === null ? null : fact("saved by being exact", numberCell(`${base}/saving`, found.saving, "relative")),
+    fact("in force now", setting.budgets[key]),
+  );
+}
+
+function thresholdQuestion() {
+  const state = { confidence: "95", table: "sex_age_23", number: "cell" };
+  const level = levelChoice();
+  const relative = questionField({
+    label: "Relative error at most", unit: "%", start: "10", attributes: { class: "short" },
+    entryOf: percentEntry, onEntry: redrawQuestions,
+  });
+  const choose = (name) => (value) => { state[name] = value; redrawQuestions(); };
+  const table = selectField("Table", FINER_TABLES.map((one) => [one.key, one.name]), state.table, choose("table"));
+  const number = selectField("Number", Object.entries(NUMBERS), state.number, choose("number"));
+  const answer = element("div", { class: "answer" });
+  const use = button("Use the size as threshold", () => useThreshold(state.table, state.found.size));
+  const useCautious = button("Use the cautious threshold", () => useThreshold(state.table, state.found.cautious_threshold));
+  byId("question-threshold").append(
+    element("div", { class: "form" }, level.block, table.block, number.block, relative.block, confidenceSelect(state).block),
+    answer, element("div", { class: "buttons" }, use, useCautious),
+  );
+  return (setting, R) => {
+    level.choose();
+    const key = session.level;
+    state.found = R.levels[key]?.stages.stage_2
+      ? answered(() => thresholdFor(session.facts, setting, key, state.table, state.number, relative.entry.text, state.confidence)) : null;
+    const hasAnswer = state.found?.size !== undefined;
+    use.hidden = !hasAnswer;
+    useCautious.hidden = !hasAnswer;
+    place(answer, hasAnswer
+      ? thresholdAnswer(key, state, relative.entry.text)
+      : noAnswer(state.found, "This level isn't tabulated in this setting."));
+  };
+}
+
+/** "10" percent is the exact decimal "0.10". */
+function percentEntry(typed) {
+  const entry = decimalWithin(typed.replace(/\s*%$/, ""), { above: 0, below: 1000, words: "Write a percentage above 0 and below 1000." });
+  if (entry.problem) return entry;
+  const [whole, fraction = ""] = entry.text.split(".");
+  const padded = whole.padStart(3, "0");
+  const text = `${padded.slice(0, -2).replace(/^0+(?=\d)/, "")}.${padded.slice(-2)}${fraction}`.replace(/0+$/, "").replace(/\.$/, "");
+  return { text };
+}
+
+function thresholdAnswer(key, state, relative) {
+  const base = `threshold_for/${key}/${state.table}/${state.number}/${relative}/${state.confidence}`;
+  const inForce = settingInForce().thresholds[key][FINER_TABLES.findIndex((table) => table.key === state.table)];
+  return element(
+    "dl", { class: "read-off" },
+    fact("least true size", element("strong", {}, numberCell(`${base}/size`, state.found.size, "count")), " persons"),
+    fact(`cautious threshold: that size plus the ${state.confidence} % margin of stage 1`,
+      numberCell(`${base}/cautious_threshold`, state.found.cautious_threshold, "count"), " persons"),
+    fact("in force now", `${shown(inForce, "count")} persons`),
+  );
+}
+
+function useThreshold(table, value) {
+  const setting = settingInForce();
+  const index = FINER_TABLES.findIndex(({ key }) => key === table);
+  const thresholds = thresholdsWith(setting.thresholds[session.level], index, value);
+  const problem = change(withThresholds(setting, session.level, thresholds));
+  announce(problem ?? `Thresholds of ${levelName(levelWith(session.level))} are now ${thresholds.join(", ")}.`);
+}

@@ -1,0 +1,155 @@
+// The setting in force, what came before it (undo), what the reader looks at, and when which section is drawn.
+
+const session = {
+  facts: null,
+  entries: [], // { setting, base, from }: base is the config text that a saved file starts from
+  position: -1,
+  gesture: null, // while one slider moves or one field is typed in, its changes are one step of undo
+  pinned: null, // setting A of the comparison
+  confidence: "95",
+  level: null, // the level that is looked at in detail
+  size: 25, // true size, persons
+  sections: [],
+  waiting: [],
+  slowest: 0, // milliseconds of the slowest answer to a change, for measurement
+};
+
+function entryInForce() {
+  return session.entries[session.position];
+}
+
+function settingInForce() {
+  return entryInForce().setting;
+}
+
+const knownResults = new WeakMap();
+
+/** Computed once for each setting. */
+function resultsOf(setting) {
+  if (!knownResults.has(setting)) knownResults.set(setting, results(session.facts, setting));
+  return knownResults.get(setting);
+}
+
+function resultsInForce() {
+  return resultsOf(settingInForce());
+}
+
+const knownBases = new Map();
+
+/** Whether the setting in force is the one that it started from. */
+function isAsStarted() {
+  const { setting, base } = entryInForce();
+  if (!knownBases.has(base)) knownBases.set(base, settingOfConfig(session.facts, base).setting);
+  return sameSetting(knownBases.get(base), setting);
+}
+
+function sameSetting(one, other) {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/**
+ * Puts a setting in force and draws what follows from it.
+ * Gives back a sentence if nothing can be computed for it; then the last setting stays in force.
+ */
+function change(setting, { origin = null, gesture = null, base = null, from = null } = {}) {
+  const entry = entryInForce();
+  if (base === null && sameSetting(setting, entry.setting)) return null;
+  try {
+    resultsOf(setting);
+  } catch (failure) {
+    return `That can't be computed: ${failure.message}`;
+  }
+  const next = { setting, base: base ?? entry.base, from: from ?? entry.from };
+  if (gesture !== null && gesture === session.gesture) session.entries[session.position] = next;
+  else {
+    session.entries = [...session.entries.slice(0, session.position + 1), next];
+    session.position += 1;
+  }
+  session.gesture = gesture;
+  draw(origin);
+  return null;
+}
+
+/** Takes back what an unfinished gesture has set so far: an entry that turned wrong leaves no part of itself in force. */
+function withdraw(gesture, origin) {
+  if (session.gesture !== gesture) return;
+  session.entries = session.entries.slice(0, session.position);
+  session.position -= 1;
+  endGesture();
+  draw(origin);
+}
+
+function endGesture() {
+  session.gesture = null;
+}
+
+function step(by) {
+  const position = session.position + by;
+  if (position < 0 || position >= session.entries.length) return;
+  session.position = position;
+  endGesture();
+  draw();
+}
+
+/** A section draws itself from the setting and its results; sections out of sight are drawn right after the answer. */
+function addSection(place, drawSection) {
+  session.sections.push({ place, drawSection });
+}
+
+function draw(origin = null) {
+  const started = performance.now();
+  const inSight = session.sections.map(({ place }) => isInSight(place));
+  session.waiting = session.sections.filter((_, index) => !inSight[index]);
+  session.sections.filter((_, index) => inSight[index]).forEach((section) => drawOne(section, origin));
+  session.slowest = Math.max(session.slowest, performance.now() - started);
+  if (session.waiting.length) setTimeout(drawNextWaiting, 0, origin);
+}
+
+function drawOne(section, origin) {
+  section.drawSection(settingInForce(), resultsInForce(), origin);
+}
+
+function drawNextWaiting(origin) {
+  const section = session.waiting.shift();
+  if (!section) return;
+  const started = performance.now();
+  drawOne(section, origin);
+  session.slowest = Math.max(session.slowest, performance.now() - started);
+  if (session.waiting.length) setTimeout(drawNextWaiting, 0, origin);
+}
+
+function drawAll() {
+  session.waiting = [];
+  session.sections.forEach((section) => drawOne(section, null));
+}
+
+function isInSight(place) {
+  const box = place.getBoundingClientRect();
+  return box.bottom > 0 && box.top < window.innerHeight;
+}
+
+/** What the reader looks at; the setting stays. */
+function look(at) {
+  Object.assign(session, at);
+  draw();
+}
+
+let announcing = 0;
+/** Says a sentence to screen readers once typing and sliding have come to rest. */
+function announce(sentence) {
+  clearTimeout(announcing);
+  announcing = setTimeout(() => { byId("announcement").textContent = sentence; }, 700);
+}
+
+function withBudget(setting, key, budget) {
+  return { ...setting, budgets: { ...setting.budgets, [key]: budget } };
+}
+
+function withThresholds(setting, key, thresholds) {
+  return { ...setting, thresholds: { ...setting.thresholds, [key]: thresholds } };
+}
+
+/** One section again, for a change that only it shows. */
+function drawSectionOf(place) {
+  session.sections.filter((section) => section.place === place).forEach((section) => drawOne(section, null));
+}

@@ -1,0 +1,48 @@
+"""What the page is told when it is written: levels, groups, stabilities, and the configurations to start from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from safetab.config.config_file import budget_key, threshold_key
+from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.tuning.level_facts import Facts, LevelFacts
+from safetab.tuning.presets import presets
+from safetab.version import VERSION
+
+JsonObject = dict[str, object]
+
+
+def level_key(level: PopulationGroupLevel) -> str:
+    """How the page calls a level: "COUNTY,2"."""
+    return f"{level.geography.label},{int(level.iterations)}"
+
+
+def page_facts(facts: Facts, source: str, loaded_config: str | None) -> JsonObject:
+    """`source` says where the numbers of groups are from; `loaded_config` is the text of a valid config.json."""
+    configs: Mapping[str, str] = presets() if loaded_config is None else {"loaded config": loaded_config, **presets()}
+    return {
+        "version": VERSION,
+        "source": source,
+        "levels": [_level(of_level) for of_level in facts.values()],
+        "presets": [{"name": name, "config": text} for name, text in configs.items()],
+    }
+
+
+def _level(facts: LevelFacts) -> JsonObject:
+    level = facts.level
+    return {
+        "key": level_key(level),
+        "pass": level.geography.tabulation_pass.value,
+        "geography": level.geography.label,
+        "place": level.geography.entity_kind.noun,
+        "iterations": level.iterations.label,
+        "iteration_level": int(level.iterations),
+        "is_substate": level.geography.is_substate,
+        "entities": facts.entities,
+        "adaptive_iterations": facts.lists.iterations.adaptive,
+        "total_only_iterations": facts.lists.iterations.total_only,
+        "stability": list(facts.lists.stability_by_codes),
+        "budget_key": budget_key(level),
+        "threshold_key": threshold_key(level),
+    }

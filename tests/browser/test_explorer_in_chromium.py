@@ -1,0 +1,301 @@
+"""The explorer in headless Chromium, from a file and without a network. `make test-browser` runs these."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+from tests.browser.chromium import Watched, chromium, opened
+from tests.explorer_numbers import Asked, ExactNumbers, agrees, random_config, setting_of
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.config.config_file import parse_config
+from safetab.synthetic.demo_census import write_demo_census
+from safetab.tuning import Tuning, tuning_of
+from safetab.tuning.presets import presets, production_of_2020
+
+pytestmark = pytest.mark.browser
+FACTS = tuning_of().require().facts
+SETTINGS = 200
+CHUNK = 25
+LEVELS = ("COUNTY,2", "USA,2", "PR-TRACT,1", "STATE,1")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("explorer") / "explorer.html"
+    told = CliRunner().invoke(app, ["explore", "-o", str(file)])
+    assert told.exit_code == 0, told.output
+    return file
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def watched(browser: Browser, file: Path) -> Iterator[Watched]:
+    """A page on a desktop; it must not complain of anything, nor ask for anything but itself."""
+    with opened(browser, file, viewport={"width": 1440, "height": 900}) as one:
+        yield one
+        assert one.complaints == []
+        assert [url for url in one.requests if not url.startswith("blob:")] == [file.as_uri()]
+
+
+@pytest.fixture
+def page(watched: Watched) -> Page:
+    return watched.page
+
+
+def asked_on(page: Page) -> Asked:
+    total, noise = (
+        json.loads(page.locator(f"#{name}").get_attribute("data-question")) for name in ("question-total", "noise")
+    )
+    proportions = {key: str(value) for key, value in total["proportions"].items()}
+    return Asked(total["total"], total["confidence"], proportions, noise["delta"], noise["confidence"])
+
+
+def numbers_on(page: Page) -> list[tuple[str, str]]:
+    """Where each number stands, and how it is spelled."""
+    return [
+        tuple(pair)
+        for pair in page.eval_on_selector_all(
+            "[data-number]", "all => all.map(one => [one.dataset.number, one.textContent])"
+        )
+    ]
+
+
+def disagreements(page: Page, exact: ExactNumbers) -> list[str]:
+    shown = numbers_on(page)
+    assert len(shown) > 150
+    return [f"{path}: {text}" for path, text in shown if not agrees(text, exact.of(path))]
+
+
+@pytest.mark.parametrize("first", range(0, SETTINGS, CHUNK))
+def test_every_number_of_random_settings_is_pythons_to_the_digits_shown(page: Page, first: int) -> None:
+    base = production_of_2020()
+    pinned = None
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    page.wait_for_timeout(500)  # what is folded away is drawn when it is opened
+    for seed in range(first, first + CHUNK):
+        tuning = Tuning(random_config(base, seed), FACTS)
+        assert page.evaluate("setting => window.explorer.set(setting)", setting_of(tuning.config)) is None
+        page.evaluate("key => window.explorer.look(key)", LEVELS[seed % len(LEVELS)])
+        if pinned is None:
+            page.evaluate("document.getElementById('pin').click()")
+            page.evaluate("window.explorer.settle()")
+        exact = ExactNumbers(tuning, asked_on(page), pinned)
+        if pinned is None:
+            pinned = exact
+            exact = ExactNumbers(tuning, asked_on(page), pinned)
+        assert disagreements(page, exact) == [], f"seed {seed}"
+        assert page.evaluate("window.explorer.results().warnings") == exact.warnings
+
+
+def test_a_wrong_number_would_be_seen(page: Page) -> None:
+    """The comparison itself: half a unit of the last digit is allowed, and no more."""
+    exact = ExactNumbers(tuning_of().require(), asked_on(page))
+    assert disagreements(page, exact) == []
+    page.evaluate(
+        """document.querySelector('[data-number="levels/COUNTY,2/stages/stage_2/parameter"]').textContent = "5.6078" """
+    )
+    assert disagreements(page, exact) == ["levels/COUNTY,2/stages/stage_2/parameter: 5.6078"]
+    assert agrees("11", 11)
+    assert not agrees("12", 11)
+    assert agrees("99.99 %", 0.99994)
+    assert not agrees("99.99 %", 0.99996)
+
+
+def field(page: Page, label: str):
+    return page.get_by_label(label, exact=True).first
+
+
+def test_typed_values_answer_at_once_and_undo_takes_them_back(page: Page) -> None:
+    budget = field(page, "Budget of County, Detailed")
+    margin = field(page, "Target margin of error of County, Detailed, persons; sets the budget")
+    budget.fill("0.5")
+    assert margin.input_value() == "6"
+    assert page.locator('[data-number="loss/us/unbounded"]').first.text_content() == "5.285"
+    margin.fill("20")
+    page.keyboard.press("Enter")
+    assert Fraction(budget.input_value()) == Fraction("0.04567")
+    page.locator("#undo").click()
+    assert budget.input_value() == "0.5"
+    page.locator("#undo").click()
+    assert budget.input_value() == "0.159"
+    page.locator("#redo").click()
+    assert budget.input_value() == "0.5"
+
+
+def test_a_wrong_entry_is_told_beside_its_field_and_changes_nothing(page: Page) -> None:
+    before = page.evaluate("window.explorer.setting()")
+    for label, text in [
+        ("Budget of County, Detailed", "-1"),
+        ("Share of each budget for stage 1, gamma", "1"),
+        ("Chance that an empty group is suppressed", "many"),
+        ("Most race codes counted for a person", "9"),
+    ]:
+        entry = field(page, label)
+        entry.fill(text)
+        message = page.locator(f"#{entry.get_attribute('aria-describedby').split()[-1]}")
+        assert entry.get_attribute("aria-invalid") == "true"
+        assert message.text_content(), label
+        assert page.evaluate("window.explorer.setting()") == before
+        page.keyboard.press("Escape")
+
+
+def saved_config(page: Page) -> str:
+    with page.expect_download() as started:
+        page.locator("#save").click()
+    return Path(started.value.path()).read_text("utf-8")
+
+
+def load(page: Page, text: str) -> None:
+    page.set_input_files("#load", {"name": "config.json", "mimeType": "application/json", "buffer": text.encode()})
+    page.wait_for_timeout(100)
+
+
+def test_a_config_is_saved_as_it_was_loaded_and_changed_only_where_it_was_changed(page: Page) -> None:
+    odd = (
+        presets()["2020 production"]
+        .replace("0.159", "0.15900", 3)
+        .replace('"reader"', '"mine": [1, {"a": 2e3}],\n"reader"')
+    )
+    load(page, odd)
+    assert saved_config(page) == odd
+    field(page, "Budget of County, Detailed").fill("0.16")
+    changed = saved_config(page)
+    assert changed == odd.replace(
+        '"privacy_budget_p_level_2_county": 0.15900', '"privacy_budget_p_level_2_county": 0.16'
+    )
+    assert parse_config(changed).require().budgets != parse_config(odd).require().budgets
+
+
+@pytest.mark.parametrize("seed", range(1000, 1010))
+def test_a_saved_config_means_what_the_page_shows(page: Page, seed: int) -> None:
+    config = random_config(production_of_2020(), seed)
+    page.evaluate("setting => window.explorer.set(setting)", setting_of(config))
+    read = parse_config(saved_config(page)).require()
+    for name in ("privacy_definition", "max_race_codes", "stage_1_fraction", "zero_suppression_chance", "passes"):
+        assert getattr(read, name) == getattr(config, name)
+    assert dict(read.budgets) == dict(config.budgets)
+    assert all(config.thresholds[level] == thresholds for level, thresholds in read.thresholds.items())
+
+
+def test_a_config_saved_by_the_page_is_accepted_by_validate(page: Page, tmp_path: Path) -> None:
+    write_demo_census(tmp_path / "census")
+    parameters = tmp_path / "census" / "parameters"
+    load(page, (parameters / "config.json").read_text("utf-8"))
+    field(page, "Share of each budget for stage 1, gamma").fill("0.2")
+    (parameters / "config.json").write_text(saved_config(page), encoding="utf-8")
+    told = CliRunner().invoke(app, ["validate", str(parameters), str(tmp_path / "census" / "data")])
+    assert (told.exit_code, told.stdout) == (0, "Everything is valid.\n"), told.output
+    assert parse_config((parameters / "config.json").read_text("utf-8")).require().stage_1_fraction == Fraction(1, 5)
+
+
+def test_a_config_at_fault_is_told_whole_and_changes_nothing(page: Page) -> None:
+    before = page.evaluate("window.explorer.setting()")
+    wrong = presets()["2020 production"].replace('"zcdp"', '"<img src=x onerror=alert(1)>"').replace("0.159", "-1", 1)
+    load(page, wrong)
+    problems = page.locator("#load-problems li").all_text_contents()
+    assert len(problems) == 2
+    assert any("privacy_defn" in problem for problem in problems)
+    assert page.evaluate("window.explorer.setting()") == before
+    assert page.locator("img").count() == 0
+    load(page, "not json")
+    assert "line 1" in page.locator("#load-problems").text_content()
+
+
+def test_tables_are_downloaded_as_csv(page: Page) -> None:
+    with page.expect_download() as started:
+        page.locator("#save-margins").click()
+    lines = Path(started.value.path()).read_text("utf-8-sig").splitlines()
+    assert "us,COUNTY,Detailed,sex_age_23,total,95,75" in lines
+    with page.expect_download() as started:
+        page.locator("#save-curves").click()
+    header, *rows = Path(started.value.path()).read_text("utf-8-sig").splitlines()
+    assert header.startswith("true_size_persons,")
+    assert len(rows) > 40
+
+
+def test_the_page_can_be_used_with_the_keyboard_alone(page: Page) -> None:
+    reached = []
+    for _ in range(400):
+        page.keyboard.press("Tab")
+        name, tag, kind, visible = page.evaluate("""() => {
+            const one = document.activeElement, style = getComputedStyle(one);
+            const name = one.getAttribute("aria-label") || (one.labels && one.labels[0]?.textContent) || one.textContent || one.getAttribute("aria-labelledby") || "";
+            return [name.trim(), one.tagName, one.type || "", style.outlineStyle !== "none" || style.boxShadow !== "none"];
+        }""")
+        if tag == "BODY":
+            break
+        reached.append((name, tag, kind))
+        assert name, f"a control without a name: {tag} {kind}"
+        assert visible, f"focus can't be seen on {name}"
+    names = [name for name, _, _ in reached]
+    for wanted in (
+        "Share of each budget for stage 1, gamma",
+        "Save config.json",
+        "Pin the setting in force as A",
+        "Print this page",
+    ):
+        assert any(wanted in name for name in names), wanted
+    budget = field(page, "Budget of County, Detailed")
+    budget.focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("0.2")
+    page.keyboard.press("Tab")
+    assert page.evaluate("window.explorer.setting().budgets['COUNTY,2']") == "0.2"
+    page.locator("body").press("Control+z")
+    assert page.evaluate("window.explorer.setting().budgets['COUNTY,2']") == "0.159"
+
+
+def test_every_control_and_table_says_what_it_is(page: Page) -> None:
+    nameless = page.evaluate("""() => [...document.querySelectorAll("input, select, button")].filter(one =>
+        !(one.getAttribute("aria-label") || one.labels?.length || one.textContent.trim())).map(one => one.outerHTML)""")
+    assert nameless == []
+    assert page.evaluate("[...document.querySelectorAll('table')].filter(one => !one.caption).length") == 0
+    assert (
+        page.evaluate(
+            "[...document.querySelectorAll('svg')].filter(one => !one.getAttribute('aria-label') && one.getAttribute('aria-hidden') !== 'true' && !one.querySelector('title')).length"
+        )
+        == 0
+    )
+    assert page.evaluate("document.documentElement.lang") == "en"
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (820, "light"), (1440, "dark")])
+def test_it_fits_any_screen_and_reads_in_both_schemes(browser: Browser, file: Path, width: int, scheme: str) -> None:
+    with opened(browser, file, viewport={"width": width, "height": 740}, color_scheme=scheme) as one:
+        assert one.page.evaluate("document.documentElement.scrollWidth") <= width
+        text, ground = one.page.evaluate(
+            "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+        )
+        assert contrast(text, ground) > 7
+        assert (luminance(ground) < 0.2) == (scheme == "dark")
+        assert one.complaints == []
+
+
+def luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_the_summary_for_a_committee_is_one_page(page: Page, paper: str) -> None:
+    printed = page.pdf(format=paper)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1

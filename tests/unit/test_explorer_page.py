@@ -1,0 +1,120 @@
+"""The explorer's page as a text; tests/browser looks at it in a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.explorer.explorer_page import explorer_page, json_in_a_page, script
+from safetab.explorer.page_facts import page_facts
+from safetab.synthetic.demo_census import write_demo_census
+from safetab.tuning import tuning_of
+from safetab.tuning.presets import presets
+
+
+class _Elements(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, str] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        _, attributes = self.found[-1] if self.found else ("", {})
+        if attributes.get("id") == "facts":
+            self.texts["facts"] = self.texts.get("facts", "") + data
+
+
+def elements_of(page: str) -> _Elements:
+    elements = _Elements()
+    elements.feed(page)
+    return elements
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return explorer_page(page_facts(tuning_of().require().facts, "2020", None))
+
+
+def test_nothing_of_the_page_is_fetched_from_anywhere(page: str) -> None:
+    for tag, attributes in elements_of(page).found:
+        assert tag not in {"img", "iframe", "object", "embed", "base"}
+        assert "src" not in attributes
+        target = attributes.get("href", "")
+        assert target is not None
+        assert target.startswith(("#", "data:,")) or not target, (tag, target)
+    urls = set(re.findall(r"https?://[^\s\"'`<)]+", page))
+    assert urls <= {"http://www.w3.org/2000/svg"}  # the name of SVG, which no browser asks for
+    assert not re.search(r"\b(fetch|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import)\s*\(", script())
+    policy = next(a["content"] for t, a in elements_of(page).found if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+    assert "connect-src" not in policy
+
+
+def test_a_text_from_a_file_cannot_become_a_script() -> None:
+    hostile = '</script><script>alert("1")</script><!-- & \u2028'
+    facts = page_facts(tuning_of().require().facts, hostile, presets()["2020 production"])
+    elements = elements_of(explorer_page(facts))
+    assert sum(tag == "script" for tag, _ in elements.found) == 2  # the facts and the program
+    assert json.loads(elements.texts["facts"])["source"] == hostile
+    assert "<" not in json_in_a_page({"key": hostile})
+
+
+def test_the_facts_of_a_page_are_those_of_the_files_given(tmp_path: Path) -> None:
+    write_demo_census(tmp_path / "census")
+    parameters, data = tmp_path / "census" / "parameters", tmp_path / "census" / "data"
+    geography = next(data.glob("GRF-C*"))
+    told = CliRunner().invoke(
+        app,
+        ["explore", "-o", str(tmp_path / "e.html"), "--parameters", str(parameters), "--geography", str(geography)],
+    )
+    assert told.exit_code == 0, told.output
+    facts = json.loads(elements_of((tmp_path / "e.html").read_text("utf-8")).texts["facts"])
+    plan = json.loads(CliRunner().invoke(app, ["plan", str(parameters), str(data), "--json"]).stdout)
+    levels = {(level["geography"], level["iterations"]): level for level in facts["levels"]}
+    assert plan["levels"]
+    for level in plan["levels"]:
+        given = levels[level["geography_level"], level["iteration_level"]]
+        assert given["entities"] == level["entities"]
+        assert given["adaptive_iterations"] == level["adaptive_iterations"]
+        assert given["stability"][plan["max_race_codes"] - 1] == level["stability"]
+    assert facts["presets"][0] == {"name": "loaded config", "config": (parameters / "config.json").read_text("utf-8")}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--config", "nowhere.json"], "there is no file nowhere.json."),
+        (["--parameters", "nowhere"], "there is no file nowhere/config.json."),
+        (["--geography", "nowhere"], "nowhere"),
+        (["-o", "."], "is a directory. Give the name of a file."),
+        (["-o", "nowhere/explorer.html"], "can't be written: No such file or directory."),
+        (["-o", "there.html"], "is there already. Give another file with -o, or --overwrite."),
+    ],
+)
+def test_a_mistake_gets_a_sentence_and_no_page(
+    words: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("there.html").write_text("mine")
+    told = CliRunner().invoke(app, ["explore", *words])
+    assert (told.exit_code, sentence in told.stderr, "Traceback" in told.output) == (1, True, False), told.output
+    assert [path.name for path in tmp_path.iterdir()] == ["there.html"]
+    assert Path("there.html").read_text() == "mine"
+
+
+def test_a_page_is_replaced_where_that_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "explorer.html"
+    file.write_text("old")
+    told = CliRunner().invoke(app, ["explore", "-o", str(file), "--overwrite"])
+    assert (told.exit_code, told.stdout) == (0, f"Wrote {file}.\n")
+    assert file.read_text("utf-8").startswith("<!doctype html>")
