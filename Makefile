@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow test-browser audit check bench bench-small bench-noise bench-release bench-explorer lock clean
+.PHONY: demo test test-slow test-browser audit check paper bench bench-small bench-noise bench-release bench-explorer lock clean
 
 demo: $(VENV)/.runtime ## the whole tour on synthetic people
 	$(BIN)/safetab demo build/demo --overwrite
@@ -15,7 +15,7 @@ test: $(VENV)/.dev ## the default test suite
 test-slow: $(VENV)/.dev ## planted bugs, a thousand million draws, ten thousand runs
 	$(BIN)/python -m pytest -n 2 -q -m slow
 
-test-browser: $(VENV)/.dev ## the pages in headless Chromium: wide, narrow, dark, printed, and their numbers
+test-browser: $(VENV)/.dev ## the pages in headless Chromium: wide, narrow, dark, printed, and their numbers; the workbook
 	$(BIN)/python -m pytest -n 2 -q -m browser
 
 audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes
@@ -53,6 +53,9 @@ bench-release: $(VENV)/.dev ## rows a second and memory of a release of national
 
 bench-explorer: $(VENV)/.dev ## how long the explorer's page takes to answer; needs chromium
 	$(BIN)/python -m benchmarks.explorer
+
+paper: $(VENV)/.dev ## the paper's tables and figures: writes docs/the-paper-reproduced.md
+	$(BIN)/python -m reproduction
 
 COMPILE := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 lock: ## renew the lock files; needs uv, which the project itself doesn't

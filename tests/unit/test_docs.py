@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import importlib
 import re
 import tomllib
@@ -45,6 +46,14 @@ def test_the_readme_shows_what_the_plan_prints() -> None:
     excerpt = (PROJECT / "README.md").read_text().split("```")[7].strip("\n").splitlines()
     assert len(excerpt) > 15
     assert set(excerpt) <= printed
+
+
+def test_the_examples_of_tuning_are_what_it_answers() -> None:
+    page = PROJECT / "docs" / "how-to" / "tune-on-the-terminal.md"
+    assert doctest.testfile(str(page), module_relative=False).failed == 0
+    shown = page.read_text().split("```\n$ safetab ")[1].split("```")[0].strip().splitlines()
+    printed = CliRunner().invoke(app, shown[0].split()).stdout.strip().splitlines()
+    assert printed == shown[1:]
 
 
 def test_the_package_and_the_program_have_one_version() -> None:

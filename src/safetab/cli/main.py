@@ -19,6 +19,7 @@ from safetab.cli.release_commands import (
     Rules,
     add_release_commands,
 )
+from safetab.cli.tune import tune
 from safetab.engines.engine_kind import EngineKind
 
 app = typer.Typer(
@@ -216,6 +217,7 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
 
 
 add_release_commands(app)
+app.add_typer(tune)
 
 
 @app.command()

@@ -1,0 +1,259 @@
+"""The page docs/the-paper-reproduced.md, number by number from safetab.tuning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from reproduction.figures import continuous_bias, continuous_suppression
+from reproduction.noise_comparison import Scope, digits_where
+from safetab.planning.plan_json import exact
+from safetab.spec.geography_levels import GeographyLevel
+from safetab.spec.iterations import IterationLevel
+from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.tuning import Tuning, compare_noises, multiplicities
+from safetab.tuning.paper import THRESHOLD_BUDGETS, bias_curve, margin_table, suppression_curve, threshold_table
+
+_DELTA_DIGITS = (2, 5, 8, 10, 12, 15, 20, 25)
+
+
+def page(tuning: Tuning, scopes: Sequence[Scope]) -> str:
+    return f"{first_part(tuning)}\n\n{_noises(tuning, scopes)}\n"
+
+
+def first_part(tuning: Tuning) -> str:
+    """All but the comparison of noises, which takes longer."""
+    sections = (_opening(), _thresholds(), _margins(), _figure_1(), _figure_2(), _codes(tuning))
+    return "\n\n".join(sections)
+
+
+def _opening() -> str:
+    return """# The paper, reproduced
+
+Haney et al., *SafeTab-P: Disclosure Avoidance for the 2020 Census Detailed DHC-A* (2024), has two tables and two
+figures that are made of formulas, and two remarks about choices that were not taken. This page makes them again
+from `safetab.tuning`, whose numbers are exact, and says where exact numbers differ. `make paper` writes the page and
+its figures; a test fails when they are out of date. On the terminal: `safetab tune table-moe`, `safetab tune
+table-thresholds`, `safetab tune curve`, `safetab tune codes`, `safetab tune noise`."""
+
+
+def _thresholds() -> str:
+    rows = [(exact(row.budget), row.threshold) for row in threshold_table()]
+    return f"""## Suppression thresholds
+
+T is the least number of persons that the noise of stage 2 exceeds with a chance of at most 0.0001 (gamma 0.1,
+stability 9). The three are the paper's.
+
+{_table(("rho", "T"), rows)}"""
+
+
+def _margins() -> str:
+    rows = margin_table()
+    cells = [
+        (
+            str(row.level),
+            row.target,
+            *(row.stage_2, row.total, row.bounded_stage_2, row.bounded_total),
+            row.exact_margin,
+            exact(row.exact_total),
+            _percent(1 - row.exact_total / Fraction(row.total)),
+        )
+        for row in rows
+    ]
+    heads = (
+        *("level", "target ±", "step 2", "total", "step 2, bounded", "total, bounded"),
+        *("exact ± with that total", "least total", "saved"),
+    )
+    paper, least = sum(Fraction(row.total) for row in rows), sum(row.exact_total for row in rows)
+    return f"""## Margins of error
+
+All margins are at 95 %; losses are rho. The first five columns of numbers are the paper's, to the last digit: 1.9208
+· 9 / target² (1.9208 is 1.96²/2) rounded to three decimals, the same over 0.9 and rounded, and twice the rounded
+numbers for bounded neighbours. The last three are exact: the margin that the paper's total really gives, the least
+total of four digits that meets the target, and how much less that is.
+
+{_table(heads, cells)}
+
+The formula takes the noise for a continuous one. The discrete Gaussian's margin is a whole number of persons, and
+the formula pays for a part of a person that nobody sees: 28 % of the budget where the target is 3, and for Regional
+levels the budget of 0.008 (rounded up from 0.00768) gives ±49 instead of ±50. With the least budgets all levels of
+the US pass would cost rho {exact(Fraction(least))} instead of {exact(Fraction(paper))}: {_percent(1 - least / paper)} less, at the
+same targets."""
+
+
+def _figure_1() -> str:
+    rows = [
+        (exact(budget), f"{max(abs(chance - continuous_suppression(ratio)) for ratio, chance in curve):.3f}")
+        for budget, curve in ((budget, suppression_curve(budget)) for budget in THRESHOLD_BUDGETS)
+    ]
+    return f"""## Figure 1: how likely a group is suppressed
+
+![The chance of suppression falls from 99.99 % for an empty group to about one half at T and to almost nothing at twice T.](figures/suppression.svg)
+
+Over the true size as a part of T the paper draws one curve for all budgets. That is so if noise is continuous. With
+whole persons a group of exactly T is suppressed more often than half of the time (it must be *above* T), and the less
+noise, the more a person counts. Greatest distance of the exact chances from the continuous curve:
+
+{_table(("rho", "distance"), rows)}
+
+The chance is that of a group which gets only a total; a larger one that reaches a threshold is always published."""
+
+
+def _figure_2() -> str:
+    rows = [
+        (exact(budget), f"{max(abs(bias - continuous_bias(ratio)) for ratio, bias in curve):.3f}")
+        for budget, curve in ((budget, bias_curve(budget)) for budget in THRESHOLD_BUDGETS)
+    ]
+    return f"""## Figure 2: the bias of what is published
+
+![The bias falls from a little over T for an empty group to almost nothing at twice T.](figures/bias.svg)
+
+The mean of the noise, given that the noisy total is above T, as a part of T. The paper's formula is σ φ((T - n)/σ) /
+(1 - Φ((T - n)/σ)); with a continuous φ and Φ it is the dashed curve. The exact means lie above it, by at most, as a
+part of T:
+
+{_table(("rho", "distance"), rows)}"""
+
+
+def _codes(tuning: Tuning) -> str:
+    counties = tuning.levels[PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)]
+    rows = [
+        (row.codes, row.stability, f"±{row.margin}", _signed(row.change), _signed(row.deviation_change))
+        for row in multiplicities(counties)
+    ]
+    return f"""## Race multiplicity: from 8 codes to 3
+
+The paper: with 3 race codes instead of 8 the stability drops from 9 to 4, "resulting in a 33 % decrease in MOE". The
+noise's width is proportional to the root of the stability, and √(4/9) = 2/3: exactly a third less. Margins are whole
+persons, so at the budget of counties (rho {exact(counties.budget)}) the margin at 95 % goes from ±11 to ±7, which is 36 % less:
+
+{_table(("race codes", "stability", "margin of a cell at 95 %", "margin against 8", "noise's width against 8"), rows)}
+
+With 1 code and with 2 the stability is 3: one code can be in a group alone and in the same group in combination, and
+an ethnicity comes to it. What fewer codes cost is in no margin: people with more codes go missing from groups."""
+
+
+def _noises(tuning: Tuning, scopes: Sequence[Scope]) -> str:
+    return "\n\n".join(
+        (
+            _noises_question(scopes[0]),
+            _noises_table(scopes[0]),
+            "![Three of the four lines fall with delta and cross 7 % and 0; the line of zCDP for both stays near 40 %.]"
+            "(figures/noises-by-way.svg)",
+            _noises_crossings(scopes),
+            "![The line of the pass crosses 0 near 1e-20, that of one level near 1e-6, that of one count near 1e-2.]"
+            "(figures/noises-by-scope.svg)",
+            _noises_confidences(tuning),
+            _noises_conclusions(),
+        )
+    )
+
+
+def _noises_question(whole: Scope) -> str:
+    return f"""## Gaussian or geometric: the "7 %"
+
+The paper: under approximate differential privacy the discrete Gaussian "displayed roughly 7 % less privacy loss,
+compared to the geometric mechanism at the same accuracy targets". The analysis that it cites is not available to us,
+and the paper tells neither the delta nor how the losses were added up. So here is what can be computed: both noises
+with the margins of error that the 2020 production has (cells: ±3, ±11, ±49 at 95 %), each with the least budget that
+gives them, and the epsilon of each at the same delta, for unbounded neighbours.
+
+There are several true epsilons, since there are several ways of adding up:
+
+- **Adding pure epsilons.** Geometric noise is pure: the epsilons of the levels add up to
+  {exact(whole.geometric_epsilon)}, at delta 0 and so at every delta.
+- **By zCDP.** Gaussian noise costs rho {exact(whole.gaussian_rho)}; geometric noise costs rho
+  {float(whole.geometric_rho):.3f} ([proof](privacy.md#geometric-noise-under-zcdp)); either is converted to an epsilon at
+  delta as in [privacy.md](privacy.md#epsilon-and-delta).
+- **By loss distributions.** The distribution of the privacy loss of all counts together, for a person in 9 groups of
+  every level, who is in TotalOnly groups where there are any. This is as tight as it gets: no smaller epsilon holds
+  for such a person, up to 0.006 by rounding upward. A test compares it with Google's dp-accounting."""
+
+
+def _noises_table(whole: Scope) -> str:
+    rows = []
+    for digits in _DELTA_DIGITS:
+        savings = [f"{100 * saving(digits):.1f} %" for saving in whole.savings.values()]
+        rows.append(
+            (
+                f"1e-{digits}",
+                *(f"{whole.gaussian_by_zcdp(digits):.2f}", f"{whole.geometric_by_zcdp(digits):.2f}"),
+                *(f"{whole.gaussian_tight(digits):.2f}", f"{whole.geometric_tight(digits):.2f}"),
+                *savings,
+            )
+        )
+    heads = (
+        *("delta", "Gaussian, zCDP", "geometric, zCDP", "Gaussian, tight", "geometric, tight"),
+        *("less than pure", "less, both zCDP", "less, both tight"),
+    )
+    return f"""Epsilons of the US pass, and how much less the Gaussian has (pure epsilons: {exact(whole.geometric_epsilon)} throughout):
+
+{_table(heads, rows)}"""
+
+
+def _noises_crossings(scopes: Iterable[Scope]) -> str:
+    rows = []
+    for scope in scopes:
+        for way, saving in scope.savings.items():
+            rows.append((scope.name, way, *(_delta(digits_where(saving, wanted)) for wanted in (0.07, 0.0))))
+    return f"""At which delta the Gaussian has 7 % less, and below which delta it has more (deltas from 0.1 to 1e-40 were looked at):
+
+{_table(("what is compared", "how it is added up", "7 % less at", "reverses below"), rows)}"""
+
+
+def _delta(digits: float | None) -> str:
+    return "none" if digits is None else f"{10**-digits:.0e}".replace("e-0", "e-")
+
+
+def _noises_confidences(tuning: Tuning) -> str:
+    delta, rows = Fraction(1, 10**10), []
+    for confidence in (Fraction(50, 100), Fraction(80, 100), Fraction(90, 100), Fraction(95, 100), Fraction(99, 100)):
+        found = compare_noises(tuning, delta, confidence)
+        assert found is not None
+        pure, zcdp = (
+            _percent(1 - found.gaussian_epsilon / epsilon)
+            for epsilon in (found.geometric_epsilon_pure, found.geometric_epsilon_by_zcdp)
+        )
+        rows.append(
+            (_percent(confidence), exact(found.gaussian_epsilon), exact(found.geometric_epsilon_pure), pure, zcdp)
+        )
+    return f"""It depends on what "the same accuracy" is, too. Geometric noise has heavier tails, so the higher the confidence of the
+margin that is held equal, the better the Gaussian looks. At delta 1e-10:
+
+{_table(("equal margin at", "Gaussian, zCDP", "geometric, pure", "less than pure", "less, both zCDP"), rows)}"""
+
+
+def _noises_conclusions() -> str:
+    return """What can be concluded:
+
+- At the deltas that are usually reported (1e-10 and about), the Gaussian of the 2020 production has clearly less epsilon
+  than geometric noise with the same margins at 95 %, however it is added up: by more than the paper says.
+- With another idea of the same accuracy it is less clear: where the margins at 50 % are equal, which is the typical error
+  rather than a large one, the difference to pure epsilons at delta 1e-10 almost vanishes.
+- "7 %" is true at one delta for each way of adding up, and that delta differs by many powers of ten from way to way. For
+  the whole pass it lies between 1e-14 and 1e-19; for one level alone near 1e-5. Where both are added up by zCDP it is never
+  so little as 7 %.
+- It reverses. At delta 0 only geometric noise gives anything; for the pass it is better below about 1e-20, for one level
+  below about 1e-6, for one count already below about 1e-2. Gaussian noise is better because a person is in many counts
+  at many levels: losses of many counts partly cancel, and zCDP and loss distributions see that.
+- Adding up geometric noise by zCDP is wasteful: its tight epsilon is far smaller. A comparison by zCDP alone flatters the
+  Gaussian.
+
+What can't: which of these, if any, is the paper's 7 %. We don't have its analysis."""
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [_line(heads), "|" + "|".join("---" if number == 0 else "--:" for number in range(len(heads))) + "|"]
+    return "\n".join([*lines, *(_line(row) for row in rows)])
+
+
+def _line(cells: Iterable[object]) -> str:
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def _percent(share: Fraction | float) -> str:
+    return f"{100 * float(share):.3g} %"
+
+
+def _signed(share: Fraction | float) -> str:
+    return f"{100 * float(share):+.1f} %" if share else "0"

@@ -1,0 +1,1 @@
+"""What `safetab tune` answers: for people as sentences and tables, for programs as JSON."""

@@ -1,0 +1,193 @@
+"""One choice beside another, and what a level does to groups of different sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from safetab.cli.plan_tables import text_table
+from safetab.cli.tune_answers.answer import (
+    NONE,
+    Answer,
+    chance_text,
+    concerns_about,
+    confidence_text,
+    name,
+    percent,
+    signed_percent,
+)
+from safetab.cli.tune_answers.levels import can_be_drawn
+from safetab.cli.tune_answers.questions import no_answer
+from safetab.cli.tune_answers.words import Words
+from safetab.planning.plan_json import JsonObject, exact
+from safetab.spec.tables import Stage, Table
+from safetab.tuning.comparisons import NoiseComparison, compare_noises, multiplicities
+from safetab.tuning.concerns import concerns
+from safetab.tuning.tuned_level import TunedLevel
+from safetab.tuning.tuning import Tuning
+
+_STAGE_1_CONFIDENCE = Fraction(95, 100)
+
+
+def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
+    words = Words(tuning)
+    small, sure = words.positive(delta, "--delta", "1e-10", below=1), words.confidence(confidence)
+    words.end()
+    if not all(map(can_be_drawn, tuning.levels.values())):
+        raise no_answer("the noise of a level can't be drawn; `safetab tune levels` tells which.")
+    found = compare_noises(tuning, small, sure)
+    if found is None:
+        raise no_answer("a level has no noise of the other kind with its margin of error that can be drawn.")
+    at = confidence_text(sure)
+    levels = text_table("level", f"+/- cell\nat {at}", "Gaussian:\nrho", "geometric:\npure epsilon", "geometric:\nrho")
+    for one in found.levels:
+        levels.add_row(
+            name(one.level),
+            f"{one.margin:,}",
+            *(exact(one.gaussian_rho), exact(one.geometric_epsilon), f"{float(one.geometric_rho):.4g}"),
+        )
+    table = text_table("noise, and how its loss is added up", "epsilon", "Gaussian has")
+    for what, epsilon in _ways(found).items():
+        change = found.gaussian_epsilon / epsilon - 1
+        less_or_more = f"{percent(abs(change))} {'less' if change < 0 else 'more'}" if change else NONE
+        table.add_row(what, exact(epsilon), less_or_more)
+    return Answer(
+        for_programs={
+            "delta": exact(small),
+            "confidence": exact(sure),
+            "gaussian_rho": exact(found.gaussian_rho),
+            "gaussian_epsilon": exact(found.gaussian_epsilon),
+            "geometric_epsilon_pure": exact(found.geometric_epsilon_pure),
+            "geometric_epsilon_by_zcdp": exact(found.geometric_epsilon_by_zcdp),
+            "levels": [
+                {
+                    "level": name(one.level),
+                    "margin": one.margin,
+                    "gaussian_rho": exact(one.gaussian_rho),
+                    "geometric_epsilon": exact(one.geometric_epsilon),
+                    "geometric_rho": float(one.geometric_rho),
+                }
+                for one in found.levels
+            ],
+        },
+        tables=(
+            ("The same margins of error with both kinds of noise", levels),
+            (f"What a person loses, as (epsilon, delta) at delta {float(small):g}", table),
+        ),
+        notes=(
+            "Unbounded neighbours; of the costlier pass. Epsilons are upper bounds, and only as good as the way they"
+            " are added up: docs/the-paper-reproduced.md has tighter ones.",
+        ),
+        concerns=concerns(tuning),
+    )
+
+
+def _ways(found: NoiseComparison) -> dict[str, Fraction]:
+    return {
+        "discrete Gaussian, by zCDP": found.gaussian_epsilon,
+        "geometric, pure epsilons added (holds at delta 0)": found.geometric_epsilon_pure,
+        "geometric, by zCDP": found.geometric_epsilon_by_zcdp,
+    }
+
+
+def codes_answer(tuning: Tuning, level: str, confidence: str) -> Answer:
+    words = Words(tuning)
+    tuned, sure = words.tabulated_level(level), words.confidence(confidence)
+    words.end()
+    if not can_be_drawn(tuned):
+        raise no_answer("the noise of this level can't be drawn.")
+    rows = multiplicities(tuned, sure)
+    if not rows:
+        raise no_answer("nobody can be in a group of this level.")
+    at, symbol = confidence_text(sure), tuning.config.privacy_definition.budget_symbol
+    table = text_table("race codes", "stability", f"+/- cell\nat {at}", "margin\nagainst 8", "noise's width\nagainst 8")
+    for row in rows:
+        changes = (signed_percent(row.change), signed_percent(row.deviation_change))
+        table.add_row(str(row.codes), str(row.stability), f"{row.margin:,}", *changes)
+    return Answer(
+        for_programs={
+            "level": name(tuned.facts.level),
+            "budget": exact(tuned.budget),
+            "confidence": exact(sure),
+            "codes": [
+                {
+                    "max_race_codes": row.codes,
+                    "stability": row.stability,
+                    "margin": row.margin,
+                    "margin_change": float(row.change),
+                    "deviation_change": row.deviation_change,
+                }
+                for row in rows
+            ],
+        },
+        tables=((f"{name(tuned.facts.level)}: race codes used of a person, at {symbol} {exact(tuned.budget)}", table),),
+        notes=(
+            "Margins are whole persons, so they move in steps; the noise's width moves smoothly. With fewer codes,"
+            " people with more are missing from some of their groups: an error that no margin shows.",
+        ),
+        concerns=concerns_about(concerns(tuning), tuned.facts.level),
+    )
+
+
+def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int]) -> Answer:
+    words = Words(tuning)
+    tuned, wanted = words.adaptive_level(level), words.sizes(sizes)
+    words.end()
+    if not can_be_drawn(tuned):
+        raise no_answer("the noise of this level can't be drawn.")
+    rows = [_at_size(tuned, size) for size in wanted or telling_sizes(tuned)]
+    table = text_table(
+        *("true size", "suppressed", "total alone", "4 ages", "9 ages", "23 ages"),
+        "bias of a\npublished total",
+    )
+    for row in rows:
+        chances = [chance_text(chance) for chance in (row.suppressed, *row.tables.values())]
+        table.add_row(f"{row.size:,}", *chances, f"{row.bias:+.2f}")
+    threshold = tuned.suppression_threshold
+    return Answer(
+        for_programs={
+            "level": name(tuned.facts.level),
+            "suppression_threshold": threshold,
+            "sizes": [row.as_json for row in rows],
+        },
+        tables=((f"{name(tuned.facts.level)}: what becomes of a group of some true size", table),),
+        notes=(
+            "Nothing is suppressed at this level."
+            if threshold is None
+            else f"Suppressed: gets only a total, and that is not above T = {threshold:,}. Bias: how many persons a"
+            " published total is too high on average.",
+        ),
+        concerns=concerns_about(concerns(tuning), tuned.facts.level),
+    )
+
+
+def telling_sizes(tuned: TunedLevel) -> tuple[int, ...]:
+    """Around T, and around each threshold as far as the noise of stage 1 blurs it."""
+    blur = tuned.noise(Stage.STAGE_1).margin_of_error(_STAGE_1_CONFIDENCE)
+    threshold = tuned.suppression_threshold or 0
+    sizes = {threshold * quarters // 4 for quarters in range(9)}
+    for least in tuned.thresholds.as_tuple:
+        sizes |= {least - blur, least, least + blur}
+    return tuple(sorted(size for size in sizes if size >= 0))
+
+
+@dataclass(frozen=True, slots=True)
+class _AtSize:
+    """A group of one true size: chances, and the bias of its total."""
+
+    size: int
+    suppressed: float
+    tables: Mapping[Table, float]
+    bias: float
+
+    @property
+    def as_json(self) -> JsonObject:
+        tables = {table.label: chance for table, chance in self.tables.items()}
+        return {"size": self.size, "suppressed": self.suppressed, "tables": tables, "bias": self.bias}
+
+
+def _at_size(tuned: TunedLevel, size: int) -> _AtSize:
+    chances = {table: float(chance.mid()) for table, chance in tuned.table_chances(size).items()}
+    suppressed, bias = tuned.suppression_chance(size), tuned.bias(size)
+    return _AtSize(size, float(suppressed.mid()), chances, float(bias.mid()))

@@ -1,0 +1,175 @@
+"""What a configuration means, level by level: like a plan, without data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from rich.table import Table as TextTable
+
+from safetab.cli.plan_tables import text_table
+from safetab.cli.tune_answers.answer import NONE, Answer, confidence_text, name, percent, shown
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.sampler_range import out_of_sampler_range
+from safetab.planning.expectations import LevelMargins
+from safetab.planning.losses import DELTA, reported_loss
+from safetab.planning.plan_json import JsonObject, exact
+from safetab.privacy.composition import PrivacyLoss
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.tuning.concerns import concerns
+from safetab.tuning.tuned_level import TunedLevel
+from safetab.tuning.tuning import Tuning
+
+CONFIDENCES = (Fraction(90, 100), Fraction(95, 100), Fraction(99, 100))
+
+
+def levels_answer(tuning: Tuning) -> Answer:
+    definition = tuning.config.privacy_definition
+    margins = {
+        confidence: {tuned.facts.level: _margins(tuned, confidence) for tuned in tuning.levels.values()}
+        for confidence in CONFIDENCES
+    }
+    return Answer(
+        for_programs={
+            "privacy_definition": definition.spelling,
+            "max_race_codes": tuning.config.max_race_codes,
+            "levels": [_level(tuning, tuned) for tuned in tuning.levels.values()],
+            "groups": tuning.groups,
+            "empty_groups_published": _empty_groups(tuning),
+            "loss": {people: _loss(definition, loss) for people, loss in _losses(tuning).items()},
+        },
+        sentences=(
+            f"{tuning.groups:,} population groups at {len(tuning.levels)} levels, {definition.full_name}, gamma"
+            f" {exact(tuning.config.stage_1_fraction)}. No person record was opened.",
+        ),
+        tables=(
+            ("Levels and their noise", _noise_table(tuning)),
+            *(
+                (f"Margins of error (+/-) at {confidence_text(confidence)}, in persons", _margin_table(by_level))
+                for confidence, by_level in margins.items()
+            ),
+            ("Total privacy loss", _loss_table(tuning)),
+        ),
+        notes=(
+            "Empty groups: how many would be published, on average, if nobody were in any. T: below state level, a"
+            " group that gets only a total is published only if it is above T.",
+            "Unbounded: a person's record is added or removed; bounded: it is changed. Epsilons are rounded up.",
+        ),
+        concerns=concerns(tuning),
+    )
+
+
+def can_be_drawn(tuned: TunedLevel) -> bool:
+    return all(out_of_sampler_range(plan.noise) is None for plan in tuned.stages.values())
+
+
+def _noise_table(tuning: Tuning) -> TextTable:
+    config = tuning.config
+    parameter = "sigma" if config.privacy_definition is PrivacyDefinition.ZCDP else "scale"
+    table = text_table(
+        *("level", "groups", "stability", config.privacy_definition.budget_symbol, "share\nof its pass"),
+        *(f"{parameter}\n{what}" for what in ("stage 1", "stage 2", "total-only")),
+        *("T", "thresholds", "empty groups\npublished"),
+    )
+    for level, tuned in tuning.levels.items():
+        table.add_row(
+            name(level),
+            f"{tuned.facts.groups:,}",
+            str(tuned.stability),
+            exact(tuned.budget),
+            percent(tuning.share(level)),
+            *(_parameter(tuned, stage) for stage in (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)),
+            shown(tuned.suppression_threshold),
+            " ".join(map(str, tuned.thresholds.as_tuple)),
+            f"{tuned.empty_groups_published:,.2f}" if can_be_drawn(tuned) else NONE,
+        )
+    table.add_section()
+    empty = _empty_groups(tuning)
+    table.add_row("all levels", f"{tuning.groups:,}", *[""] * 8, NONE if empty is None else f"{empty:,.2f}")
+    return table
+
+
+def _empty_groups(tuning: Tuning) -> float | None:
+    return tuning.empty_groups_published if all(map(can_be_drawn, tuning.levels.values())) else None
+
+
+def _margin_table(by_level: Mapping[PopulationGroupLevel, LevelMargins | None]) -> TextTable:
+    table = text_table("level", "cell,\nlone total", "sex of\n4, 9, 23 ages", "total of\n4, 9, 23 ages", "total-only")
+    for level, margins in by_level.items():
+        of_ages = [] if margins is None else [margins.tables[one] for one in SEX_BY_AGE_TABLES if one in margins.tables]
+        lone = None if margins is None else margins.tables.get(Table.TOTAL)
+        table.add_row(
+            name(level),
+            shown(lone.total if lone else None),
+            " ".join(shown(of.sex_marginal) for of in of_ages) or NONE,
+            " ".join(shown(of.total) for of in of_ages) or NONE,
+            shown(margins.total_only if margins else None),
+        )
+    return table
+
+
+def _margins(tuned: TunedLevel, confidence: Fraction) -> LevelMargins | None:
+    return tuned.margins(confidence) if can_be_drawn(tuned) else None
+
+
+def _losses(tuning: Tuning) -> dict[str, PrivacyLoss]:
+    losses = {f"{one.value.upper()} pass": tuning.loss_of(one) for one in tuning.config.passes}
+    return losses | {"anybody": tuning.loss}
+
+
+def _loss_table(tuning: Tuning) -> TextTable:
+    definition = tuning.config.privacy_definition
+    symbol, is_zcdp = definition.budget_symbol, definition is PrivacyDefinition.ZCDP
+    at_delta = [f"{kind} epsilon\nat delta {float(DELTA):g}" for kind in ("unbounded", "bounded")] if is_zcdp else []
+    table = text_table("people", f"unbounded {symbol}", f"bounded {symbol}", *at_delta)
+    for people, loss in _losses(tuning).items():
+        reported = reported_loss(definition, loss)
+        epsilons = (reported.unbounded_epsilon, reported.bounded_epsilon) if is_zcdp else ()
+        table.add_row(people, *(exact(number) for number in (reported.unbounded, reported.bounded, *epsilons)))
+    return table
+
+
+def _parameter(tuned: TunedLevel, stage: Stage) -> str:
+    if stage not in tuned.stages:
+        return NONE
+    noise = tuned.noise(stage)
+    value = float(noise.sigma_squared) ** 0.5 if isinstance(noise, DiscreteGaussian) else float(noise.scale)
+    return f"{value:.5g}"
+
+
+def _level(tuning: Tuning, tuned: TunedLevel) -> JsonObject:
+    level = tuned.facts.level
+    is_zcdp = tuning.config.privacy_definition is PrivacyDefinition.ZCDP
+    return {
+        "level": name(level),
+        "groups": tuned.facts.groups,
+        "stability": tuned.stability,
+        "budget": exact(tuned.budget),
+        "share": float(tuning.share(level)),
+        "sigma" if is_zcdp else "scale": {stage.name.lower(): _parameter(tuned, stage) for stage in tuned.stages},
+        "thresholds": list(tuned.thresholds.as_tuple),
+        "suppression_threshold": tuned.suppression_threshold,
+        "empty_groups_published": tuned.empty_groups_published if can_be_drawn(tuned) else None,
+        "margins_of_error": {exact(one): _margins_json(_margins(tuned, one)) for one in CONFIDENCES},
+    }
+
+
+def _margins_json(margins: LevelMargins | None) -> JsonObject | None:
+    if margins is None:
+        return None
+    tables = {
+        table.label: {"cell": of.cell, "sex": of.sex_marginal, "total": of.total} if of.cell else {"total": of.total}
+        for table, of in margins.tables.items()
+    }
+    return {"stage_1_total": margins.stage_1_total, "total_only": margins.total_only, **tables}
+
+
+def _loss(definition: PrivacyDefinition, loss: PrivacyLoss) -> JsonObject:
+    reported = reported_loss(definition, loss)
+    values: JsonObject = {"unbounded": exact(reported.unbounded), "bounded": exact(reported.bounded)}
+    if definition is PrivacyDefinition.ZCDP:
+        epsilons = {"unbounded_epsilon": reported.unbounded_epsilon, "bounded_epsilon": reported.bounded_epsilon}
+        values |= {"delta": float(DELTA), **{key: float(epsilon) for key, epsilon in epsilons.items()}}
+    return values

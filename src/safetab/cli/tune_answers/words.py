@@ -1,0 +1,136 @@
+"""What a question says, read: levels, tables, numbers. All that is wrong with it is told at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+
+from safetab.config.config_file import budget_key, threshold_key
+from safetab.findings import FindingsOf, InvalidInput
+from safetab.planning.expectations import CONFIDENCE
+from safetab.release.release_options import confidence_of
+from safetab.spec.geography_levels import GeographyLevel, TabulationPass
+from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.spec.tables import SEX_BY_AGE_TABLES, Table
+from safetab.tuning.tuned_level import Number, TunedLevel
+from safetab.tuning.tuning import Tuning
+
+_NUMBER = re.compile(r"[0-9]{0,18}(\.[0-9]{1,18})?(e-?[0-9]{1,2})?", re.IGNORECASE)
+_MOST_MARGIN = 10**9
+
+
+class Words:
+    """Reads the words of one question and remembers what is wrong; `end` raises InvalidInput if anything is."""
+
+    def __init__(self, tuning: Tuning) -> None:
+        self._tuning = tuning
+        self._findings = FindingsOf("the question")
+
+    def end(self) -> None:
+        if self._findings.has_errors:
+            raise InvalidInput(self._findings.findings)
+
+    def level(self, text: str, where: str = "LEVEL") -> TunedLevel:
+        """Also one that has no budget yet."""
+        level = _SPELLINGS.get(_plain(text))
+        if level is None:
+            self._findings.error(where, f'"{text}" is no level. The levels are {", ".join(map(spelled, _LEVELS))}.')
+            level = _LEVELS[0]
+        return TunedLevel(self._tuning.facts[level], self._tuning.config)
+
+    def tabulated_level(self, text: str) -> TunedLevel:
+        """One that the configuration tabulates."""
+        known = len(self._findings.findings)
+        tuned = self.level(text)
+        if len(self._findings.findings) > known or tuned.facts.level in self._tuning.levels:
+            return tuned
+        level = tuned.facts.level
+        pass_runs = level.geography.tabulation_pass in self._tuning.config.passes
+        why = f"its budget {budget_key(level)} is 0" if pass_runs else "its pass doesn't run"
+        tabulated = ", ".join(map(spelled, self._tuning.levels))
+        self._findings.error("LEVEL", f"{spelled(level)} is not tabulated: {why}. Tabulated are {tabulated}.")
+        return next(iter(self._tuning.levels.values()))
+
+    def adaptive_level(self, text: str) -> TunedLevel:
+        """One with groups that get tables as their size allows."""
+        tuned = self.tabulated_level(text)
+        if not tuned.facts.lists.iterations.adaptive or not tuned.stability:
+            self._findings.error("LEVEL", f"{spelled(tuned.facts.level)} has no group that can get a sex-by-age table.")
+        return tuned
+
+    def table(self, text: str) -> Table:
+        """By its label, or by its number of ages."""
+        spellings = {str(table.cells_of_a_sex): table for table in SEX_BY_AGE_TABLES}
+        spellings |= {table.label: table for table in SEX_BY_AGE_TABLES}
+        table = spellings.get(text.strip().lower().replace("-", "_"))
+        if table is None:
+            self._findings.error("TABLE", f'"{text}" is no table. Give 4, 9 or 23: how many ages it has.')
+        return table or Table.SEX_BY_AGE_4
+
+    def number(self, text: str) -> Number:
+        numbers = {number.value: number for number in Number}
+        if text not in numbers:
+            self._findings.error("--number", f'"{text}" is none of {", ".join(numbers)}.')
+        return numbers.get(text, Number.CELL)
+
+    def tabulation_pass(self, text: str) -> TabulationPass:
+        running = {one.value: one for one in self._tuning.config.passes}
+        if text not in running:
+            self._findings.error("--pass", f'"{text}" is no pass that runs; {" and ".join(running)} would be.')
+        return running.get(text, self._tuning.config.passes[0])
+
+    def positive(self, text: str, where: str, example: str, below: int | None = None) -> Fraction:
+        """An exact number above 0, and below a limit if there is one."""
+        value = _number(text)
+        if value is None or value <= 0 or (below is not None and value >= below):
+            limit = "" if below is None else f" and below {below}"
+            self._findings.error(where, f'"{text}" is not a decimal number above 0{limit}, e.g. {example}.')
+            return Fraction(1, 2)
+        return value
+
+    def margin(self, text: str) -> int:
+        if not text.isdecimal() or len(text) > 10 or int(text) > _MOST_MARGIN:
+            self._findings.error("MARGIN", f'"{text}" is not a whole number of persons from 0 on, e.g. 11.')
+            return 1
+        return int(text)
+
+    def sizes(self, texts: Iterable[int]) -> tuple[int, ...]:
+        sizes = tuple(sorted(set(texts)))
+        if sizes and not 0 <= sizes[0] <= sizes[-1] <= _MOST_MARGIN:
+            self._findings.error("--size", f"must lie between 0 and {_MOST_MARGIN:,} persons.")
+        return sizes
+
+    def confidence(self, text: str) -> Fraction:
+        return confidence_of(text, self._findings)
+
+    def proportion(self, text: str) -> tuple[PopulationGroupLevel, Fraction]:
+        """Of county-detailed=11, say."""
+        level, equals, number = text.rpartition("=")
+        if not equals:
+            self._findings.error("--proportion", f'"{text}" is not like county-detailed=11.')
+            return _LEVELS[0], CONFIDENCE
+        return self.level(level, "--proportion").facts.level, self.positive(number, "--proportion", "11")
+
+
+def spelled(level: PopulationGroupLevel) -> str:
+    return f"{level.geography.label}-{level.iterations.label}".lower()
+
+
+def _number(text: str) -> Fraction | None:
+    return Fraction(text) if text.strip(".") and _NUMBER.fullmatch(text) and text[0] not in "eE" else None
+
+
+def _plain(text: str) -> str:
+    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _spellings(level: PopulationGroupLevel) -> Iterable[str]:
+    """As here, as in config.json, and as in the paper."""
+    yield from (spelled(level), threshold_key(level), budget_key(level))
+    if level.geography is GeographyLevel.USA:
+        yield f"nation-{level.iterations.label}"
+
+
+_LEVELS = POPULATION_GROUP_LEVELS
+_SPELLINGS = {_plain(spelling): level for level in _LEVELS for spelling in _spellings(level)}

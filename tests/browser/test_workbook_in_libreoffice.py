@@ -1,0 +1,144 @@
+"""The workbook in LibreOffice, which computes every formula anew. `make test-browser` runs these."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from openpyxl import load_workbook
+
+from safetab.config.config_file import parse_config
+from safetab.explorer.workbook import write_workbook
+from safetab.explorer.workbook_exact import margins, parameter
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.spec.tables import Stage, Thresholds
+from safetab.tuning import TunedLevel, Tuning, tuning_of
+from safetab.tuning.presets import presets
+
+pytestmark = pytest.mark.browser
+
+FIRST_LEVEL = 14  # on the sheet of inputs
+FIRST_CURVE = 14
+
+
+@pytest.fixture(scope="module")
+def production() -> Tuning:
+    config = parse_config(presets()["2020 with round-number thresholds"]).require()
+    return Tuning(config, tuning_of().require().facts)
+
+
+def changed(tuning: Tuning, definition: PrivacyDefinition) -> Tuning:
+    """Other values of everything that the sheet of inputs lets one change."""
+    factor = Fraction(7, 10) if definition is PrivacyDefinition.ZCDP else Fraction(25, 10)
+    return tuning.but(
+        privacy_definition=definition,
+        stage_1_fraction=Fraction(1, 4),
+        max_race_codes=5,
+        zero_suppression_chance=Fraction(999, 1000),
+        budgets={level: budget * factor for level, budget in tuning.config.budgets.items()},
+        thresholds=dict.fromkeys(tuning.config.thresholds, Thresholds(150, 300, 2000)),
+    )
+
+
+def with_inputs_of(book: Path, tuning: Tuning, path: Path) -> None:
+    """The workbook with other inputs, and with no number in any cell that has a formula."""
+    opened, config = load_workbook(book), tuning.config
+    sheet = opened["Inputs"]
+    sheet["C6"] = config.privacy_definition.spelling
+    sheet["C7"], sheet["C8"] = float(config.stage_1_fraction), config.max_race_codes
+    sheet["C9"] = float(config.zero_suppression_chance)
+    for row, level in enumerate(config.levels, start=FIRST_LEVEL):
+        sheet.cell(row, 3).value = float(config.budgets[level])
+        for column, threshold in enumerate(config.thresholds[level].as_tuple, start=4):
+            sheet.cell(row, column).value = threshold
+    opened.save(path)
+
+
+def computed(path: Path, tmp_path: Path):
+    """The workbook with what LibreOffice makes of its formulas."""
+    program = shutil.which("soffice") or shutil.which("libreoffice")
+    assert program, "there is no LibreOffice: apt-get install libreoffice-calc-nogui"
+    out = tmp_path / "computed"
+    profile = f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}"
+    words = [program, profile, "--headless", "--convert-to", "xlsx", "--outdir", str(out), str(path)]
+    subprocess.run(words, capture_output=True, timeout=180, check=True)
+    return load_workbook(out / path.name, data_only=True)
+
+
+def results_of(book) -> dict[str, list[object]]:
+    rows = book["Results"].iter_rows(min_row=11, values_only=True)
+    return {row[0]: [None if cell == "" else cell for cell in row[1:]] for row in rows if row[0]}
+
+
+@pytest.mark.parametrize("definition", list(PrivacyDefinition))
+def test_libreoffice_computes_what_python_computes_also_for_other_inputs(
+    production: Tuning, tmp_path: Path, definition: PrivacyDefinition
+) -> None:
+    write_workbook(production, tmp_path / "as-loaded.xlsx")
+    tuning = changed(production, definition)
+    with_inputs_of(tmp_path / "as-loaded.xlsx", tuning, tmp_path / "changed.xlsx")
+    book = computed(tmp_path / "changed.xlsx", tmp_path)
+    rows = results_of(book)
+    for level, tuned in tuning.levels.items():
+        compare_level(rows[name(level)], tuning, tuned)
+    losses = {row[0]: row[1:3] for row in book["Results"].iter_rows(min_row=5, max_row=7, values_only=True)}
+    assert losses["anybody"] == pytest.approx((float(tuning.loss.unbounded), float(tuning.loss.bounded)))
+    compare_curves(book["Curves"], tuning)
+    assert no_errors(book)
+
+
+def compare_level(row: list[object], tuning: Tuning, tuned: TunedLevel) -> None:
+    stages = (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)
+    parameters = [parameter(tuned, stage) if stage in tuned.stages else None for stage in stages]
+    assert row[0] == pytest.approx(float(tuning.share(tuned.facts.level)))
+    assert row[1:4] == pytest.approx(parameters)
+    assert row[4] == tuned.suppression_threshold
+    exact = margins(tuned)
+    if tuned.config.privacy_definition is PrivacyDefinition.ZCDP:
+        assert row[5:16] == exact
+    else:
+        assert row[5:8] + row[14:16] == exact[:3] + exact[9:]
+        assert row[8:14] == pytest.approx(exact[3:9], rel=0.04)
+    assert row[16] == pytest.approx(tuned.empty_groups_published, rel=2e-4)
+
+
+def compare_curves(sheet, tuning: Tuning) -> None:
+    (tuned,) = (tuned for level, tuned in tuning.levels.items() if name(level) == sheet["B3"].value)
+    assert sheet["B7"].value == tuned.suppression_threshold
+    for size, _, suppressed, bias, _ in sheet.iter_rows(FIRST_CURVE, FIRST_CURVE + 40, 1, 5, values_only=True):
+        assert suppressed == pytest.approx(float(tuned.suppression_chance(size).mid()), abs=1e-6)
+        assert bias == pytest.approx(float(tuned.bias(size).mid()), abs=1e-3)
+    for size, *chances in sheet.iter_rows(FIRST_CURVE, FIRST_CURVE + 60, 8, 12, values_only=True):
+        assert chances == pytest.approx(
+            [float(chance.mid()) for chance in tuned.table_chances(size).values()], abs=1e-6
+        )
+
+
+def no_errors(book) -> bool:
+    return not any(
+        str(cell).startswith("#") for sheet in book for row in sheet.iter_rows(values_only=True) for cell in row
+    )
+
+
+def test_the_numbers_kept_in_the_file_are_those_that_libreoffice_computes(production: Tuning, tmp_path: Path) -> None:
+    write_workbook(production, tmp_path / "kept.xlsx")
+    with_inputs_of(tmp_path / "kept.xlsx", production, tmp_path / "emptied.xlsx")
+    kept = load_workbook(tmp_path / "kept.xlsx", data_only=True)
+    assert load_workbook(tmp_path / "emptied.xlsx", data_only=True)["Results"]["C11"].value is None  # we would know
+    anew = computed(tmp_path / "emptied.xlsx", tmp_path)
+    compared = 0
+    for sheet in kept:
+        for row, anew_row in zip(sheet.iter_rows(), anew[sheet.title].iter_rows(), strict=False):
+            for one, other in zip(row, anew_row, strict=False):
+                if isinstance(one.value, int | float):
+                    assert other.value == pytest.approx(one.value, rel=1e-9, abs=1e-12), (sheet.title, one.coordinate)
+                    compared += 1
+    assert compared > 1500
+
+
+def name(level: PopulationGroupLevel) -> str:
+    return f"{level.geography.label} {level.iterations.label}"

@@ -1,0 +1,59 @@
+"""docs/the-paper-reproduced.md is what `make paper` writes, and its loss distributions are right."""
+
+from __future__ import annotations
+
+from math import comb, exp
+
+import pytest
+from dp_accounting import pld
+from reproduction.__main__ import files
+from reproduction.figures import paper_figures
+from reproduction.loss_distributions import Counts, together
+from reproduction.page import first_part
+from tests.conftest import PROJECT
+
+from safetab.tuning import tuning_of
+
+DOCS = PROJECT / "docs"
+
+
+def test_the_papers_numbers_on_the_page_are_up_to_date() -> None:
+    page = (DOCS / "the-paper-reproduced.md").read_text(encoding="utf-8")
+    assert page.startswith(first_part(tuning_of().require()))
+    for name, svg in paper_figures().items():
+        assert (DOCS / "figures" / name).read_text(encoding="utf-8") == svg
+
+
+@pytest.mark.slow
+def test_the_whole_page_is_up_to_date() -> None:
+    for name, text in files().items():
+        assert (DOCS / name).read_text(encoding="utf-8") == text, "run `make paper`"
+
+
+def test_geometric_losses_are_tosses_of_a_coin() -> None:
+    losses = together([Counts(9, scale=4.0)])
+    worse = 1 / (1 + exp(-1 / 4))
+    for epsilon in (0.0, 0.5, 1.3, 2.2):
+        tosses = ((comb(9, k) * worse**k * (1 - worse) ** (9 - k), (2 * k - 9) / 4) for k in range(10))
+        exact = sum(chance * (1 - exp(epsilon - loss)) for chance, loss in tosses if loss > epsilon)
+        assert exact - 1e-12 <= losses.delta(epsilon) <= exact + 1e-3
+    assert losses.epsilon(1e-30) == pytest.approx(9 / 4, abs=2e-3)
+    assert losses.delta(9 / 4 + 1e-3) == 0
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9])
+def test_losses_agree_with_dp_accounting(delta: float) -> None:
+    ours = together([Counts(9, sigma=5.6), Counts(9, sigma=16.8)]).epsilon(delta)
+    theirs = _gaussian(5.6).self_compose(9).compose(_gaussian(16.8).self_compose(9)).get_epsilon_for_delta(delta)
+    assert ours == pytest.approx(theirs, rel=0.01)
+    ours = together([Counts(9, scale=3.8), Counts(18, scale=34.0)]).epsilon(delta)
+    theirs = _geometric(3.8).self_compose(9).compose(_geometric(34.0).self_compose(18)).get_epsilon_for_delta(delta)
+    assert ours == pytest.approx(theirs, rel=0.01)
+
+
+def _gaussian(sigma: float):
+    return pld.privacy_loss_distribution.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=1e-4)
+
+
+def _geometric(scale: float):
+    return pld.privacy_loss_distribution.from_discrete_laplace_mechanism(1 / scale, value_discretization_interval=1e-4)

@@ -1,0 +1,147 @@
+"""What a configuration means for a level."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from tests.conftest import SMALL_EXAMPLE
+
+import safetab
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.findings import InvalidInput
+from safetab.planning.expectations import margins_of, output_if_all_groups_are_empty
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.geography_levels import GeographyLevel, TabulationPass
+from safetab.spec.iterations import IterationLevel
+from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.synthetic.demo_census import write_demo_census
+from safetab.tuning import Number, Tuning, concerns, tuning_of
+
+COUNTY = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)
+STATE = PopulationGroupLevel(GeographyLevel.STATE, IterationLevel.DETAILED)
+
+
+@pytest.fixture(scope="module")
+def production() -> Tuning:
+    return tuning_of().require()
+
+
+def test_the_2020_production_costs_what_the_paper_says(production: Tuning) -> None:
+    assert production.loss.unbounded == Fraction("4.944")
+    assert production.loss_of(TabulationPass.PUERTO_RICO).unbounded == Fraction("2.643")
+    assert sum(production.share(tuned.facts.level) for tuned in production.levels_of(TabulationPass.US)) == 1
+    assert len(production.levels) == 19  # (AIANNH, Regional) has no budget
+    assert production.groups == 266_586_338
+
+
+def test_a_level_of_the_2020_production(production: Tuning) -> None:
+    county = production.levels[COUNTY]
+    assert (county.stability, county.suppression_threshold, county.main_stage) == (9, 21, Stage.STAGE_2)
+    assert county.noise(Stage.STAGE_2).sigma_squared == Fraction(9, 2) / (Fraction("0.159") * Fraction(9, 10))
+    assert [county.margin(Table.SEX_BY_AGE_23, number) for number in Number] == [11, 53, 75]
+    assert county.margin(Table.SEX_BY_AGE_4, Number.CELL, Fraction(99, 100)) == 14
+    assert county.relative_margin(4600, Table.SEX_BY_AGE_23, Number.CELL) == Fraction(11, 100)
+    assert county.relative_margin(4600, Table.SEX_BY_AGE_23, Number.SEX_MARGINAL) == Fraction(53, 2300)
+    assert production.levels[STATE].suppression_threshold is None
+
+
+def test_the_bias_is_the_mean_of_what_is_published(production: Tuning) -> None:
+    county = production.levels[COUNTY]
+    noise = county.noise(Stage.STAGE_2)
+    assert isinstance(noise, DiscreteGaussian)
+    for size in (0, 7, 21, 22, 40):
+        published = {x: float(noise.probability(x).mid()) for x in range(-80, 81) if size + x > 21}
+        mean = sum(x * chance for x, chance in published.items()) / sum(published.values())
+        assert float(county.bias(size).mid()) == pytest.approx(mean, rel=1e-9, abs=1e-9)
+    assert float(production.levels[STATE].bias(3).mid()) == 0
+
+
+def test_chances_of_a_size_add_up_to_one(production: Tuning) -> None:
+    county = production.levels[COUNTY]
+    for size in (0, 21, 960, 4971, 19_980):
+        chances = county.table_chances(size)
+        assert float(sum(chances.values()).mid()) == pytest.approx(1)
+        assert 0 <= float(county.suppression_chance(size).mid()) <= float(chances[Table.TOTAL].mid())
+    below = sum(float(county.noise(Stage.STAGE_2).probability(x).mid()) for x in range(-90, 21 - 15 + 1))
+    assert float(county.suppression_chance(15).mid()) == pytest.approx(below, rel=1e-9)
+    assert float(production.levels[STATE].suppression_chance(0).mid()) == 0
+
+
+def test_tuning_without_data_says_what_the_plan_says() -> None:
+    parameters, data = SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data"
+    plan = safetab.plan(parameters, data)
+    (geography,) = data.glob("GRF-C*")
+    tuning = tuning_of(None, parameters, geography).require()
+    assert set(tuning.levels) == {one.level for one in plan.levels}
+    for one in plan.levels:
+        tuned = tuning.levels[one.level]
+        assert (tuned.stages, tuned.suppression_threshold) == (one.stages, one.suppression_threshold)
+        assert (tuned.facts.groups, tuned.stability) == (one.universe.size, one.stability)
+        assert tuned.margins() == margins_of(one)
+        expected = output_if_all_groups_are_empty(one).published_groups
+        assert tuned.empty_groups_published == pytest.approx(expected)
+    assert tuning.loss == plan.loss
+
+
+def test_facts_come_from_lists_and_geography(tmp_path: Path) -> None:
+    write_demo_census(tmp_path, people=1000)
+    (geography,) = (tmp_path / "data").glob("GRF-C*")
+    with_both = tuning_of(None, tmp_path / "parameters", geography).require()
+    plan = safetab.plan(tmp_path / "parameters", tmp_path / "data")
+    assert {one.level: one.universe.size for one in plan.levels} == {
+        level: tuned.facts.groups for level, tuned in with_both.levels.items()
+    }
+    without = tuning_of(None, tmp_path / "parameters").require()
+    assert without.facts[COUNTY].entities == 3143  # those of 2020, where no geography is given
+    assert without.facts[COUNTY].lists == with_both.facts[COUNTY].lists
+    by_codes = with_both.facts[COUNTY].lists.stability_by_codes
+    assert len(by_codes) == 8
+    assert list(by_codes) == sorted(by_codes)
+
+
+def test_every_mistake_in_the_files_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"privacy_defn": "zdcp"}')
+    with pytest.raises(InvalidInput) as refused:
+        tuning_of(tmp_path / "config.json", None, tmp_path / "no-geography").require()
+    assert {finding.file for finding in refused.value.findings} >= {"config.json"}
+    assert any("no-geography" in str(finding) for finding in refused.value.findings)
+
+
+def sentences(tuning: Tuning) -> list[str]:
+    return [concern.text for concern in concerns(tuning) if concern.level in {None, COUNTY}]
+
+
+def test_the_2020_production_raises_no_concern(production: Tuning) -> None:
+    assert concerns(production) == ()
+
+
+def test_settings_that_make_no_sense_are_told(production: Tuning) -> None:
+    thresholds = dict(production.config.thresholds)
+
+    def with_thresholds(*values: int) -> list[str]:
+        changed = type(thresholds[COUNTY])(*values)
+        return sentences(production.but(thresholds={**thresholds, COUNTY: changed}))
+
+    assert "first 3 of 8 race codes" in sentences(production.but(max_race_codes=3))[0]
+    assert "one half or less" in sentences(production.but(zero_suppression_chance=Fraction(1, 2)))[0]
+    within, not_above = with_thresholds(20, 4971, 19_971)[:2]
+    assert within.startswith("The lowest threshold, 20, lies within the noise of stage 1 (±33 at 95 %)")
+    assert not_above.endswith("is not above the suppression threshold T = 21.")
+    (cells,) = with_thresholds(80, 4971, 19_971)
+    assert "a cell of the table with 4 ages holds 10 on average" in cells
+    assert "less than its margin of error: ±11 at 95 %" in cells
+    larger = "the total of the table with 9 ages has a larger margin of error: ±47 at 95 %"
+    assert larger in " ".join(with_thresholds(34, 40, 999))
+    budgets = {**production.config.budgets, COUNTY: Fraction(10**14)}
+    assert sentences(production.but(budgets=budgets)) == [
+        "This noise can't be drawn: sigma must lie between 1e-06 and 100000. A run would refuse it."
+    ]
+
+
+def test_pure_dp_has_scales(production: Tuning) -> None:
+    county = production.but(privacy_definition=PrivacyDefinition.PURE_DP).levels[COUNTY]
+    assert county.noise(Stage.STAGE_2).scale == 9 / (Fraction("0.159") * Fraction(9, 10))
+    assert len({county.margin(table, Number.CELL) for table in SEX_BY_AGE_TABLES}) == 1

@@ -1,0 +1,190 @@
+"""Which budget, which threshold, which margins; one choice beside another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, floor, log10
+
+import pytest
+
+from safetab.planning.level_stages import IterationsMeasured
+from safetab.privacy.calibration import calibrated_noise
+from safetab.privacy.conversions import epsilon_of_rho
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.geography_levels import GeographyLevel, TabulationPass
+from safetab.spec.iterations import IterationLevel
+from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.spec.tables import Stage, Table
+from safetab.tuning import (
+    Number,
+    TunedLevel,
+    Tuning,
+    best_margins,
+    compare_noises,
+    least_budget,
+    multiplicities,
+    threshold_for,
+    tuning_of,
+)
+from safetab.tuning.questions import least_decimal
+
+COUNTY = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)
+AIANNH_REGIONAL = PopulationGroupLevel(GeographyLevel.AIANNH, IterationLevel.REGIONAL)
+PERCENT_95 = Fraction(95, 100)
+
+
+@pytest.fixture(scope="module")
+def production() -> Tuning:
+    return tuning_of().require()
+
+
+def one_digit_less(number: Fraction) -> Fraction:
+    """The next smaller decimal of four significant digits."""
+    power = floor(log10(number * (1 - Fraction(1, 10**9))))
+    return number - Fraction(10) ** (power - 3)
+
+
+@pytest.mark.parametrize("definition", list(PrivacyDefinition))
+@pytest.mark.parametrize(("margin", "confidence"), [(0, "0.95"), (1, "0.9"), (3, "0.95"), (11, "0.95"), (50, "0.99")])
+def test_the_least_budget_is_least(production: Tuning, definition, margin: int, confidence: str) -> None:
+    tuned = production.but(privacy_definition=definition).levels[COUNTY]
+    found = least_budget(tuned, margin, Fraction(confidence))
+    assert found is not None
+
+    def margin_at(budget: Fraction) -> int:
+        noise = calibrated_noise(definition, 9, budget * Fraction(9, 10))
+        return noise.margin_of_error(Fraction(confidence))
+
+    assert margin_at(found.budget) == found.margin <= margin
+    assert margin_at(one_digit_less(found.budget)) > margin
+    assert len(str(found.budget.numerator * 10**9 // found.budget.denominator).rstrip("0")) <= 4
+
+
+def test_the_exact_margin_is_cheaper_than_the_papers_formula(production: Tuning) -> None:
+    found = least_budget(production.levels[COUNTY], 11)
+    assert found is not None
+    assert found.budget == Fraction("0.1449")
+    assert found.paper_budget == Fraction("1.9208") * 9 / 121 / Fraction(9, 10)
+    assert float(found.saving) == pytest.approx(0.0872, abs=1e-4)
+    other = least_budget(production.levels[COUNTY], 11, Fraction(9, 10))
+    assert other is not None
+    assert (other.paper_budget, other.saving) == (None, None)  # the formula is about 95 %
+
+
+def test_a_level_without_a_budget_can_be_asked_about(production: Tuning) -> None:
+    tuned = TunedLevel(production.facts[AIANNH_REGIONAL], production.config)
+    found = least_budget(tuned, 50)
+    assert found is not None
+    assert found.budget == Fraction("0.007531")
+
+
+def test_there_is_no_budget_for_noise_that_cannot_be_drawn(production: Tuning) -> None:
+    assert least_budget(production.levels[COUNTY], 10**9) is None
+    assert least_budget(production.levels[COUNTY], -1) is None
+
+
+def test_a_level_of_totals_alone_has_no_second_stage(production: Tuning) -> None:
+    facts = production.facts[COUNTY]
+    lists = replace(facts.lists, iterations=IterationsMeasured(adaptive=0, total_only=5))
+    tuned = TunedLevel(replace(facts, lists=lists), production.config)
+    assert tuned.main_stage is Stage.TOTAL_ONLY
+    found = least_budget(tuned, 11)
+    assert found is not None
+    assert found.budget == pytest.approx(Fraction("0.1449") * Fraction(9, 10), rel=1e-3)
+    assert threshold_for(tuned, Table.SEX_BY_AGE_4, Number.CELL, Fraction(1, 10)) is None
+    nobody = TunedLevel(replace(facts, lists=replace(lists, stability_by_codes=(0,) * 8)), production.config)
+    assert nobody.main_stage is None
+    assert least_budget(nobody, 11) is None
+    assert multiplicities(nobody) == ()
+
+
+@pytest.mark.parametrize(
+    ("number", "margin", "parts"), [(Number.CELL, 11, 46), (Number.SEX_MARGINAL, 53, 2), (Number.TOTAL, 75, 1)]
+)
+def test_a_threshold_is_the_least_size_that_is_precise_enough(
+    production: Tuning, number: Number, margin: int, parts: int
+) -> None:
+    county = production.levels[COUNTY]
+    found = threshold_for(county, Table.SEX_BY_AGE_23, number, Fraction(1, 10))
+    assert found is not None
+    assert found.size == margin * parts * 10
+    assert found.cautious_threshold == found.size + 33
+    assert county.relative_margin(found.size, Table.SEX_BY_AGE_23, number) <= Fraction(1, 10)
+    assert county.relative_margin(found.size - 1, Table.SEX_BY_AGE_23, number) > Fraction(1, 10)
+
+
+@pytest.mark.parametrize("total", ["0.5", "5", "40"])
+def test_the_best_margins_spend_the_total_and_no_more(production: Tuning, total: str) -> None:
+    proportions = {
+        level: Fraction(margin) for level, margin in zip(production.levels, (49, 3) * 5 + (11,), strict=False)
+    }
+    us = TabulationPass.US
+    found = best_margins(production, us, Fraction(total), proportions)
+    assert found is not None
+    assert found.spent + found.left == Fraction(total)
+    assert found.left >= 0
+    assert found.spent == sum(found.budgets.values())
+    for level, budget in found.budgets.items():
+        tuned = production.with_budgets({level: budget}).levels[level]
+        assert tuned.margin(Table.SEX_BY_AGE_4, Number.CELL) <= found.margins[level]
+    # margins are a multiple of the proportions, in steps of a thousandth, rounded up; the step before is too dear
+    step_before = floor(1000 * max((margin - 1) / proportions[level] for level, margin in found.margins.items()))
+    assert {level: ceil((step_before + 1) * proportions[level] / 1000) for level in found.margins} == found.margins
+    dearer = {level: ceil(step_before * proportions[level] / 1000) for level in found.margins}
+    budgets = [least_budget(production.levels[level], margin).budget for level, margin in dearer.items()]
+    assert sum(budgets) > Fraction(total)
+
+
+def test_levels_without_a_proportion_are_left_out_of_the_best_margins(production: Tuning) -> None:
+    found = best_margins(
+        production, TabulationPass.US, Fraction(1), {COUNTY: Fraction(1), AIANNH_REGIONAL: Fraction(5)}
+    )
+    assert found is not None
+    assert set(found.margins) == {COUNTY, AIANNH_REGIONAL}
+    assert best_margins(production, TabulationPass.US, Fraction(1), {}) is None
+    assert best_margins(production, TabulationPass.US, Fraction(1, 10**12), {COUNTY: Fraction(1)}) is None
+
+
+def test_the_least_decimal_is_found_across_powers_of_ten() -> None:
+    for limit in ("0.001", "0.9999", "1", "1.0001", "123456", "0.00765432"):
+        exactly = Fraction(limit)
+        found = least_decimal(lambda number, exactly=exactly: number >= exactly)
+        assert found is not None
+        assert exactly <= found <= exactly * Fraction(1001, 1000)
+    assert least_decimal(lambda number: number >= 10**20) is None
+    assert least_decimal(lambda number: number >= Fraction(1, 10**20)) is None
+
+
+def test_three_codes_instead_of_eight_are_a_third_less_noise(production: Tuning) -> None:
+    by_codes = {one.codes: one for one in multiplicities(production.levels[COUNTY])}
+    assert [one.stability for one in by_codes.values()] == [3, 3, 4, 5, 6, 7, 8, 9]
+    assert by_codes[3].deviation_change == pytest.approx(-1 / 3)
+    assert (by_codes[3].margin, by_codes[8].margin) == (7, 11)
+    assert by_codes[3].change == Fraction(-4, 11)
+    assert by_codes[8].change == by_codes[8].deviation_change == 0
+    pure = production.but(privacy_definition=PrivacyDefinition.PURE_DP).levels[COUNTY]
+    assert multiplicities(pure)[2].deviation_change == pytest.approx(-5 / 9)
+
+
+def test_noises_are_compared_at_the_margins_of_the_configuration(production: Tuning) -> None:
+    delta = Fraction(1, 10**10)
+    found = compare_noises(production, delta)
+    assert found is not None
+    assert {one.margin for one in found.levels} == {3, 11, 49}
+    us = [one for one in found.levels if one.level.geography.tabulation_pass is TabulationPass.US]
+    assert found.gaussian_rho == sum(one.gaussian_rho for one in us) == Fraction("3.67679")
+    assert found.gaussian_epsilon == epsilon_of_rho(found.gaussian_rho, delta)
+    assert found.geometric_epsilon_pure == sum(one.geometric_epsilon for one in us) == Fraction("30.056")
+    (county,) = (one for one in found.levels if one.level == COUNTY)
+    epsilon = county.geometric_epsilon
+    assert county.geometric_rho == 9 * (epsilon / 9) ** 2 / 2 * (Fraction(1, 100) + Fraction(81, 100))
+    (nation,) = (one for one in us if one.level == PopulationGroupLevel(GeographyLevel.USA, IterationLevel.DETAILED))
+    assert nation.geometric_rho == nation.geometric_epsilon**2 / 18  # TotalOnly groups are the costlier
+    rho = sum(one.geometric_rho for one in us)
+    assert found.geometric_epsilon_by_zcdp == epsilon_of_rho(rho, delta)
+
+
+def test_noise_that_cannot_be_drawn_is_not_compared(production: Tuning) -> None:
+    wide = {level: Fraction(1, 10**10) for level, budget in production.config.budgets.items() if budget}
+    assert compare_noises(production.with_budgets(wide), Fraction(1, 10**10)) is None

@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import xlsxwriter
+from openpyxl import load_workbook
+
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.discrete_laplace import DiscreteLaplace
+from safetab.explorer.workbook import write_workbook
+from safetab.explorer.workbook_live import of, one_of, when
+from safetab.explorer.workbook_noise import LiveNoise, least_rho
+from safetab.explorer.workbook_sheets import Sheet, Styles
+from safetab.findings import InvalidInput
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.tables import Thresholds
+from safetab.tuning import Tuning, tuning_of
+from safetab.tuning.questions import least_decimal
+
+GAUSSIAN, GEOMETRIC = of(1).is_above(0), of(0).is_above(1)
+FUNCTIONS = {
+    "SQRT",
+    "LN",
+    "EXP",
+    "INT",
+    "MAX",
+    "NORMSDIST",
+    "NORMSINV",
+    "IF",
+    "AND",
+    "SUM",
+    "INDEX",
+    "MATCH",
+    "IFERROR",
+}
+
+
+@pytest.fixture(scope="module")
+def production() -> Tuning:
+    return tuning_of().require()
+
+
+def under_pure_dp(tuning: Tuning) -> Tuning:
+    """The same levels with budgets that are epsilons."""
+    budgets = {level: 3 * budget for level, budget in tuning.config.budgets.items()}
+    return tuning.but(privacy_definition=PrivacyDefinition.PURE_DP, budgets=budgets)
+
+
+def rows_of(path: Path, sheet: str, first_row: int) -> dict[str, list[object]]:
+    """By their first cell, until an empty line."""
+    found = {}
+    for cells in load_workbook(path, data_only=True)[sheet].iter_rows(min_row=first_row, values_only=True):
+        if cells[0] is None:
+            break
+        found[cells[0]] = list(cells[1:])
+    return found
+
+
+@pytest.mark.parametrize("definition", list(PrivacyDefinition))
+def test_the_numbers_kept_in_the_file_are_those_of_python(production: Tuning, tmp_path: Path, definition) -> None:
+    is_zcdp = definition is PrivacyDefinition.ZCDP
+    write_workbook(production if is_zcdp else under_pure_dp(production), tmp_path / "w.xlsx")
+    live, exact = (rows_of(tmp_path / "w.xlsx", sheet, 11) for sheet in ("Results", "Exact"))
+    assert set(live) - set(exact) == {"AIANNH Regional"}  # it has no budget
+    for level, numbers in exact.items():
+        *static, empty_groups = numbers[:17]
+        for column, (shown, true) in enumerate(zip(live[level], static, strict=False)):
+            is_sum_of_geometrics = not is_zcdp and 8 <= column <= 13
+            nearly = {"rel": 0.04, "abs": 1} if is_sum_of_geometrics else {"rel": 1e-12}
+            assert (None if shown in {None, ""} else shown) == (true if true is None else pytest.approx(true, **nearly))
+        assert live[level][16] == pytest.approx(empty_groups, rel=2e-4)
+    losses = [rows_of(tmp_path / "w.xlsx", sheet, 5) for sheet in ("Results", "Exact")]
+    for people in ("US pass", "PR pass", "anybody"):
+        (unbounded, bounded, *bounds), (true_unbounded, true_bounded, *epsilons) = (of[people][:4] for of in losses)
+        assert (unbounded, bounded) == (pytest.approx(true_unbounded), pytest.approx(true_bounded))
+        assert all(bound >= epsilon - 1e-9 for bound, epsilon in zip(bounds, epsilons, strict=True))
+
+
+def test_the_paper_is_in_the_file(production: Tuning, tmp_path: Path) -> None:
+    write_workbook(production, tmp_path / "w.xlsx")
+    live = rows_of(tmp_path / "w.xlsx", "Results", 11)
+    assert live["COUNTY Detailed"][4:8] == [21, 9, 11, 14]
+    assert live["PLACE Regional"][4:8] == [93, 41, 49, 64]
+    assert live["USA Detailed"][18] == pytest.approx(2.1342, abs=1e-4)  # the paper's formula
+
+
+def test_formulas_are_made_of_known_functions_cells_and_numbers_alone(production: Tuning, tmp_path: Path) -> None:
+    write_workbook(production, tmp_path / "w.xlsx")
+    book = load_workbook(tmp_path / "w.xlsx")
+    formulas = [cell.value for sheet in book for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
+    assert len(formulas) > 800
+    for formula in formulas:
+        without_words = re.sub(r'"(|zcdp|yes|no: sigma is below 0\.7)"', "", formula[1:])
+        without_cells = re.sub(r"((Inputs|Results|Curves)!)?\$[A-Z]{1,2}\$[0-9]+", "", without_words)
+        assert set(re.findall("[A-Z]{2,}", without_cells)) <= FUNCTIONS
+        assert re.fullmatch(r"[A-Z0-9.+\-*/^(),:>= ]*", without_cells), formula
+    assert {sheet.title for sheet in book} == {"Inputs", "Results", "Curves", "Exact", "What is exact"}
+    kinds = {cell.data_type for row in book["Exact"].iter_rows() for cell in row if cell.value is not None}
+    assert kinds == {"s", "n"}
+
+
+def test_a_text_that_looks_like_a_formula_stays_a_text(tmp_path: Path) -> None:
+    text = '=HYPERLINK("http://example.org","x")'
+    book = xlsxwriter.Workbook(str(tmp_path / "w.xlsx"))
+    styles = Styles(book)
+    Sheet(book, "Inputs", ()).put(0, 0, text, styles.text)
+    book.close()
+    cell = load_workbook(tmp_path / "w.xlsx")["Inputs"]["A1"]
+    assert (cell.value, cell.data_type) == (text, "s")
+    for given in (text, '"', "a\nb", "x!y"):
+        with pytest.raises(ValueError, match="plain words"):
+            of(given)
+
+
+def test_a_workbook_is_never_overwritten_and_never_half_written(production: Tuning, tmp_path: Path) -> None:
+    there = tmp_path / "there.xlsx"
+    there.write_text("mine")
+    with pytest.raises(InvalidInput, match="is there already"):
+        write_workbook(production, there)
+    assert there.read_text() == "mine"
+    with pytest.raises(InvalidInput, match="can't be written: No such file or directory"):
+        write_workbook(production, tmp_path / "nowhere" / "w.xlsx")
+    with pytest.raises(InvalidInput, match="can't be written: Not a directory"):
+        write_workbook(production, there / "w.xlsx")
+    assert [path.name for path in tmp_path.iterdir()] == ["there.xlsx"]
+
+
+def test_strange_configurations_have_workbooks_too(production: Tuning, tmp_path: Path) -> None:
+    puerto_rico = production.but(passes=production.config.passes[1:])
+    config = puerto_rico.config
+    narrow = {level: 10**6 * budget for level, budget in config.budgets.items()}
+    for name, tuning in {
+        "no suppression": puerto_rico.but(zero_suppression_chance=Fraction(0)),
+        "little suppression": puerto_rico.but(zero_suppression_chance=Fraction(1, 10)),
+        "one code": puerto_rico.but(max_race_codes=1, stage_1_fraction=Fraction(999, 1000)),
+        "narrow": puerto_rico.but(budgets=narrow),
+        "no thresholds": puerto_rico.but(thresholds=dict.fromkeys(config.thresholds, Thresholds(0, 0, 0))),
+        "pure": under_pure_dp(puerto_rico).but(zero_suppression_chance=Fraction(1, 10)),
+    }.items():
+        write_workbook(tuning, tmp_path / f"{name}.xlsx")
+    assert rows_of(tmp_path / "narrow.xlsx", "Results", 11)["PR-STATE Detailed"][-1] == "no: sigma is below 0.7"
+    assert set(rows_of(tmp_path / "one code.xlsx", "Results", 11)) == {
+        f"PR-{geography} {iterations}"
+        for geography in ("STATE", "COUNTY", "TRACT", "PLACE")
+        for iterations in ("Regional", "Detailed")
+    }
+
+
+def steps(low: float, high: float, number: int) -> list[Fraction]:
+    return [Fraction(low * (high / low) ** (k / number)).limit_denominator(1000) for k in range(number + 1)]
+
+
+CONFIDENCES = [Fraction(90, 100), Fraction(95, 100), Fraction(99, 100)]
+CHANCES = [Fraction(9, 10), Fraction(999, 1000), Fraction(9999, 10_000), Fraction(999_999, 1_000_000)]
+
+
+@pytest.mark.parametrize(("low", "high", "most_off", "one_in"), [(0.7, 3, 1, 100), (3, 1000, 0, 1)])
+def test_gaussian_margins_are_as_near_as_the_sheet_says(low: float, high: float, most_off: int, one_in: int) -> None:
+    distances = []
+    for sigma in steps(low, high, 80):
+        noise, live = DiscreteGaussian(sigma**2), LiveNoise(GAUSSIAN, of(float(sigma)))
+        distances += [abs(noise.margin_of_error(c) - live.margin(of(float(c))).value) for c in CONFIDENCES]
+    for sigma in steps(low, high, 8):
+        noise, live = DiscreteGaussian(sigma**2), LiveNoise(GAUSSIAN, of(float(sigma)))
+        for draws in (4, 9, 46):
+            margin = noise.sum_of(draws).margin_of_error(Fraction(95, 100))
+            distances.append(abs(margin - live.margin(of(0.95), draws).value))
+    assert max(distances) <= most_off
+    assert sum(distances) * one_in <= len(distances)
+
+
+@pytest.mark.parametrize(("low", "high", "most_off", "one_in"), [(0.7, 3, 1, 30), (3, 1000, 0, 1)])
+def test_gaussian_thresholds_are_as_near_as_the_sheet_says(low: float, high: float, most_off: int, one_in: int) -> None:
+    distances = [
+        abs(DiscreteGaussian(sigma**2).quantile(p) - LiveNoise(GAUSSIAN, of(float(sigma))).quantile(of(float(p))).value)
+        for sigma in steps(low, high, 50)
+        for p in CHANCES
+    ]
+    assert max(distances) <= most_off
+    assert sum(distances) * one_in <= len(distances)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "of_chance", "of_bias", "of_tail"),
+    [("1.5", 1e-4, 0.05, 0.02), ("2.2", 1e-4, 0.05, 0.02), ("5", 1e-6, 0.001, 2e-4), ("25", 1e-6, 0.001, 2e-4)],
+)
+def test_gaussian_curves_are_as_near_as_the_sheet_says(
+    sigma: str, of_chance: float, of_bias: float, of_tail: float
+) -> None:
+    noise, live = DiscreteGaussian(Fraction(sigma) ** 2), LiveNoise(GAUSSIAN, of(float(sigma)))
+    threshold = noise.quantile(Fraction(9999, 10_000))
+    for least in range(1 - threshold, threshold + 2):
+        chance, bias = noise.tail(least), noise.mean_given_at_least(least)
+        assert live.at_least(of(least)).value == pytest.approx(float(chance.mid()), abs=of_chance)
+        assert live.mean_given_at_least(of(least)).value == pytest.approx(float(bias.mid()), abs=of_bias)
+    far = live.at_least(of(threshold + 1)).value
+    assert far == pytest.approx(float(noise.tail(threshold + 1).mid()), rel=of_tail)
+
+
+def test_geometric_formulas_of_one_draw_are_exact() -> None:
+    for scale in steps(0.3, 1000, 100):
+        noise, live = DiscreteLaplace(scale), LiveNoise(GEOMETRIC, of(float(scale)))
+        assert [noise.margin_of_error(c) for c in CONFIDENCES] == [live.margin(of(float(c))).value for c in CONFIDENCES]
+        for chance in (Fraction(3, 10), *CHANCES):
+            assert noise.quantile(chance) == live.quantile(of(float(chance))).value
+        for least in (-7, 0, 1, 9):
+            assert live.at_least(of(least)).value == pytest.approx(float(noise.tail(least).mid()), rel=1e-12)
+            mean = float(noise.mean_given_at_least(least).mid())
+            assert live.mean_given_at_least(of(least)).value == pytest.approx(mean, rel=1e-9, abs=1e-12)
+
+
+def test_margins_of_sums_of_geometrics_are_as_near_as_the_sheet_says() -> None:
+    for scale in steps(1, 300, 10):
+        for draws in (4, 8, 18, 46):
+            exact = DiscreteLaplace(scale).sum_of(draws).margin_of_error(Fraction(95, 100))
+            shown = LiveNoise(GEOMETRIC, of(float(scale))).margin(of(0.95), draws).value
+            assert abs(exact - shown) <= max(1, 0.04 * exact)
+
+
+def test_the_least_rho_is_as_near_as_the_sheet_says() -> None:
+    for margin in (1, 2, 3, 5, 11, 50, 200):
+        exact = least_decimal(
+            lambda rho, margin=margin: DiscreteGaussian(5 / rho).covers(margin, Fraction(95, 100))  # 9 / (2 * 0.9)
+        )
+        shown = least_rho(of(margin), of(0.95), of(9), of(0.9)).value
+        assert shown == pytest.approx(float(exact), rel=0.003)
+
+
+def test_a_formula_knows_its_value() -> None:
+    formula = when(of(3).is_above(2), of(7) - 2 * of(3), "")
+    assert (formula.text, formula.value) == ('IF((3>2),(7-(2*3)),"")', 1)
+    broken = of(1) / 0
+    assert broken.value != broken.value  # nan, as a spreadsheet would show an error
+    cells = [replace(of(value), text=f"Inputs!$A${value}") for value in (1, 2, 3)]
+    assert one_of(cells, of(2)) == replace(cells[1], text="INDEX(Inputs!$A$1:$A$3,2)")
+    assert all(one.value < other.value for one, other in pairwise(cells))
