@@ -10,15 +10,30 @@ from typing import Annotated, Literal
 import typer
 
 from safetab.cli.exit_codes import ExitCode
-from safetab.cli.release_commands import (
+from safetab.cli.options import (
     Confidence,
     CopyAll,
     Coterminous,
+    Data,
+    Dataset,
     EmptyBlocks,
+    Engine,
+    LogFile,
+    Memory,
     Order,
+    Out,
+    Overwrite,
+    Parameters,
     Rules,
-    add_release_commands,
+    SpendLimit,
+    SpendLog,
+    Temp,
+    TestKey,
+    Threads,
 )
+from safetab.cli.release_commands import add_release_commands
+from safetab.cli.study_commands import add_study_commands
+from safetab.cli.trust_commands import add_trust_commands
 from safetab.cli.tune import tune
 from safetab.engines.engine_kind import EngineKind
 
@@ -36,41 +51,7 @@ app = typer.Typer(
     ),
 )
 
-Parameters = Annotated[
-    Path,
-    typer.Argument(
-        metavar="PARAMETERS", help="Directory with config.json and the lists of codes and iterations.", readable=False
-    ),
-]
-Data = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DATA", help="Directory with the geography file GRF-C and the person records.", readable=False
-    ),
-]
-Out = Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.", readable=False)]
-Engine = Annotated[EngineKind, typer.Option(help="What counts the persons.")]
-Memory = Annotated[str, typer.Option(help="How much memory the database may use, e.g. 8GB.")]
-Threads = Annotated[int, typer.Option(help="How many threads a run may use.", min=1)]
-Temp = Annotated[
-    Path | None, typer.Option(help="Where encoded persons are kept while the run lasts. Default: the system's folder.")
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it is there.")]
-LogFile = Annotated[Path | None, typer.Option(help="The curator's log. Default: OUT.confidential.log beside OUT.")]
 CensusForm = Literal["parquet", "text"]
-TestKey = Annotated[
-    str | None, typer.Option(metavar="HEX", help="64 hexadecimal digits; only for synthetic data, never for a release.")
-]
-Dataset = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Whose privacy is spent: a name for these people, in --spend-log.")
-]
-SpendLog = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="The curator's accounts of what all runs on --dataset spent.")
-]
-SpendLimit = Annotated[
-    str | None,
-    typer.Option(metavar="X", help="Refuse the run if a pass of --dataset would lose more in all: rho or epsilon."),
-]
 
 
 def _show_version(is_asked: bool) -> None:
@@ -217,46 +198,8 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
 
 
 add_release_commands(app)
+add_study_commands(app)
 app.add_typer(tune)
-
-
-@app.command()
-def explore(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
-    ] = Path("explorer.html"),
-    config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A config.json to start from. Default: that of --parameters.")
-    ] = None,
-    parameters: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Directory with the lists of codes and iterations. Default: 2020's numbers."),
-    ] = None,
-    geography: Annotated[
-        Path | None,
-        typer.Option(metavar="GRF-C", help="The geography file, to count its entities. Default: 2020's numbers."),
-    ] = None,
-    xlsx: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a workbook for spreadsheet programs too.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files if they are there.")] = False,
-) -> None:
-    """Write the page with which parameters are chosen.
-
-    One file that opens in any browser, without a network: budgets,
-    thresholds and race codes on one side, margins of error, suppression and
-    privacy loss on the other, and questions the other way round. Needs no
-    confidential file.
-    """
-    from safetab.cli.messages import show_findings, told_by_exit_code
-    from safetab.explorer.explore import ExplorerRequest, write_explorer
-
-    with told_by_exit_code():
-        request = ExplorerRequest(output, config, parameters, geography, xlsx, overwrite)
-        warnings = write_explorer(request)
-    show_findings(warnings)
-    for written in filter(None, (output, xlsx)):
-        typer.echo(f"Wrote {written}.")
 
 
 @app.command()
@@ -295,108 +238,7 @@ def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
     synthesize_census(out, request, overwrite=overwrite)
 
 
-@app.command()
-def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
-    parameters: Parameters,
-    data: Data,
-    out: Out,
-    runs: Annotated[int, typer.Option(help="How often the algorithm runs.")] = 100,
-    against: Annotated[
-        Path | None, typer.Option(metavar="OTHER_PARAMETERS", help="Compare with another configuration.")
-    ] = None,
-    confidential: Annotated[
-        bool, typer.Option("--confidential", help="DATA may hold real people; what is written must never be released.")
-    ] = False,
-    coterminous: Coterminous = False,
-    empty_blocks: EmptyBlocks = None,
-    order: Order = None,
-    copy_all: CopyAll = False,
-    rule: Rules = None,
-    memory: Memory = "4GB",
-    threads: Threads = 2,
-    temp: Temp = None,
-    overwrite: Overwrite = False,
-    test_key: TestKey = None,
-) -> None:
-    """Tell how good the numbers are: many runs beside the truth.
-
-    Counts exactly once, runs the real algorithm N times on the counts, and
-    writes an error report by level, true size, table and kind of group.
-    Looks at the truth: refused unless DATA says that its people do not
-    exist, or --confidential is given. What it writes may not be released.
-    """
-    from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
-    from safetab.cli.accuracy_report import show_accuracy
-    from safetab.cli.messages import show_findings, told_by_exit_code
-    from safetab.cli.terminal_progress import TerminalProgress
-    from safetab.release.release_options import ReleaseRequest
-    from safetab.run_options import RunOptions, key_of
-
-    with told_by_exit_code(), TerminalProgress() as progress:
-        asked = ReleaseRequest(rules=tuple(rule or ()), coterminous=coterminous, order=order, copy_all=copy_all)
-        options = RunOptions(
-            memory=memory,
-            threads=threads,
-            temporary_parent=temp,
-            overwrite=overwrite,
-            test_key=key_of(test_key),
-            release=asked.options(),
-            empty_blocks=empty_blocks,
-        )
-        request = AccuracyRequest(runs, against, confidential, options)
-        summary = accuracy_files(parameters, data, out, request, progress)
-    show_findings(summary.warnings)
-    show_accuracy(summary, out)
-
-
-@app.command()
-def selftest() -> None:
-    """Check in seconds that this installation's noise has the right distribution.
-
-    Draws a million numbers of each of five kinds and compares them with
-    exact probabilities; right noise fails once in a million times.
-    """
-    from safetab.audit.selftest import selftest as judged
-    from safetab.cli.messages import told_by_exit_code
-    from safetab.failures import RunFailed
-
-    with told_by_exit_code():
-        verdicts = judged()
-        for verdict in verdicts:
-            typer.echo(f"{verdict.name}: {'right' if verdict.is_right else 'WRONG'} (p-value {verdict.p_value:.3g})")
-        if not all(verdict.is_right for verdict in verdicts):
-            raise RunFailed("the noise of this installation is not right. Do not use it.")
-    typer.echo("The noise of this installation is right.")
-
-
-@app.command()
-def audit(
-    runs: Annotated[
-        int, typer.Option(help="How often a world of the statistical bound is run at most.", min=1000)
-    ] = 3_000_000,
-) -> None:
-    """Try to break the program's own privacy claims.
-
-    Runs it on neighbouring worlds and compares what enters the noise and
-    what is released; checks the noise; and bounds the loss from below by
-    many runs. Needs no data; takes some minutes.
-    """
-    from safetab.audit.audit import audit as verdicts
-    from safetab.cli.messages import told_by_exit_code
-    from safetab.cli.terminal_progress import TerminalProgress
-    from safetab.failures import RunFailed
-
-    failed = 0
-    with told_by_exit_code():
-        with TerminalProgress() as progress:
-            for verdict in verdicts(runs, progress):
-                progress.print(f"{'passed' if verdict.is_passed else 'FAILED'}  {verdict.check}: {verdict.seen}")
-                for fault in verdict.faults:
-                    progress.print(f"        {fault}")
-                failed += not verdict.is_passed
-        if failed:
-            raise RunFailed(f"{failed} checks of the audit failed. Do not release anything with this installation.")
-    typer.echo("The audit found nothing.")
+add_trust_commands(app)
 
 
 def main() -> None:
