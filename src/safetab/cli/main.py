@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from safetab.cli.accuracy import accuracy
+from safetab.cli.arguments import Data, Memory, Out, Overwrite, Parameters, Temp, TestKey, Threads
 from safetab.cli.exit_codes import ExitCode
 from safetab.cli.release_commands import (
     Confidence,
@@ -36,31 +38,9 @@ app = typer.Typer(
     ),
 )
 
-Parameters = Annotated[
-    Path,
-    typer.Argument(
-        metavar="PARAMETERS", help="Directory with config.json and the lists of codes and iterations.", readable=False
-    ),
-]
-Data = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DATA", help="Directory with the geography file GRF-C and the person records.", readable=False
-    ),
-]
-Out = Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.", readable=False)]
 Engine = Annotated[EngineKind, typer.Option(help="What counts the persons.")]
-Memory = Annotated[str, typer.Option(help="How much memory the database may use, e.g. 8GB.")]
-Threads = Annotated[int, typer.Option(help="How many threads a run may use.", min=1)]
-Temp = Annotated[
-    Path | None, typer.Option(help="Where encoded persons are kept while the run lasts. Default: the system's folder.")
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it is there.")]
 LogFile = Annotated[Path | None, typer.Option(help="The curator's log. Default: OUT.confidential.log beside OUT.")]
 CensusForm = Literal["parquet", "text"]
-TestKey = Annotated[
-    str | None, typer.Option(metavar="HEX", help="64 hexadecimal digits; only for synthetic data, never for a release.")
-]
 Dataset = Annotated[
     str | None, typer.Option(metavar="NAME", help="Whose privacy is spent: a name for these people, in --spend-log.")
 ]
@@ -217,6 +197,7 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
 
 
 add_release_commands(app)
+app.command()(accuracy)
 app.add_typer(tune)
 
 
@@ -293,60 +274,6 @@ def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
     size = SizeRequest(people, states, counties, tracts)
     request = CensusRequest(size, parameters, iterations, seed, CensusFormat(form), shuffle, threads)
     synthesize_census(out, request, overwrite=overwrite)
-
-
-@app.command()
-def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
-    parameters: Parameters,
-    data: Data,
-    out: Out,
-    runs: Annotated[int, typer.Option(help="How often the algorithm runs.")] = 100,
-    against: Annotated[
-        Path | None, typer.Option(metavar="OTHER_PARAMETERS", help="Compare with another configuration.")
-    ] = None,
-    confidential: Annotated[
-        bool, typer.Option("--confidential", help="DATA may hold real people; what is written must never be released.")
-    ] = False,
-    coterminous: Coterminous = False,
-    empty_blocks: EmptyBlocks = None,
-    order: Order = None,
-    copy_all: CopyAll = False,
-    rule: Rules = None,
-    memory: Memory = "4GB",
-    threads: Threads = 2,
-    temp: Temp = None,
-    overwrite: Overwrite = False,
-    test_key: TestKey = None,
-) -> None:
-    """Tell how good the numbers are: many runs beside the truth.
-
-    Counts exactly once, runs the real algorithm N times on the counts, and
-    writes an error report by level, true size, table and kind of group.
-    Looks at the truth: refused unless DATA says that its people do not
-    exist, or --confidential is given. What it writes may not be released.
-    """
-    from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
-    from safetab.cli.accuracy_report import show_accuracy
-    from safetab.cli.messages import show_findings, told_by_exit_code
-    from safetab.cli.terminal_progress import TerminalProgress
-    from safetab.release.release_options import ReleaseRequest
-    from safetab.run_options import RunOptions, key_of
-
-    with told_by_exit_code(), TerminalProgress() as progress:
-        asked = ReleaseRequest(rules=tuple(rule or ()), coterminous=coterminous, order=order, copy_all=copy_all)
-        options = RunOptions(
-            memory=memory,
-            threads=threads,
-            temporary_parent=temp,
-            overwrite=overwrite,
-            test_key=key_of(test_key),
-            release=asked.options(),
-            empty_blocks=empty_blocks,
-        )
-        request = AccuracyRequest(runs, against, confidential, options)
-        summary = accuracy_files(parameters, data, out, request, progress)
-    show_findings(summary.warnings)
-    show_accuracy(summary, out)
 
 
 @app.command()
