@@ -14,19 +14,35 @@ def write_new_file(file: Path, write: Callable[[Path], None], *, overwrite: bool
 
     `overwrite` is what the user said; None if the command doesn't ask.
     """
-    if file.is_dir():
-        raise _refused(file, "is a directory. Give the name of a file.")
-    if not overwrite and (file.exists() or file.is_symlink()):
-        choice = "" if overwrite is None else ", or --overwrite"
-        raise _refused(file, f"is there already. Give another file with -o{choice}.")
+    refused = new_file_findings(file, overwrite=overwrite)
+    if refused:
+        raise InvalidInput(refused)
     try:
         with tempfile.TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as folder:
             beside = Path(folder) / file.name
             write(beside)
             beside.replace(file)
     except OSError as error:
-        raise _refused(file, f"can't be written: {error.strerror or 'unknown error'}.") from None
+        raise InvalidInput([_refusal(file, _why(error))]) from None
 
 
-def _refused(file: Path, message: str) -> InvalidInput:
-    return InvalidInput([Finding(Severity.ERROR, str(file), "", message)])
+def new_file_findings(file: Path, *, overwrite: bool | None = None) -> tuple[Finding, ...]:
+    """Why the file can't be there, as far as that is known before anything is written."""
+    try:
+        if file.is_dir():
+            return (_refusal(file, "is a directory. Give the name of a file."),)
+        if not overwrite and (file.exists() or file.is_symlink()):
+            choice = "" if overwrite is None else ", or --overwrite"
+            return (_refusal(file, f"is there already. Give another name{choice}."),)
+        file.parent.stat()
+    except OSError as error:
+        return (_refusal(file, _why(error)),)
+    return ()
+
+
+def _why(error: OSError) -> str:
+    return f"can't be written: {error.strerror or 'unknown error'}."
+
+
+def _refusal(file: Path, message: str) -> Finding:
+    return Finding(Severity.ERROR, str(file), "", message)

@@ -98,7 +98,9 @@ def test_the_facts_of_a_page_are_those_of_the_files_given(tmp_path: Path) -> Non
         (["--geography", "nowhere"], "nowhere"),
         (["-o", "."], "is a directory. Give the name of a file."),
         (["-o", "nowhere/explorer.html"], "can't be written: No such file or directory."),
-        (["-o", "there.html"], "is there already. Give another file with -o, or --overwrite."),
+        (["--xlsx", "there.html"], "is there already. Give another name, or --overwrite."),
+        (["--xlsx", "nowhere/w.xlsx"], "can't be written: No such file or directory."),
+        (["-o", "there.html"], "is there already. Give another name, or --overwrite."),
     ],
 )
 def test_a_mistake_gets_a_sentence_and_no_page(

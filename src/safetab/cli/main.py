@@ -9,18 +9,31 @@ from typing import Annotated, Literal
 
 import typer
 
-from safetab.cli.accuracy import accuracy
-from safetab.cli.arguments import Data, Memory, Out, Overwrite, Parameters, Temp, TestKey, Threads
 from safetab.cli.exit_codes import ExitCode
-from safetab.cli.release_commands import (
+from safetab.cli.options import (
     Confidence,
     CopyAll,
     Coterminous,
+    Data,
+    Dataset,
     EmptyBlocks,
+    Engine,
+    LogFile,
+    Memory,
     Order,
+    Out,
+    Overwrite,
+    Parameters,
     Rules,
-    add_release_commands,
+    SpendLimit,
+    SpendLog,
+    Temp,
+    TestKey,
+    Threads,
 )
+from safetab.cli.release_commands import add_release_commands
+from safetab.cli.study_commands import add_study_commands
+from safetab.cli.trust_commands import add_trust_commands
 from safetab.cli.tune import tune
 from safetab.engines.engine_kind import EngineKind
 
@@ -38,19 +51,7 @@ app = typer.Typer(
     ),
 )
 
-Engine = Annotated[EngineKind, typer.Option(help="What counts the persons.")]
-LogFile = Annotated[Path | None, typer.Option(help="The curator's log. Default: OUT.confidential.log beside OUT.")]
 CensusForm = Literal["parquet", "text"]
-Dataset = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Whose privacy is spent: a name for these people, in --spend-log.")
-]
-SpendLog = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="The curator's accounts of what all runs on --dataset spent.")
-]
-SpendLimit = Annotated[
-    str | None,
-    typer.Option(metavar="X", help="Refuse the run if a pass of --dataset would lose more in all: rho or epsilon."),
-]
 
 
 def _show_version(is_asked: bool) -> None:
@@ -197,47 +198,8 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
 
 
 add_release_commands(app)
-app.command()(accuracy)
+add_study_commands(app)
 app.add_typer(tune)
-
-
-@app.command()
-def explore(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
-    ] = Path("explorer.html"),
-    config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A config.json to start from. Default: that of --parameters.")
-    ] = None,
-    parameters: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Directory with the lists of codes and iterations. Default: 2020's numbers."),
-    ] = None,
-    geography: Annotated[
-        Path | None,
-        typer.Option(metavar="GRF-C", help="The geography file, to count its entities. Default: 2020's numbers."),
-    ] = None,
-    xlsx: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a workbook for spreadsheet programs too.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files if they are there.")] = False,
-) -> None:
-    """Write the page with which parameters are chosen.
-
-    One file that opens in any browser, without a network: budgets,
-    thresholds and race codes on one side, margins of error, suppression and
-    privacy loss on the other, and questions the other way round. Needs no
-    confidential file.
-    """
-    from safetab.cli.messages import show_findings, told_by_exit_code
-    from safetab.explorer.explore import ExplorerRequest, write_explorer
-
-    with told_by_exit_code():
-        request = ExplorerRequest(output, config, parameters, geography, xlsx, overwrite)
-        warnings = write_explorer(request)
-    show_findings(warnings)
-    for written in filter(None, (output, xlsx)):
-        typer.echo(f"Wrote {written}.")
 
 
 @app.command()
@@ -276,54 +238,7 @@ def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
     synthesize_census(out, request, overwrite=overwrite)
 
 
-@app.command()
-def selftest() -> None:
-    """Check in seconds that this installation's noise has the right distribution.
-
-    Draws a million numbers of each of five kinds and compares them with
-    exact probabilities; right noise fails once in a million times.
-    """
-    from safetab.audit.selftest import selftest as judged
-    from safetab.cli.messages import told_by_exit_code
-    from safetab.failures import RunFailed
-
-    with told_by_exit_code():
-        verdicts = judged()
-        for verdict in verdicts:
-            typer.echo(f"{verdict.name}: {'right' if verdict.is_right else 'WRONG'} (p-value {verdict.p_value:.3g})")
-        if not all(verdict.is_right for verdict in verdicts):
-            raise RunFailed("the noise of this installation is not right. Do not use it.")
-    typer.echo("The noise of this installation is right.")
-
-
-@app.command()
-def audit(
-    runs: Annotated[
-        int, typer.Option(help="How often a world of the statistical bound is run at most.", min=1000)
-    ] = 3_000_000,
-) -> None:
-    """Try to break the program's own privacy claims.
-
-    Runs it on neighbouring worlds and compares what enters the noise and
-    what is released; checks the noise; and bounds the loss from below by
-    many runs. Needs no data; takes some minutes.
-    """
-    from safetab.audit.audit import audit as verdicts
-    from safetab.cli.messages import told_by_exit_code
-    from safetab.cli.terminal_progress import TerminalProgress
-    from safetab.failures import RunFailed
-
-    failed = 0
-    with told_by_exit_code():
-        with TerminalProgress() as progress:
-            for verdict in verdicts(runs, progress):
-                progress.print(f"{'passed' if verdict.is_passed else 'FAILED'}  {verdict.check}: {verdict.seen}")
-                for fault in verdict.faults:
-                    progress.print(f"        {fault}")
-                failed += not verdict.is_passed
-        if failed:
-            raise RunFailed(f"{failed} checks of the audit failed. Do not release anything with this installation.")
-    typer.echo("The audit found nothing.")
+add_trust_commands(app)
 
 
 def main() -> None:

@@ -7,33 +7,7 @@ from typing import Annotated
 
 import typer
 
-Release = Annotated[
-    Path, typer.Argument(metavar="RELEASE", help="A release: OUT of a run, or OUT/release.", readable=False)
-]
-Coterminous = Annotated[
-    bool,
-    typer.Option(
-        "--coterminous", help="Give entities that are made of the same blocks the same numbers, in the release."
-    ),
-]
-EmptyBlocks = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Blocks that hold nobody, e.g. water: ignored when blocks are compared."),
-]
-Order = Annotated[str | None, typer.Option(metavar="KINDS", help="Who gives first: state,county,place,aiannh,tract.")]
-CopyAll = Annotated[
-    bool, typer.Option("--copy-all", help="Copy groups too that the receiving level does not tabulate.")
-]
-Rules = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--rule",
-        metavar="RULE",
-        help="A rule of the release, repeatable: clamp-negatives, withhold-negatives, withhold-alone-above-partner.",
-    ),
-]
-Area = Annotated[str | None, typer.Option(metavar="NAME", help="Name, part of a name, or id.")]
-Confidence = Annotated[str, typer.Option(metavar="LEVEL", help="Of the margins of error in the release.")]
+from safetab.cli.options import Area, CopyAll, EmptyBlocks, Order, Release
 
 
 def add_release_commands(app: typer.Typer) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from safetab.explorer.explorer_page import explorer_page
 from safetab.explorer.page_facts import page_facts
-from safetab.findings import Finding
-from safetab.new_file import write_new_file
+from safetab.explorer.workbook import write_workbook
+from safetab.findings import Finding, InvalidInput
+from safetab.new_file import new_file_findings, write_new_file
 from safetab.text_files import read_text
 from safetab.tuning.tuning import Tuning, config_path, tuning_of
 
@@ -30,9 +31,16 @@ def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
 
     Raises InvalidInput, with every finding, if a file is at fault or can't be written.
     """
+    files = [request.page] if request.workbook is None else [request.page, request.workbook]
+    refused = [one for file in files for one in new_file_findings(file, overwrite=request.overwrite)]
     checked = tuning_of(request.config, request.parameters, request.geography)
-    page = _page_of(checked.require(), request)
+    if refused:
+        raise InvalidInput([*refused, *checked.errors])
+    tuning = checked.require()
+    page = _page_of(tuning, request)
     write_new_file(request.page, lambda beside: _write_page(page, beside), overwrite=request.overwrite)
+    if request.workbook is not None:
+        write_workbook(tuning, request.workbook, overwrite=request.overwrite)
     return checked.warnings
 
 

@@ -1,17 +1,70 @@
-"""The command `accuracy`."""
+"""The commands for those who choose parameters and judge their results."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from safetab.cli.arguments import Data, Memory, Out, Overwrite, Parameters, Temp, TestKey, Threads
-from safetab.cli.release_commands import CopyAll, Coterminous, EmptyBlocks, Order, Rules
+from safetab.cli.options import (
+    CopyAll,
+    Coterminous,
+    Data,
+    EmptyBlocks,
+    Memory,
+    Order,
+    Out,
+    Overwrite,
+    Parameters,
+    Rules,
+    Temp,
+    TestKey,
+    Threads,
+)
 
-if TYPE_CHECKING:
-    from safetab.accuracy.accuracy_files import AccuracySummary
+
+def add_study_commands(app: typer.Typer) -> None:
+    for command in (explore, accuracy):
+        app.command()(command)
+
+
+def explore(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
+    ] = Path("explorer.html"),
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A config.json to start from. Default: that of --parameters.")
+    ] = None,
+    parameters: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Directory with the lists of codes and iterations. Default: 2020's numbers."),
+    ] = None,
+    geography: Annotated[
+        Path | None,
+        typer.Option(metavar="GRF-C", help="The geography file, to count its entities. Default: 2020's numbers."),
+    ] = None,
+    xlsx: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a workbook for spreadsheet programs too.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files if they are there.")] = False,
+) -> None:
+    """Write the page with which parameters are chosen.
+
+    One file that opens in any browser, without a network: budgets,
+    thresholds and race codes on one side, margins of error, suppression and
+    privacy loss on the other, and questions the other way round. Needs no
+    confidential file.
+    """
+    from safetab.cli.messages import show_findings, told_by_exit_code
+    from safetab.explorer.explore import ExplorerRequest, write_explorer
+
+    with told_by_exit_code():
+        request = ExplorerRequest(output, config, parameters, geography, xlsx, overwrite)
+        warnings = write_explorer(request)
+    show_findings(warnings)
+    for written in filter(None, (output, xlsx)):
+        typer.echo(f"Wrote {written}.")
 
 
 def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
@@ -44,6 +97,7 @@ def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
     exist, or --confidential is given. What it writes may not be released.
     """
     from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
+    from safetab.cli.accuracy_report import show_accuracy
     from safetab.cli.messages import show_findings, told_by_exit_code
     from safetab.cli.terminal_progress import TerminalProgress
     from safetab.release.release_options import ReleaseRequest
@@ -63,15 +117,4 @@ def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
         request = AccuracyRequest(runs, against, confidential, options)
         summary = accuracy_files(parameters, data, out, request, progress)
     show_findings(summary.warnings)
-    _show(summary, out)
-
-
-def _show(summary: AccuracySummary, out: Path) -> None:
-    typer.echo(f"Wrote {out}:")
-    typer.echo("  accuracy.html: the report, for people")
-    for name, rows in summary.rows.items():
-        typer.echo(f"  {name}.parquet, {name}.csv: {rows:,} rows")
-    if summary.is_synthetic:
-        typer.echo("The people do not exist, so everybody may look at it; it is no release.")
-    else:
-        typer.echo(f"It tells the truth about real people. Nothing in {out} may ever be released.")
+    show_accuracy(summary, out)
