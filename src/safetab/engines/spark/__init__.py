@@ -1,0 +1,1 @@
+"""The engine for clusters. The only package that imports pyspark; `import safetab` doesn't load it."""
