@@ -56,6 +56,19 @@ Temp = Annotated[
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it is there.")]
 LogFile = Annotated[Path | None, typer.Option(help="The curator's log. Default: OUT.confidential.log beside OUT.")]
+SparkMaster = Annotated[
+    str | None, typer.Option(metavar="URL", help="Where Spark runs, with --engine spark. Default: local[THREADS].")
+]
+SparkConf = Annotated[
+    list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of Spark; give it once for each.")
+]
+PersonsAt = Annotated[
+    str | None,
+    typer.Option(metavar="WHERE", help="Person records outside DATA: a path that Spark reads, or table:NAME."),
+]
+GeographyAt = Annotated[
+    str | None, typer.Option(metavar="WHERE", help="The geography elsewhere than in DATA, in the same way.")
+]
 CensusForm = Literal["parquet", "text"]
 TestKey = Annotated[
     str | None, typer.Option(metavar="HEX", help="64 hexadecimal digits; only for synthetic data, never for a release.")
@@ -104,8 +117,17 @@ def demo(
 
 
 @app.command()
-def validate(
-    parameters: Parameters, data: Data, memory: Memory = "4GB", threads: Threads = 2, temp: Temp = None
+def validate(  # noqa: PLR0913, PLR0917 - the options of the command
+    parameters: Parameters,
+    data: Data,
+    engine: Engine = EngineKind.DUCKDB,
+    memory: Memory = "4GB",
+    threads: Threads = 2,
+    temp: Temp = None,
+    spark_master: SparkMaster = None,
+    spark_conf: SparkConf = None,
+    persons: PersonsAt = None,
+    geography: GeographyAt = None,
 ) -> None:
     """Check everything that is given and tell all that is wrong, at once.
 
@@ -114,11 +136,18 @@ def validate(
     """
     from safetab.cli.messages import show_findings, told_by_exit_code
     from safetab.cli.terminal_progress import TerminalProgress
+    from safetab.engines.spark_options import SparkOptions
     from safetab.pipeline import validate_files
     from safetab.run_options import RunOptions
 
     with told_by_exit_code(), TerminalProgress() as progress:
-        options = RunOptions(memory=memory, threads=threads, temporary_parent=temp)
+        options = RunOptions(
+            engine=engine,
+            memory=memory,
+            threads=threads,
+            temporary_parent=temp,
+            spark=SparkOptions(spark_master, tuple(spark_conf or ()), persons, geography),
+        )
         warnings = validate_files(parameters, data, options, progress)
     show_findings(warnings)
     typer.echo("Everything is valid.")
@@ -181,6 +210,10 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     order: Order = None,
     copy_all: CopyAll = False,
     rule: Rules = None,
+    spark_master: SparkMaster = None,
+    spark_conf: SparkConf = None,
+    persons: PersonsAt = None,
+    geography: GeographyAt = None,
 ) -> None:
     """Validate, tabulate and write t1, t2, the measurements, the release and a manifest.
 
@@ -190,6 +223,7 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.cli.messages import show_findings, told_by_exit_code
     from safetab.cli.run_report import show_summary
     from safetab.cli.terminal_progress import TerminalProgress
+    from safetab.engines.spark_options import SparkOptions
     from safetab.pipeline import run_files
     from safetab.release.release_options import ReleaseRequest
     from safetab.run_options import RunOptions, key_of
@@ -209,6 +243,7 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
             spend_limit=spend_limit,
             release=asked.options(),
             empty_blocks=empty_blocks,
+            spark=SparkOptions(spark_master, tuple(spark_conf or ()), persons, geography),
         )
         summary = run_files(parameters, data, out, options, progress)
     show_findings(summary.warnings)

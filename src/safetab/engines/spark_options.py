@@ -31,10 +31,6 @@ class SparkOptions:
         """Once `check_settings` found nothing."""
         return {name: value for name, _, value in (setting.partition("=") for setting in self.settings)}
 
-    @property
-    def is_any_given(self) -> bool:
-        return self != SparkOptions()
-
 
 def is_submitted() -> bool:
     """Whether spark-submit started this process: then the master and the virtual machine are there already."""

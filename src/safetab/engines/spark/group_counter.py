@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, GroupedData, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.storagelevel import StorageLevel
 
@@ -38,11 +38,12 @@ class GroupCounter:
         by_state = self._of_iterations(self._persons.groupBy("state", "sex_age", *PATTERN), "state", "sex_age")
         self.kept = tuple(table.persist(StorageLevel.MEMORY_AND_DISK) for table in (by_atom, by_state))
 
-    def _of_iterations(self, grouped, *keys: str) -> DataFrame:
+    def _of_iterations(self, grouped: GroupedData, *keys: str) -> DataFrame:
         """One row per combination of keys and iteration that somebody has, with the number of people."""
         patterns = grouped.agg(F.count("*").alias("people"))
         memberships = patterns.select(*keys, F.explode(self._iterations).alias("iteration"), "people")
-        return memberships.groupBy(*keys, "iteration").agg(F.sum("people").alias("people"))
+        counts: DataFrame = memberships.groupBy(*keys, "iteration").agg(F.sum("people").alias("people"))
+        return counts
 
     def totals(self, level: LevelPlan) -> ExactCounts:
         by_atom, by_state = self.kept
@@ -63,7 +64,7 @@ class GroupCounter:
     def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
         _, by_state = self.kept
         is_whole = level.level.geography.entity_kind in _WHOLE_STATES
-        selected = self._selected(level, places_of)
+        selected = self._selected(places_of)
         wanted = np.unique(np.concatenate(list(places_of.values())) // len(level.universe.iterations))
         entities = F.broadcast(self._entities(level, by_states=is_whole, wanted=wanted))
         position = F.get(_positions(self._encoding.position_at(level)), F.col("iteration"))
@@ -81,7 +82,9 @@ class GroupCounter:
             people.where(position >= 0)
             .withColumn("place", _place(level, position))
             .join(F.broadcast(selected), "place")
-            .groupBy("place", "table", F.get(F.get(cell_of, F.col("table")), F.col("sex_age").cast("int")).alias("cell"))
+            .groupBy(
+                "place", "table", F.get(F.get(cell_of, F.col("table")), F.col("sex_age").cast("int")).alias("cell")
+            )
             .agg(F.sum("people").alias("people"))
         )
         places, tables, cells, numbers = _columns(counts)
@@ -90,9 +93,7 @@ class GroupCounter:
             for number, table in enumerate(places_of)
         }
 
-    def _entities(
-        self, level: LevelPlan, *, by_states: bool, wanted: NDArray[np.int64] | None = None
-    ) -> DataFrame:
+    def _entities(self, level: LevelPlan, *, by_states: bool, wanted: NDArray[np.int64] | None = None) -> DataFrame:
         """One row per atom, or state, that lies in an entity of the level, or in one that is wanted."""
         entity_of = self._encoding.entity_of_atom(level.level.geography, level.universe.entities)
         keys = np.arange(len(entity_of)).astype(np.int32)
@@ -107,9 +108,11 @@ class GroupCounter:
             pa.table({name: keys[is_there], "entity": entity_of[is_there].astype(np.int64)})
         )
 
-    def _selected(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> DataFrame:
+    def _selected(self, places_of: Mapping[Table, NDArray[np.int64]]) -> DataFrame:
         places = np.concatenate(list(places_of.values()))
-        tables = np.repeat(np.arange(len(places_of), dtype=np.int32), [len(of_table) for of_table in places_of.values()])
+        tables = np.repeat(
+            np.arange(len(places_of), dtype=np.int32), [len(of_table) for of_table in places_of.values()]
+        )
         return self._session.createDataFrame(pa.table({"place": places, "table": tables}))
 
 

@@ -60,15 +60,11 @@ def block_number() -> Column:
 
 def age() -> Column:
     text = F.col("QAGE")
-    number = F.when(
-        (F.octet_length(text) <= _LONGEST_AGE) & _begins_and_ends_with_digits(text), text.try_cast("int")
-    )
+    number = F.when((F.octet_length(text) <= _LONGEST_AGE) & _begins_and_ends_with_digits(text), text.try_cast("int"))
     return F.when(number <= _OLDEST, number)
 
 
-def broken_rules(
-    is_broken_block: Mapping[Rule, Column], codes: Sequence[Column], ethnicity: Column
-) -> Column:
+def broken_rules(is_broken_block: Mapping[Rule, Column], codes: Sequence[Column], ethnicity: Column) -> Column:
     """The number of a row's broken rules. `codes` and `ethnicity` are positive if they are in the list, else not."""
     cenrace = digits(F.col("CENRACE"), 2)
     is_right: dict[Rule, Column] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -11,12 +10,13 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql import types as T  # noqa: N812
 
+from safetab.engines.person_location import PersonLocation
 from safetab.engines.spark_options import TABLE_PREFIX
 from safetab.findings import FindingsOf, shortened
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
 from safetab.readers.person_rules import DIGITS_OF_COLUMN, NO_CODE, Rule
-from safetab.readers.table_files import TableFiles, TableForm
+from safetab.readers.table_files import TableForm
 
 SHAPE_RULE: Rule = ("", "a row must have 17 fields")
 UTF8_RULE: Rule = ("", "must be UTF-8 text")
@@ -30,19 +30,6 @@ _BYTE_ORDER_MARK = "\ufeff"
 _PATTERN_CHARACTERS = set("*?[]{}")
 _INTEGERS = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _NO_TEXT = (T.ArrayType, T.MapType, T.StructType, T.NullType)
-
-
-@dataclass(frozen=True, slots=True)
-class PersonLocation:
-    """Where the records are: parts of one form, or a table of the catalog, which has no form."""
-
-    label: str
-    form: TableForm | None
-    parts: tuple[str, ...]
-
-    @classmethod
-    def of_files(cls, files: TableFiles, label: str) -> PersonLocation:
-        return cls(label, files.form, tuple(f"file://{path}" for path in files.parts))
 
 
 def located(session: SparkSession, given: str, findings: FindingsOf) -> PersonLocation | None:
@@ -129,7 +116,7 @@ def check_lines(lines: DataFrame, location: PersonLocation, findings: FindingsOf
 
 def typed_persons(table: DataFrame, findings: FindingsOf) -> DataFrame | None:
     """Typed columns as text; nothing and a finding if a column is missing, or there twice."""
-    names = [name for name in table.columns]
+    names = list(table.columns)
     folded = [name.upper() for name in names]
     wrong = [column for column in PERSON_COLUMNS if names.count(column) != 1 or folded.count(column) != 1]
     if wrong:

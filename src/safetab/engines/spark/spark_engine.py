@@ -19,6 +19,7 @@ from pyspark.storagelevel import StorageLevel
 from safetab.engines.counting_engine import MiscountedPersons
 from safetab.engines.encoding import Encoding
 from safetab.engines.fingerprint import RecordFingerprint
+from safetab.engines.person_location import PersonLocation
 from safetab.engines.spark.encoded_persons import (
     CodeLists,
     encoded_persons,
@@ -29,7 +30,6 @@ from safetab.engines.spark.encoded_persons import (
 from safetab.engines.spark.group_counter import GroupCounter
 from safetab.engines.spark.person_rules import RULES
 from safetab.engines.spark.person_source import (
-    PersonLocation,
     check_lines,
     lines_of,
     parquet_table,
