@@ -16,7 +16,7 @@ from safetab.engines.encoding import Encoding
 from safetab.engines.spark.encoded_persons import PATTERN, literal
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.spec.geography_levels import EntityKind
+from safetab.spec.geography_levels import EntityKind, GeographyLevel
 from safetab.spec.tables import Table
 
 _WHOLE_STATES = {EntityKind.NATION, EntityKind.STATE}
@@ -32,6 +32,7 @@ class GroupCounter:
         self._encoding = encoding
         self._iterations = iterations
         self.kept: tuple[DataFrame, ...] = ()
+        self._latest: tuple[GeographyLevel, tuple[NDArray[np.int64], ...]] | None = None
 
     def count(self) -> None:
         by_atom = self._of_iterations(self._persons.groupBy("atom", *PATTERN), "atom")
@@ -46,20 +47,27 @@ class GroupCounter:
         return counts
 
     def totals(self, level: LevelPlan) -> ExactCounts:
-        by_atom, by_state = self.kept
-        is_whole = level.level.geography.entity_kind in _WHOLE_STATES
-        table = by_state if is_whole else by_atom
-        entities = self._entities(level, by_states=is_whole)
-        position = F.get(_positions(self._encoding.position_at(level)), F.col("iteration"))
-        counts = (
-            table.where(position >= 0)
-            .join(F.broadcast(entities), "state" if is_whole else "atom")
-            .groupBy(_place(level, position).alias("place"))
-            .agg(F.sum("people").alias("people"))
-        )
-        places, people = _columns(counts)
+        entities, iterations, people = self._geography_totals(level)
+        position = self._encoding.position_at(level)[iterations]
+        is_there = position >= 0
+        places = entities[is_there] * len(level.universe.iterations) + position[is_there]
         order = np.argsort(places, kind="stable")
-        return ExactCounts(places[order], people[order].reshape(-1, 1))
+        return ExactCounts(places[order], people[is_there][order].reshape(-1, 1))
+
+    def _geography_totals(self, level: LevelPlan) -> tuple[NDArray[np.int64], ...]:
+        """Entity, iteration and number of people, of all iteration levels: they are asked for one after the other."""
+        geography = level.level.geography
+        if self._latest is None or self._latest[0] is not geography:
+            by_atom, by_state = self.kept
+            is_whole = geography.entity_kind in _WHOLE_STATES
+            counts = (
+                (by_state if is_whole else by_atom)
+                .join(F.broadcast(self._entities(level, by_states=is_whole)), "state" if is_whole else "atom")
+                .groupBy("entity", "iteration")
+                .agg(F.sum("people").alias("people"))
+            )
+            self._latest = geography, _columns(counts)
+        return self._latest[1]
 
     def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
         _, by_state = self.kept

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import subprocess
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from safetab.engines.counting_engine import EngineSettings
 from safetab.engines.spark.java import java_home
@@ -51,6 +53,7 @@ _IN_THIS_PROCESS = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress"
 _LOCAL_PARTITIONS_OF_A_THREAD = 4
 _BYTES = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _LEAST_MEGABYTES = 512
+_SECONDS_TO_END = 20
 
 
 @contextmanager
@@ -94,6 +97,7 @@ def _started(values: Mapping[str, str], settings: EngineSettings) -> SparkSessio
             for name, value in values.items():
                 launched.set(name, value)
             gateway = launch_gateway(launched, {"stdout": messages, "stderr": messages})
+            atexit.register(_end, gateway.proc)
     SparkContext._ensure_initialized(gateway=gateway)
     conf = SparkConf(loadDefaults=is_submitted())
     for name, value in values.items():
@@ -102,6 +106,15 @@ def _started(values: Mapping[str, str], settings: EngineSettings) -> SparkSessio
     context = SparkContext(conf=conf)
     context.setLogLevel(values["spark.log.level"])
     return SparkSession(context)
+
+
+def _end(java: subprocess.Popen[bytes]) -> None:
+    """The virtual machine ends with its standard input; waiting for it makes its time part of ours."""
+    if java.stdin is not None:
+        java.stdin.close()
+    with suppress(subprocess.TimeoutExpired):
+        java.wait(_SECONDS_TO_END)
+    java.kill()
 
 
 @contextmanager
