@@ -40,7 +40,18 @@ def loopback_cluster(folder: Path) -> Iterator[LoopbackCluster]:
         _wait_for(port)
         for number in range(2):
             work = folder / f"worker-{number}" / "work"
-            options = ("--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "1g", "--work-dir", str(work))
+            options = (
+                "--host",
+                "127.0.0.1",
+                "--webui-port",
+                "0",
+                "--cores",
+                "1",
+                "--memory",
+                "1g",
+                "--work-dir",
+                str(work),
+            )
             workers.append(_start(folder, home, "worker.Worker", *options, f"spark://127.0.0.1:{port}"))
         yield LoopbackCluster(f"spark://127.0.0.1:{port}", tuple(workers), folder, home)
     finally:
