@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -25,8 +26,9 @@ class LoopbackCluster:
     folder: Path
     java_home: Path
 
-    def executor_logs(self) -> list[Path]:
-        return [path for path in self.folder.rglob("*") if path.is_file() and "work" in path.parts]
+    def kill_worker(self, number: int) -> None:
+        """The worker and its executors, at once."""
+        os.killpg(self.workers[number].pid, signal.SIGKILL)
 
 
 @contextmanager
@@ -65,7 +67,7 @@ def _start(folder: Path, home: Path, name: str, *arguments: str) -> subprocess.P
     environment = os.environ | {"JAVA_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "512m"}
     with (folder / f"{name}-{time.monotonic_ns()}.log").open("wb") as log:
         command = [str(SPARK_CLASS), f"org.apache.spark.deploy.{name}", *arguments]
-        return subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder)
+        return subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder, start_new_session=True)
 
 
 def _free_port() -> int:

@@ -84,7 +84,7 @@ def _values(options: SparkOptions, settings: EngineSettings) -> Mapping[str, str
         if master.startswith("local"):
             partitions = str(_LOCAL_PARTITIONS_OF_A_THREAD * settings.threads)
             values |= _IN_THIS_PROCESS | {"spark.sql.shuffle.partitions": partitions}
-    values["spark.local.dir"] = str(settings.temporary_folder)
+            values["spark.local.dir"] = str(settings.temporary_folder)
     values["spark.sql.warehouse.dir"] = str(settings.temporary_folder / "warehouse")
     return values | _PRIVATE | options.setting_values
 
