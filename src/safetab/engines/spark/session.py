@@ -6,24 +6,20 @@ import atexit
 import os
 import re
 import subprocess
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
 
 from safetab.engines.counting_engine import EngineSettings
 from safetab.engines.spark.java import java_home
 from safetab.engines.spark_options import SparkOptions, is_submitted
 from safetab.failures import RunFailed
 from safetab.findings import Finding, InvalidInput, Severity
-
-with warnings.catch_warnings():  # about packages beside it, that are not used here
-    warnings.simplefilter("ignore")
-    from py4j.protocol import Py4JError
-    from pyspark import SparkConf, SparkContext
-    from pyspark.errors import PySparkException
-    from pyspark.java_gateway import launch_gateway
-    from pyspark.sql import SparkSession
-    from pyspark.sql import pandas as _  # noqa: F401 - tells about pandas when it is loaded first
 
 Log = Callable[[str], None]
 
