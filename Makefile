@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow test-browser audit check paper bench bench-small bench-noise bench-release bench-explorer lock clean
+.PHONY: demo test test-slow test-browser test-spark audit check paper bench bench-small bench-spark bench-noise
+.PHONY: bench-release bench-explorer lock clean
 
 demo: $(VENV)/.runtime ## the whole tour on synthetic people
 	$(BIN)/safetab demo build/demo --overwrite
@@ -17,6 +18,9 @@ test-slow: $(VENV)/.dev ## planted bugs, a thousand million draws, ten thousand 
 
 test-browser: $(VENV)/.dev ## the pages in headless Chromium: wide, narrow, dark, printed, and their numbers; the workbook
 	$(BIN)/python -m pytest -n 2 -q -m browser
+
+test-spark: $(VENV)/.spark ## the Spark engine, also on a cluster of three processes; brings its own Java
+	$(BIN)/python -m pytest -q -m spark
 
 audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes
 	$(BIN)/safetab audit
@@ -39,6 +43,10 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	$(PIP) install --require-hashes -r requirements-dev.lock
 	touch $@
 
+$(VENV)/.spark: requirements-spark.lock $(VENV)/.dev
+	$(PIP) install --require-hashes -r requirements-spark.lock
+	touch $@
+
 bench: $(VENV)/.dev ## how cost grows: writes docs/benchmarks.md; an hour, BENCH_FULL=1 for the whole nation
 	$(BIN)/python -m benchmarks.growth
 
@@ -57,11 +65,15 @@ bench-explorer: $(VENV)/.dev ## how long the explorer's page takes to answer; ne
 paper: $(VENV)/.dev ## the paper's tables and figures: writes docs/the-paper-reproduced.md
 	$(BIN)/python -m reproduction
 
+bench-spark: $(VENV)/.spark ## Spark beside DuckDB on the same files: the last section of docs/benchmarks.md
+	$(BIN)/python -m benchmarks.spark
+
 COMPILE := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 lock: ## renew the lock files; needs uv, which the project itself doesn't
 	$(COMPILE) pyproject.toml -o requirements.lock
 	$(COMPILE) --group build -o requirements-build.lock
 	$(COMPILE) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+	$(COMPILE) --group spark -c requirements-dev.lock -o requirements-spark.lock
 
 clean:
 	rm -rf $(VENV)

@@ -14,12 +14,12 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.censuses import Census
 from benchmarks.machine import described_commit, described_machine
+from benchmarks.page import PAGE, spark_section
 from benchmarks.runs import MEMORY, BenchmarkRun, benchmark_run
 from benchmarks.start_up import start_up_lines
 
 NATION = 334_735_155
 MOST_COUNTED_BESIDE = 33_473_515
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
 def sizes(name: str, otherwise: str) -> list[int]:
@@ -50,6 +50,7 @@ def main() -> None:
     text_people = sizes("BENCH_TEXT_PEOPLE", "1000000")[0]
     in_text = benchmark_run(Census(text_people, form="text"), folder)
     parts += ["## From text", report.text_lines(in_text, benchmark_run(Census(text_people), folder))]
+    parts.append(spark_section(PAGE.read_text()))
     PAGE.write_text("\n\n".join(part.strip() for part in parts if part) + "\n")
     print(f"wrote {PAGE.name}")
 

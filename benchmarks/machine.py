@@ -9,7 +9,7 @@ import re
 import subprocess
 from pathlib import Path
 
-PACKAGES = ("duckdb", "numba", "numpy", "polars", "pyarrow")
+PACKAGES = ("duckdb", "numba", "numpy", "polars", "pyarrow", "pyspark")
 
 
 def described_machine() -> list[str]:

@@ -63,6 +63,10 @@ def run(  # noqa: PLR0913 - the options of the command
     order: str | None = None,
     copy_all: bool = False,
     rules: Sequence[str] = (),
+    spark_master: str | None = None,
+    spark_conf: Sequence[str] = (),
+    persons: str | None = None,
+    geography: str | None = None,
 ) -> RunSummary:
     """Validates, tabulates and writes: what the command `safetab run` does, with the same options.
 
@@ -70,6 +74,7 @@ def run(  # noqa: PLR0913 - the options of the command
     failed.
     """
     from safetab.engines.engine_kind import EngineKind
+    from safetab.engines.spark_options import SparkOptions
     from safetab.pipeline import run_files
     from safetab.release.release_options import ReleaseRequest
     from safetab.run_options import RunOptions, key_of
@@ -87,6 +92,7 @@ def run(  # noqa: PLR0913 - the options of the command
         spend_limit=str(spend_limit) if spend_limit is not None else None,
         release=ReleaseRequest(confidence, tuple(rules), coterminous, order, copy_all).options(),
         empty_blocks=Path(empty_blocks) if empty_blocks is not None else None,
+        spark=SparkOptions(spark_master, tuple(spark_conf), persons, geography),
     )
     return run_files(Path(parameters), Path(data), Path(out), options)
 

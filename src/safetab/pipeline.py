@@ -16,12 +16,14 @@ import pyarrow as pa
 from safetab.confidential_log import ConfidentialLog
 from safetab.config.config_file import CONFIG_FILE, read_config
 from safetab.config.run_config import ReaderKind
+from safetab.counting_places import counting_place
 from safetab.disk_space import described_needs, disk_needs, require_room
 from safetab.engines.counting_engine import CountingEngine, EngineSettings, MiscountedPersons
+from safetab.engines.counting_place import CountingPlace, Persons
+from safetab.engines.duckdb_place import DuckDbPlace
 from safetab.failures import RunFailed
 from safetab.findings import Checked, Finding, InvalidInput, Severity
 from safetab.mechanisms.random_bits import AddressedBits
-from safetab.outputs.locked_folder import locked_folder
 from safetab.outputs.manifest import RunFacts, hashes_of, write_manifest, write_not_for_release, write_release_log
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.outputs.pass_files import PassFiles
@@ -29,8 +31,6 @@ from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import Ledger
 from safetab.progress import NoProgress, Progress
-from safetab.readers.person_files import find_person_files, number_of_persons
-from safetab.readers.table_files import TableFiles
 from safetab.release.documents import ReleaseFacts, steps_as_json, write_privacy
 from safetab.release.number_files import RELEASE_FOLDER
 from safetab.release.output_checks import check_output
@@ -46,7 +46,6 @@ from safetab.step_times import StepTimes, TimedCounts
 from safetab.tabulation.tabulate_level import tabulate_level
 from safetab.version import VERSION
 
-_TEMPORARY_PREFIX = "safetab-persons-"
 _NO_CEF_READER = Finding(
     Severity.ERROR,
     CONFIG_FILE,
@@ -70,7 +69,7 @@ class Inputs:
 
     files: PublicFiles
     plan: RunPlan
-    persons: TableFiles
+    persons: Persons
     populated: Mapping[TabulationPass, Geography]  # the blocks that may hold people
 
 
@@ -90,15 +89,21 @@ def run_files(
     refused += refused_spending(options, (parameters, data, out), options.log_of(out))
     if refused:
         raise InvalidInput(refused)
-    with failures_told(), _log_of(out, options) as log, own_errors_logged(log), pyarrow_threads(options.threads):
+    with (
+        failures_told(),
+        _log_of(out, options) as log,
+        own_errors_logged(log),
+        pyarrow_threads(options.threads),
+        counting_place(options, log.write) as place,
+    ):
         times = StepTimes(progress or NoProgress(), log.write)
-        checked = _public_inputs(parameters, data, options, times)
+        checked = _public_inputs(parameters, data, options, times, place)
         inputs = checked.require()
         spending = _spending(inputs.plan, options, times)
         if spending:
             spending.look()
-        _require_disk(inputs, out, options, times)
-        with checked_engine(checked, options, times, log) as (warnings, engine):
+        _require_disk(inputs, place, out, options, times)
+        with checked_engine(checked, place, times) as (warnings, engine):
             log.write("validation passed")
             times.step("Counting the persons of each state", 1)
             people = engine.prepare()
@@ -119,17 +124,29 @@ def validate_files(
     refused = refused_options(data, options)
     if refused:
         raise InvalidInput(refused)
-    with failures_told(), own_errors_logged(None), pyarrow_threads(options.threads):
-        checked = _public_inputs(parameters, data, options, progress)
-        with checked_engine(checked, options, progress) as (warnings, _):
+    with (
+        failures_told(),
+        own_errors_logged(None),
+        pyarrow_threads(options.threads),
+        counting_place(options) as place,
+    ):
+        checked = _public_inputs(parameters, data, options, progress, place)
+        with checked_engine(checked, place, progress) as (warnings, _):
             return warnings
 
 
-def read_inputs(parameters: Path, data: Path, empty_blocks: Path | None = None) -> Checked[Inputs]:
+def read_inputs(
+    parameters: Path, data: Path, empty_blocks: Path | None = None, place: CountingPlace | None = None
+) -> Checked[Inputs]:
+    """Without a place, what is given lies in the two directories."""
+    place = place or DuckDbPlace(EngineSettings(data), lambda _: None)
     config = read_config(parameters)
     if config.value is not None and config.value.reader is ReaderKind.CEF:  # then DATA is something else
         return Checked(None, (*config.findings, _NO_CEF_READER))
-    public, persons = read_public_files(parameters, data), find_person_files(data)
+    folder, persons = place.geography_folder(data), place.persons(data)
+    if folder.value is None:
+        return Checked(None, config.findings + folder.findings + persons.findings)
+    public = read_public_files(parameters, data, folder.value)
     findings = public.findings + persons.findings
     if public.value is None:
         return Checked(None, findings)
@@ -146,10 +163,12 @@ def read_inputs(parameters: Path, data: Path, empty_blocks: Path | None = None) 
     return Checked(Inputs(public.value, planned.value, persons.value, populated.value), findings)
 
 
-def _public_inputs(parameters: Path, data: Path, options: RunOptions, progress: Progress) -> Checked[Inputs]:
+def _public_inputs(
+    parameters: Path, data: Path, options: RunOptions, progress: Progress, place: CountingPlace
+) -> Checked[Inputs]:
     """Has a value; raises InvalidInput, warnings included, if there is none."""
     progress.step("Reading the public files", 1)
-    checked = read_inputs(parameters, data, options.empty_blocks)
+    checked = read_inputs(parameters, data, options.empty_blocks, place)
     if checked.value is None:
         raise InvalidInput(checked.findings)
     progress.advance()
@@ -161,8 +180,8 @@ def _spending(plan: RunPlan, options: RunOptions, times: StepTimes) -> RunSpendi
     return RunSpending(request, plan, times.tell) if request else None
 
 
-def _require_disk(inputs: Inputs, out: Path, options: RunOptions, times: StepTimes) -> None:
-    needs = disk_needs(inputs.plan, number_of_persons(inputs.persons), options.temporary_folder, out)
+def _require_disk(inputs: Inputs, place: CountingPlace, out: Path, options: RunOptions, times: StepTimes) -> None:
+    needs = disk_needs(inputs.plan, place.number_of_persons(inputs.persons), options.temporary_folder, out)
     times.note(described_needs(needs))
     require_room(needs)
 
@@ -183,23 +202,16 @@ def _recorded(
 
 @contextmanager
 def checked_engine(
-    checked: Checked[Inputs], options: RunOptions, progress: Progress, log: ConfidentialLog | None = None
+    checked: Checked[Inputs], place: CountingPlace, progress: Progress
 ) -> Iterator[tuple[tuple[Finding, ...], CountingEngine]]:
-    """An engine whose persons all keep to the rules, in a temporary folder that is gone afterwards."""
-    with locked_folder(options.temporary_folder, _TEMPORARY_PREFIX) as folder:
-        settings = EngineSettings(folder, options.memory, options.threads)
-        with closing(_engine(checked.require(), settings, log)) as engine:
-            progress.step("Checking the person records", number_of_persons(checked.require().persons))
-            findings = engine.check(progress.advance)
-            if any(finding.is_error for finding in findings):
-                raise InvalidInput((*checked.findings, *findings))
-            yield (*checked.warnings, *findings), engine
-
-
-def _engine(inputs: Inputs, settings: EngineSettings, log: ConfidentialLog | None) -> CountingEngine:
-    from safetab.engines.duckdb_engine import DuckDbEngine  # noqa: PLC0415 - `import safetab` loads no engine
-
-    return DuckDbEngine(inputs.persons, inputs.files, settings, log.write if log else lambda _: None)
+    """An engine whose persons all keep to the rules."""
+    inputs = checked.require()
+    with closing(place.engine(inputs.persons, inputs.files)) as engine:
+        progress.step("Checking the person records", place.number_of_persons(inputs.persons))
+        findings = engine.check(progress.advance)
+        if any(finding.is_error for finding in findings):
+            raise InvalidInput((*checked.findings, *findings))
+        yield (*checked.warnings, *findings), engine
 
 
 def _tabulated(

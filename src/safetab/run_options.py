@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from safetab.engines.engine_kind import EngineKind
+from safetab.engines.spark_options import SparkOptions, check_spark_options
 from safetab.findings import Finding, FindingsOf
 from safetab.mechanisms.random_bits import KEY_BYTES
 from safetab.readers.person_files import SYNTHETIC_MARKER, is_synthetic
@@ -41,6 +42,7 @@ class RunOptions:
     spend_limit: str | None = None
     release: ReleaseOptions = field(default_factory=ReleaseOptions)
     empty_blocks: Path | None = None
+    spark: SparkOptions = field(default_factory=SparkOptions)
 
     @property
     def temporary_folder(self) -> Path:
@@ -89,7 +91,11 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
     if not _is_directory(options.temporary_folder):
         findings.error("--temp", f"{options.temporary_folder} is not a directory.")
     if options.engine is EngineKind.SPARK:
-        findings.error("--engine", 'the engine "spark" is not there yet. Use "duckdb".')
+        check_spark_options(options.spark, findings, has_test_key=options.test_key is not None)
+    elif options.spark != SparkOptions():
+        findings.error(
+            "--engine", 'must be "spark" for --spark-master, --spark-conf, --persons and --geography to mean something.'
+        )
     if not _MEMORY.fullmatch(options.memory):
         findings.error("--memory", "must be a number and a unit, e.g. 8GB or 500MB.")
     if not 1 <= options.threads <= _MOST_THREADS:

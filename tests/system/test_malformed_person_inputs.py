@@ -344,7 +344,6 @@ def test_damage_in_a_folder_called_interrupt_is_damage(tmp_path: Path) -> None:
         (["--memory", "99999999999999999TB"], "must be a number and a unit"),
         (["--confidential-log", "/nowhere/log"], "the confidential log can't be written there"),
         (["--memory", "much"], "must be a number and a unit"),
-        (["--engine", "spark"], 'the engine "spark" is not there yet'),
         (["--test-key", "ab"], "must be 64 hexadecimal digits"),
         (["--test-key", "x" * 64], "must be 64 hexadecimal digits"),
     ],

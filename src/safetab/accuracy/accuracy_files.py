@@ -19,6 +19,7 @@ from safetab.accuracy.assess import Assessment, Repetition, assess
 from safetab.accuracy.comparison import comparison_table
 from safetab.accuracy.page import AssessedData, accuracy_page
 from safetab.accuracy.rows import accuracy_table
+from safetab.counting_places import counting_place
 from safetab.findings import Finding, FindingsOf, InvalidInput
 from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
 from safetab.outputs.output_folder import output_findings, whole_output
@@ -133,7 +134,7 @@ def _assessed(
     checked = read_inputs(parameters, data, options.empty_blocks)
     inputs = checked.require()
     progress.advance()
-    with checked_engine(checked, options, progress) as (warnings, engine):
+    with counting_place(options) as place, checked_engine(checked, place, progress) as (warnings, engine):
         progress.step("Counting the persons of each state", 1)
         engine.prepare()
         progress.advance()

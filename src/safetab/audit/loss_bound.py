@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from safetab.audit import worlds
 from safetab.audit.verdicts import Verdict, verdict
+from safetab.counting_places import counting_place
 from safetab.mechanisms.random_bits import AddressedBits
 from safetab.pipeline import checked_engine, read_inputs
 from safetab.planning.run_plan import LevelPlan
@@ -126,7 +127,7 @@ class _CountedLevel:
 def _counted(world: LossWorld, folder: Path, people: tuple[worlds.Person, ...]) -> _CountedLevel:
     written = world.write(folder, people)
     inputs = read_inputs(written.parameters, written.data)
-    with checked_engine(inputs, RunOptions(), NoProgress()) as (_, engine):
+    with counting_place(RunOptions()) as place, checked_engine(inputs, place, NoProgress()) as (_, engine):
         engine.prepare()
         plan = inputs.require().plan.levels[0]
         return _CountedLevel(plan, engine.totals(plan))

@@ -18,13 +18,17 @@ from safetab.cli.options import (
     Dataset,
     EmptyBlocks,
     Engine,
+    GeographyAt,
     LogFile,
     Memory,
     Order,
     Out,
     Overwrite,
     Parameters,
+    PersonsAt,
     Rules,
+    SparkConf,
+    SparkMaster,
     SpendLimit,
     SpendLog,
     Temp,
@@ -86,8 +90,17 @@ def demo(
 
 
 @app.command()
-def validate(
-    parameters: Parameters, data: Data, memory: Memory = "4GB", threads: Threads = 2, temp: Temp = None
+def validate(  # noqa: PLR0913, PLR0917 - the options of the command
+    parameters: Parameters,
+    data: Data,
+    engine: Engine = EngineKind.DUCKDB,
+    memory: Memory = "4GB",
+    threads: Threads = 2,
+    temp: Temp = None,
+    spark_master: SparkMaster = None,
+    spark_conf: SparkConf = None,
+    persons: PersonsAt = None,
+    geography: GeographyAt = None,
 ) -> None:
     """Check everything that is given and tell all that is wrong, at once.
 
@@ -96,11 +109,18 @@ def validate(
     """
     from safetab.cli.messages import show_findings, told_by_exit_code
     from safetab.cli.terminal_progress import TerminalProgress
+    from safetab.engines.spark_options import SparkOptions
     from safetab.pipeline import validate_files
     from safetab.run_options import RunOptions
 
     with told_by_exit_code(), TerminalProgress() as progress:
-        options = RunOptions(memory=memory, threads=threads, temporary_parent=temp)
+        options = RunOptions(
+            engine=engine,
+            memory=memory,
+            threads=threads,
+            temporary_parent=temp,
+            spark=SparkOptions(spark_master, tuple(spark_conf or ()), persons, geography),
+        )
         warnings = validate_files(parameters, data, options, progress)
     show_findings(warnings)
     typer.echo("Everything is valid.")
@@ -163,6 +183,10 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     order: Order = None,
     copy_all: CopyAll = False,
     rule: Rules = None,
+    spark_master: SparkMaster = None,
+    spark_conf: SparkConf = None,
+    persons: PersonsAt = None,
+    geography: GeographyAt = None,
 ) -> None:
     """Validate, tabulate and write t1, t2, the measurements, the release and a manifest.
 
@@ -172,6 +196,7 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.cli.messages import show_findings, told_by_exit_code
     from safetab.cli.run_report import show_summary
     from safetab.cli.terminal_progress import TerminalProgress
+    from safetab.engines.spark_options import SparkOptions
     from safetab.pipeline import run_files
     from safetab.release.release_options import ReleaseRequest
     from safetab.run_options import RunOptions, key_of
@@ -191,6 +216,7 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
             spend_limit=spend_limit,
             release=asked.options(),
             empty_blocks=empty_blocks,
+            spark=SparkOptions(spark_master, tuple(spark_conf or ()), persons, geography),
         )
         summary = run_files(parameters, data, out, options, progress)
     show_findings(summary.warnings)

@@ -30,6 +30,19 @@ Temp = Annotated[
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it is there.")]
 LogFile = Annotated[Path | None, typer.Option(help="The curator's log. Default: OUT.confidential.log beside OUT.")]
+SparkMaster = Annotated[
+    str | None, typer.Option(metavar="URL", help="Where Spark runs, with --engine spark. Default: local[THREADS].")
+]
+SparkConf = Annotated[
+    list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of Spark; give it once for each.")
+]
+PersonsAt = Annotated[
+    str | None,
+    typer.Option(metavar="WHERE", help="Person records outside DATA: a path that Spark reads, or table:NAME."),
+]
+GeographyAt = Annotated[
+    str | None, typer.Option(metavar="WHERE", help="The geography elsewhere than in DATA, in the same way.")
+]
 TestKey = Annotated[
     str | None, typer.Option(metavar="HEX", help="64 hexadecimal digits; only for synthetic data, never for a release.")
 ]

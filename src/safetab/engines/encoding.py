@@ -13,7 +13,7 @@ from safetab.engines.pattern_table import IterationLists, PatternTable, iteratio
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.population_groups.atoms import Atoms, atoms_of
-from safetab.population_groups.iteration_map import iteration_map_of
+from safetab.population_groups.iteration_map import IterationMap, iteration_map_of
 from safetab.spec.geography_levels import EntityKind, GeographyLevel, TabulationPass
 from safetab.spec.iterations import TABULATED_ITERATION_LEVELS
 
@@ -105,9 +105,14 @@ class Encoding:
         positions[first : first + len(of_pass)] = np.maximum(of_pass, -1)
         return positions
 
-    def iteration_lists(self) -> IterationLists:
-        """The iterations of each pattern, of all levels and grains together: whoever is in one is in it at each."""
-        maps = [
+    @property
+    def state_of_atom(self) -> NDArray[np.int64]:
+        """Of the atoms of all passes."""
+        return np.concatenate([atoms.state_of_atom for atoms in self._atoms.values()])
+
+    @property
+    def iteration_maps(self) -> list[IterationMap]:
+        return [
             iteration_map_of(
                 self._files.lists,
                 level,
@@ -117,7 +122,10 @@ class Encoding:
             for level in TABULATED_ITERATION_LEVELS
             for is_substate in (False, True)
         ]
-        return iteration_lists(self.patterns.codes, maps, self.iteration_number)
+
+    def iteration_lists(self) -> IterationLists:
+        """The iterations of each pattern, of all levels and grains together: whoever is in one is in it at each."""
+        return iteration_lists(self.patterns.codes, self.iteration_maps, self.iteration_number)
 
     def number_at(self, level: LevelPlan) -> NDArray[np.int64]:
         """The numbers of a level's iterations, in the level's order."""

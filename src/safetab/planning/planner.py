@@ -53,11 +53,14 @@ def plan_of_files(parameters: str | Path, data: str | Path) -> Checked[RunPlan]:
     return Checked(made.value, files.findings + made.findings)
 
 
-def read_public_files(parameters: Path, data: Path) -> Checked[PublicFiles]:
+def read_public_files(parameters: Path, data: Path, geography_folder: Path | None = None) -> Checked[PublicFiles]:
+    """Reads the lists, and the geography of the data directory or of another folder."""
+    geography_folder = geography_folder or data
     if not _is_directory(parameters):
         finding = Finding(Severity.ERROR, str(parameters), "", "no such directory. Give the directory of config.json.")
-        return Checked(None, (finding, *read_geography(data).errors))
-    config, lists, geography = read_config(parameters), read_public_lists(parameters), read_geography(data)
+        return Checked(None, (finding, *read_geography(geography_folder).errors))
+    config, lists = read_config(parameters), read_public_lists(parameters)
+    geography = read_geography(geography_folder)
     names = read_geography_names(data)
     findings = config.findings + lists.findings + geography.findings + names.findings
     if config.value is None or lists.value is None:
@@ -71,7 +74,7 @@ def read_public_files(parameters: Path, data: Path) -> Checked[PublicFiles]:
     }
     findings += _states_without_blocks(config.value, of_pass)
     names_path = geography_names_path(data)
-    paths = (*(parameters / name for name in PARAMETER_FILES), *geography_paths(data))
+    paths = (*(parameters / name for name in PARAMETER_FILES), *geography_paths(geography_folder))
     paths += () if names_path is None else (names_path,)
     files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass), paths, names.value or {})
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)

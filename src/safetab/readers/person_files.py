@@ -27,17 +27,24 @@ BLOCK_COLUMNS = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")
 PERSON_COLUMNS = ("QAGE", "QSEX", "HOUSEHOLDER", *BLOCK_COLUMNS, "CENRACE", *RACE_COLUMNS, "QSPAN")
 
 
-def find_person_files(data: Path) -> Checked[TableFiles]:
-    """The person files, if each has the right columns and is whole."""
+def person_file_names(data: Path) -> Checked[TableFiles]:
+    """The person files by their names alone; nothing of them is read."""
     findings = FindingsOf(PERSON_TABLE)
     files = find_table(data, PERSON_TABLE, findings)
-    if files is None:
-        return Checked(None, findings.findings)
-    if any(_PATTERN_CHARACTERS & set(str(path)) for path in files.parts):
+    if files is not None and any(_PATTERN_CHARACTERS & set(str(path)) for path in files.parts):
         findings.error("", "its path has one of * ? [ ] { } in it, which databases read as a pattern. Rename it.")
+    return Checked(files, findings.findings)
+
+
+def find_person_files(data: Path) -> Checked[TableFiles]:
+    """The person files, if each has the right columns and is whole."""
+    named = person_file_names(data)
+    files, findings = named.value, FindingsOf(PERSON_TABLE)
+    if files is None:
+        return named
     if files.form is TableForm.PARQUET:
         _check_same_types(files, findings)
-    errors = list(findings.findings)
+    errors = [*named.findings, *findings.findings]
     for path in files.parts:
         part_findings = FindingsOf(path.name)
         _check_part(path, files.form, part_findings)

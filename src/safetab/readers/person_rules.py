@@ -52,13 +52,16 @@ def broken_code_rules(races: Sequence[str | None], ethnicity: str | None, codes:
         if code == NO_CODE and column != RACE_COLUMNS[0]:
             has_ended = True
         elif code is None or code not in codes or not is_race_code(code):
-            wanted = "a code of the list from 1000 to 8999" + ("" if column == RACE_COLUMNS[0] else ", or Null")
-            broken[(column, f"must be {wanted}")] = None
+            broken[race_rule(column)] = None
         elif has_ended:
             broken[AFTER_NO_CODE_RULE] = None
     if ethnicity is None or ethnicity not in codes:
         broken[ETHNICITY_RULE] = None
     return iter(broken)
+
+
+def race_rule(column: str) -> Rule:
+    return column, "must be a code of the list from 1000 to 8999" + ("" if column == RACE_COLUMNS[0] else ", or Null")
 
 
 class BrokenRules:

@@ -1,0 +1,112 @@
+"""Spark beside DuckDB on the same files: `make bench-spark` writes the last section of docs/benchmarks.md.
+
+Sizes come from BENCH_SPARK_PEOPLE, parted by blanks; censuses are kept in BENCH_FOLDER.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import report
+from benchmarks.censuses import THREADS, Census
+from benchmarks.commands import Cost, measured_program, measured_safetab
+from benchmarks.machine import described_commit, described_machine
+from benchmarks.page import PAGE, SPARK_HEADING, without_spark
+from benchmarks.runs import MEMORY
+
+KEY = "5a" * 32
+TEXT = """
+`make bench-spark` writes this section. Both engines run on the same Parquet files in processes of their own, with
+one test key; their outputs are the same bytes, else there would be no table. CPU seconds are those of all processes,
+the Java virtual machine included. *Start* is a Spark session that is started and stopped and does nothing; the ratio
+is that of the rest of the Spark run to the DuckDB run.
+"""
+NATION_TEXT = """
+### How many executors a nation needs
+
+An estimate from one size, on a busy machine, and no measurement: a million people take about 145 CPU seconds beside the
+start. If all of it grew in proportion, the nation's 335 million would take 48,500 CPU seconds, 13.5 hours of one core;
+8 executors of 4 cores would count them in about half an hour, 2 in two hours. Part of the time doesn't grow with people
+(warming up, public tables, noise on the driver), which makes it less; shuffles between machines make it more. Larger
+sizes must be measured before anybody relies on it. At about 20 bytes a person, reckoned from the columns, the nation is
+7 GB encoded, which 8 executors of 4 GB keep in memory and fewer keep on disk. The driver needs what a run with DuckDB
+needs, and the counts of one level.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    people: int
+    duckdb: Cost
+    spark: Cost
+    start: Cost
+
+    @property
+    def ratio(self) -> float:
+        return (self.spark.cpu_seconds - self.start.cpu_seconds) / self.duckdb.cpu_seconds
+
+
+def main() -> None:
+    folder = Path(os.environ.get("BENCH_FOLDER", "build/bench")).absolute()
+    sizes = os.environ.get("BENCH_SPARK_PEOPLE", "1000000 3000000 10000000").split()
+    facts = "\n".join([*described_machine(), described_commit()])
+    pairs: list[Pair] = []
+    for size in sizes:
+        pairs.append(measured_pair(Census(int(size)), folder))
+        parts = [without_spark(PAGE.read_text()), SPARK_HEADING, TEXT, facts, table(pairs), NATION_TEXT]
+        PAGE.write_text("\n\n".join(part.strip() for part in parts) + "\n")
+    print(f"wrote the last section of {PAGE.name}")
+
+
+def measured_pair(census: Census, folder: Path) -> Pair:
+    made = census.made_in(folder)
+    outputs = {engine: folder / f"output-{engine}" for engine in ("duckdb", "spark")}
+    costs = {}
+    for engine, out in outputs.items():
+        print(f"running {made.name} with {engine}", flush=True)
+        limits = ("--threads", THREADS, "--memory", MEMORY, "--temp", folder, "--test-key", KEY, "--overwrite")
+        costs[engine] = measured_safetab(
+            "run", made / "parameters", made / "data", out, "--engine", engine, *limits
+        ).cost
+    require_same_bytes(*outputs.values())
+    start = measured_program("spark_start").cost
+    for out in outputs.values():
+        shutil.rmtree(out)
+    pair = Pair(census.people, costs["duckdb"], costs["spark"], start)
+    print(f"{census.people:,} people: {pair.ratio:.1f} times", flush=True)
+    return pair
+
+
+def require_same_bytes(one: Path, other: Path) -> None:
+    names = [sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()) for out in (one, other)]
+    _, different, failed = filecmp.cmpfiles(one, other, names[0], shallow=False)
+    if names[0] != names[1] or different or failed:
+        raise RuntimeError(f"the engines do not write the same: {different or names}")
+
+
+def table(pairs: list[Pair]) -> str:
+    header = (
+        "people", "DuckDB, CPU s", "wall s", "peak memory", "Spark, CPU s", "wall s", "of it start, CPU s",
+        "CPU to DuckDB, start aside",
+    )  # fmt: skip
+    return report.markdown_table(
+        header,
+        [
+            (
+                f"{pair.people:,}",
+                *report.in_words(pair.duckdb),
+                *report.in_words(pair.spark)[:2],
+                f"{pair.start.cpu_seconds:.1f}",
+                f"{pair.ratio:.1f}",
+            )
+            for pair in pairs
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()

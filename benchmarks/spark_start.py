@@ -1,0 +1,14 @@
+"""Starts and stops a Spark session."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from safetab.engines.counting_engine import EngineSettings
+from safetab.engines.spark.session import spark_session
+from safetab.engines.spark_options import SparkOptions
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder, spark_session(SparkOptions(), EngineSettings(Path(folder)), print):
+        pass

@@ -1,0 +1,32 @@
+"""Which engine counts, and in which folder: the choice that RunOptions make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+
+from safetab.engines.counting_engine import EngineSettings
+from safetab.engines.counting_place import CountingPlace
+from safetab.engines.duckdb_place import DuckDbPlace
+from safetab.engines.engine_kind import EngineKind
+from safetab.outputs.locked_folder import locked_folder
+from safetab.run_options import RunOptions
+
+_TEMPORARY_PREFIX = "safetab-persons-"
+
+
+@contextmanager
+def counting_place(options: RunOptions, log: Callable[[str], None] = lambda _: None) -> Iterator[CountingPlace]:
+    """A place whose temporary folder is gone afterwards; it starts nothing before it is asked something."""
+    with locked_folder(options.temporary_folder, _TEMPORARY_PREFIX) as folder:
+        settings = EngineSettings(folder, options.memory, options.threads)
+        with closing(_place(options, settings, log)) as place:
+            yield place
+
+
+def _place(options: RunOptions, settings: EngineSettings, log: Callable[[str], None]) -> CountingPlace:
+    if options.engine is EngineKind.DUCKDB:
+        return DuckDbPlace(settings, log)
+    from safetab.engines.spark.spark_place import SparkPlace  # noqa: PLC0415 - who doesn't use Spark needn't have it
+
+    return SparkPlace(options.spark, settings, log)

@@ -1,0 +1,45 @@
+"""Counting in this process, on files of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from safetab.engines.counting_engine import CountingEngine, EngineSettings
+from safetab.engines.counting_place import Persons
+from safetab.findings import Checked
+from safetab.planning.planner import PublicFiles
+from safetab.readers.person_files import find_person_files, number_of_persons
+from safetab.readers.table_files import TableFiles
+
+
+class DuckDbPlace:
+    """Keeps to the protocol `CountingPlace`; the engine is loaded when it is asked for."""
+
+    def __init__(self, settings: EngineSettings, log: Callable[[str], None]) -> None:
+        self._settings = settings
+        self._log = log
+
+    def persons(self, data: Path) -> Checked[Persons]:
+        found = find_person_files(data)
+        return Checked(found.value, found.findings)
+
+    def geography_folder(self, data: Path) -> Checked[Path]:
+        return Checked(data, ())
+
+    def number_of_persons(self, persons: Persons) -> int:
+        return number_of_persons(_files(persons))
+
+    def engine(self, persons: Persons, files: PublicFiles) -> CountingEngine:
+        from safetab.engines.duckdb_engine import DuckDbEngine  # noqa: PLC0415 - `import safetab` loads no engine
+
+        return DuckDbEngine(_files(persons), files, self._settings, self._log)
+
+    def close(self) -> None:
+        pass
+
+
+def _files(persons: Persons) -> TableFiles:
+    if not isinstance(persons, TableFiles):
+        raise TypeError("DuckDB reads files of this machine")
+    return persons

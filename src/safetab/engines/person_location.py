@@ -1,0 +1,21 @@
+"""Where Spark finds the person records; importing this loads no Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from safetab.readers.person_files import label_of
+from safetab.readers.table_files import TableFiles, TableForm
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLocation:
+    """Parts of one form as Spark reads them, or a table of the catalog, which has no form; and its name in findings."""
+
+    label: str
+    form: TableForm | None
+    parts: tuple[str, ...]
+
+    @classmethod
+    def of_files(cls, files: TableFiles) -> PersonLocation:
+        return cls(label_of(files), files.form, tuple(f"file://{path.absolute()}" for path in files.parts))

@@ -1,0 +1,103 @@
+"""The rules for person records as expressions over text columns. None of them can fail, whatever a value is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+from safetab.engines.spark.person_source import MISFIT, NOT_UTF8, SHAPE_RULE, UTF8_RULE, WRONG_SHAPE
+from safetab.readers.person_files import BLOCK_COLUMNS, RACE_COLUMNS
+from safetab.readers.person_rules import (
+    AFTER_NO_CODE_RULE,
+    BLOCK_RULE,
+    DIGITS_OF_COLUMN,
+    ETHNICITY_RULE,
+    NO_CODE,
+    NOT_DIGITS_RULE,
+    SMALL_COLUMNS,
+    Rule,
+    race_rule,
+)
+
+RULES: tuple[Rule, ...] = (
+    SHAPE_RULE,
+    UTF8_RULE,
+    *(rule for rule, _ in SMALL_COLUMNS.values()),
+    NOT_DIGITS_RULE,
+    BLOCK_RULE,
+    *(race_rule(column) for column in RACE_COLUMNS),
+    AFTER_NO_CODE_RULE,
+    ETHNICITY_RULE,
+)
+"""A row's broken rules are one number: bit n stands for rule n."""
+
+_BLOCK_DIGITS = 15
+_ALL_DIGITS = 10 ** (_BLOCK_DIGITS + 1)
+_LONGEST_AGE = 9
+_OLDEST = 115
+
+
+def digits(text: Column, width: int) -> Column:
+    """The number that exactly `width` digits spell, or null. Spark's own cast would accept signs and blanks."""
+    is_right = (F.octet_length(text) == width) & _begins_and_ends_with_digits(text)
+    return F.when(is_right, text.try_cast("int"))
+
+
+def block_number() -> Column:
+    """The block of a person as a number of 15 digits, or null.
+
+    A one before and after it makes blanks and signs of the parts stand inside, where no number has them.
+    """
+    parts = [F.col(column) for column in BLOCK_COLUMNS]
+    is_right = F.lit(True)
+    for column in BLOCK_COLUMNS:
+        is_right &= F.octet_length(column) == DIGITS_OF_COLUMN[column]
+    number = F.concat(F.lit("1"), *parts, F.lit("1")).try_cast("bigint")
+    return F.when(is_right & number.between(_ALL_DIGITS, 2 * _ALL_DIGITS), divided(number - _ALL_DIGITS, 10))
+
+
+def age() -> Column:
+    text = F.col("QAGE")
+    number = F.when((F.octet_length(text) <= _LONGEST_AGE) & _begins_and_ends_with_digits(text), text.try_cast("int"))
+    return F.when(number <= _OLDEST, number)
+
+
+def broken_rules(is_broken_block: Mapping[Rule, Column], codes: Sequence[Column], ethnicity: Column) -> Column:
+    """The number of a row's broken rules. `codes` and `ethnicity` are positive if they are in the list, else not."""
+    cenrace = digits(F.col("CENRACE"), 2)
+    is_right: dict[Rule, Column] = {
+        SMALL_COLUMNS["QAGE"][0]: age().isNotNull(),
+        SMALL_COLUMNS["QSEX"][0]: F.col("QSEX").isin("1", "2"),
+        SMALL_COLUMNS["HOUSEHOLDER"][0]: F.col("HOUSEHOLDER").isin("True", "False"),
+        SMALL_COLUMNS["CENRACE"][0]: cenrace.between(1, 63),
+        ETHNICITY_RULE: ethnicity > 0,
+    }
+    is_broken = {rule: ~F.coalesce(right, F.lit(False)) for rule, right in is_right.items()} | dict(is_broken_block)
+    has_ended, follows = F.lit(False), F.lit(False)
+    for column, code in zip(RACE_COLUMNS, codes, strict=True):
+        is_none = F.lit(False) if column == RACE_COLUMNS[0] else F.coalesce(F.col(column) == NO_CODE, F.lit(False))
+        is_code = F.coalesce(code > 0, F.lit(False))
+        is_broken[race_rule(column)] = ~is_none & ~is_code
+        follows |= is_code & has_ended
+        has_ended |= is_none
+    is_broken[AFTER_NO_CODE_RULE] = follows
+    number = F.lit(0)
+    for rule, broken in is_broken.items():
+        number += F.when(broken, 1 << RULES.index(rule)).otherwise(0)
+    return (
+        F.when(F.col(MISFIT) == WRONG_SHAPE, 1 << RULES.index(SHAPE_RULE))
+        .when(F.col(MISFIT) == NOT_UTF8, 1 << RULES.index(UTF8_RULE))
+        .otherwise(number)
+    )
+
+
+def _begins_and_ends_with_digits(text: Column) -> Column:
+    """Texts are compared byte by byte, and ":" follows "9"."""
+    return (text >= "0") & (text < ":") & F.right(text, F.lit(1)).between("0", "9")
+
+
+def divided(number: Column, by: int) -> Column:
+    """Without the rest; `/` would go through floating point."""
+    return F.call_function("div", number, F.lit(by))

@@ -1,0 +1,151 @@
+"""Person records as a DataFrame whose 17 columns are text, spelled as in the delimited file, read by the executors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from pyspark.sql import types as T  # noqa: N812
+
+from safetab.engines.person_location import PersonLocation
+from safetab.engines.spark_options import TABLE_PREFIX
+from safetab.findings import FindingsOf, shortened
+from safetab.readers.delimited import SEPARATOR
+from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
+from safetab.readers.person_rules import DIGITS_OF_COLUMN, NO_CODE, Rule
+from safetab.readers.table_files import TableForm
+
+SHAPE_RULE: Rule = ("", "a row must have 17 fields")
+UTF8_RULE: Rule = ("", "must be UTF-8 text")
+MISFIT = "misfit"
+"""A column that is 0 for a row that has 17 fields of text, else one of the next two."""
+WRONG_SHAPE, NOT_UTF8 = 1, 2
+
+_HEADER = SEPARATOR.join(PERSON_COLUMNS)
+_LINE_END = "\r"
+_BYTE_ORDER_MARK = "\ufeff"
+_PATTERN_CHARACTERS = set("*?[]{}")
+_INTEGERS = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
+_NO_TEXT = (T.ArrayType, T.MapType, T.StructType, T.NullType)
+
+
+def located(session: SparkSession, given: str, findings: FindingsOf) -> PersonLocation | None:
+    """What a path or `table:NAME` stands for, or nothing and a finding; only names are looked at."""
+    if given.startswith(TABLE_PREFIX):
+        name = given.removeprefix(TABLE_PREFIX)
+        if not session.catalog.tableExists(name):
+            findings.error("", f"the catalog has no table {name}.")
+            return None
+        return PersonLocation(name, None, (name,))
+    parts = files_at(session, given, findings)
+    if not parts:
+        return None
+    forms = {next((form for form in TableForm if part.endswith(form.value)), None) for part in parts}
+    if len(forms) != 1 or None in forms:
+        endings = ", ".join(form.value for form in TableForm)
+        findings.error("", f"{given} must be a file, or a folder of files, that all end in one of {endings}.")
+        return None
+    if any(_PATTERN_CHARACTERS & set(part) for part in parts):
+        findings.error("", "its path has one of * ? [ ] { } in it, which Spark reads as a pattern. Rename it.")
+        return None
+    return PersonLocation(given.rstrip("/").rpartition("/")[2], forms.pop(), tuple(parts))
+
+
+def files_at(session: SparkSession, given: str, findings: FindingsOf) -> list[str]:
+    """The file at a path, or the files of the folder there; none and a finding if there are none."""
+    path = session._jvm.org.apache.hadoop.fs.Path(given)
+    files = path.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())
+    if not files.exists(path):
+        findings.error("", f"there is no {given}.")
+        return []
+    found = [status for status in files.listStatus(path) if not status.getPath().getName().startswith((".", "_"))]
+    if not found:
+        findings.error("", f"{given} is empty.")
+    return sorted(status.getPath().toString() for status in found)
+
+
+def lines_of(session: SparkSession, location: PersonLocation) -> DataFrame:
+    """One row per line of the text files, line ends cut off."""
+    lines = session.read.text(list(location.parts), lineSep="\n", recursiveFileLookup=True)
+    return lines.select(F.rtrim("value", F.lit(_LINE_END)).alias("value"), F.col("_metadata"))
+
+
+def is_header(line: Column) -> Column:
+    return line.isin(_HEADER, _BYTE_ORDER_MARK + _HEADER)
+
+
+def persons_of_lines(lines: DataFrame) -> DataFrame:
+    """One row per person: 17 columns of text, and whether the line is a misfit."""
+    value = F.col("value")
+    rows = lines.where((value != "") & ~is_header(value))
+    misfit = (
+        F.when(~F.is_valid_utf8(value), NOT_UTF8)
+        .when(F.size(F.col("fields")) != len(PERSON_COLUMNS), WRONG_SHAPE)
+        .otherwise(0)
+    )
+    split = rows.select(value, F.split(value, r"\|").alias("fields"))
+    fields = [F.get("fields", F.lit(position)).alias(column) for position, column in enumerate(PERSON_COLUMNS)]
+    return split.select(*fields, misfit.alias(MISFIT))
+
+
+def check_lines(lines: DataFrame, location: PersonLocation, findings: FindingsOf) -> None:
+    """Every file has its header once, and blank lines only at its end; files are told by name, lines not at all."""
+    name, value = F.col("_metadata.file_path"), F.col("value")
+    place = F.struct(F.col("_metadata.file_block_start"), F.monotonically_increasing_id())
+    of_files = (
+        lines.select(name.alias("file"), value, place.alias("place"))
+        .groupBy("file")
+        .agg(
+            F.count_if(is_header(F.col("value"))).alias("headers"),
+            F.min(F.when(value == "", F.col("place"))).alias("first_blank"),
+            F.max(F.when(value != "", F.col("place"))).alias("last_filled"),
+        )
+    )
+    with_header = {row.file for row in of_files.where("headers = 1").select("file").collect()}
+    blank_inside = [row.file for row in of_files.where("first_blank < last_filled").select("file").collect()]
+    names = {_name(part) for part in location.parts}
+    for file in sorted(names - {_name(file) for file in with_header}):
+        findings.error("line 1", f"the header must be {_HEADER}, in {file}")
+    if blank_inside:
+        inside = shortened(sorted(_name(file) for file in blank_inside))
+        findings.error("", f"blank lines are only allowed at the end: {inside}.")
+
+
+def typed_persons(table: DataFrame, findings: FindingsOf) -> DataFrame | None:
+    """Typed columns as text; nothing and a finding if a column is missing, or there twice."""
+    names = list(table.columns)
+    folded = [name.upper() for name in names]
+    wrong = [column for column in PERSON_COLUMNS if names.count(column) != 1 or folded.count(column) != 1]
+    if wrong:
+        listed = shortened(wrong, len(PERSON_COLUMNS))
+        findings.error("", f"columns missing, or there more than once, capital letters or not: {listed}.")
+        return None
+    types = {field.name: field.dataType for field in table.schema.fields}
+    columns = [_as_text(column, types[column]).alias(column) for column in PERSON_COLUMNS]
+    return table.select(*columns, F.lit(0).alias(MISFIT))
+
+
+def _as_text(name: str, data_type: T.DataType) -> Column:
+    column = F.col(name)
+    if isinstance(data_type, _NO_TEXT):
+        text = F.when(column.isNotNull(), F.lit(""))
+    elif isinstance(data_type, T.BooleanType):
+        text = F.when(column, "True").when(~column, "False")
+    elif isinstance(data_type, _INTEGERS) and name in DIGITS_OF_COLUMN:
+        text, width = column.cast("string"), DIGITS_OF_COLUMN[name]
+        padded = F.when(F.length(text) < width, F.lpad(text, width, "0")).otherwise(text)
+        text = F.when(column < 0, text).otherwise(padded)
+    else:
+        text = column.cast("string")
+    return F.coalesce(text, F.lit(NO_CODE)) if name in RACE_COLUMNS[1:] else text
+
+
+def parquet_table(session: SparkSession, parts: Sequence[str]) -> DataFrame:
+    return session.read.parquet(*parts, mergeSchema=True, recursiveFileLookup=True)
+
+
+def _name(path: str) -> str:
+    return Path(unquote(path)).name

