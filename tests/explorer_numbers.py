@@ -295,6 +295,8 @@ def agrees(text: str, exact: object) -> bool:
         return text == "\N{EN DASH}"
     if text == "same":
         return exact == 0
+    if text == "below 10^-298 %":
+        return 0 < exact < 1e-299
     if text == "over 99.9999999 %":
         return 0.999999999 < exact < 1
     number = (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -12,18 +13,20 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from safetab.engines.counting_engine import AGES
 from safetab.engines.encoding import Encoding
-from safetab.engines.spark.person_rules import age, block_number, broken_rules, digits, divided
+from safetab.engines.spark.person_rules import age, block_number, broken_rules, digits, divided, is_right
 from safetab.population_groups.iteration_map import IterationMap
 from safetab.readers.person_files import RACE_COLUMNS
-from safetab.readers.person_rules import BLOCK_RULE, NO_CODE, NOT_DIGITS_RULE
+from safetab.readers.person_rules import BLOCK_RULE, NOT_DIGITS_RULE, Rule
 from safetab.spec.public_lists import is_race_code
 
 CODE_END = 10_000
 _BLOCKS_OF_A_TRACT = 10**4
 _TRACTS_OF_A_STATE = 10**9
 _CODE_BITS = 14
+_CODE_DIGITS = 4
 _CODES_OF_A_NUMBER = 4
 PATTERN = ("races_1_to_4", "races_5_to_8", "ethnicity")
+_RACES = [f"race_{position}" for position in range(1, len(RACE_COLUMNS) + 1)]
 
 
 def literal(numbers: object, spark_type: str) -> Column:
@@ -68,44 +71,65 @@ def tracts_with_blocks(session: SparkSession, encoding: Encoding) -> DataFrame:
     return F.broadcast(session.createDataFrame(pa.table(columns)))
 
 
-def encoded_persons(
-    persons: DataFrame, tracts: DataFrame, codes: CodeLists, states: Sequence[int], max_race_codes: int
-) -> DataFrame:
-    """One row per person: state, atom, the three numbers of PATTERN, sex_age, and the rules that the row breaks.
+@dataclass(frozen=True)
+class LookedUp:
+    """Persons with their block and codes looked up: one row each."""
 
-    A person of a state that no pass has, or who breaks a rule about the block, has no atom.
-    """
+    persons: DataFrame
+    is_of_pass: Column
+
+    @property
+    def is_right(self) -> Column:
+        return is_right(*self._judged)
+
+    @property
+    def broken_rules(self) -> DataFrame:
+        """One row per state and combination of broken rules, of the rows that are not right."""
+        judged = self.persons.where(~self.is_right).select("state", broken_rules(*self._judged).alias("broken"))
+        counts: DataFrame = judged.groupBy("state", "broken").count()
+        return counts
+
+    @property
+    def _judged(self) -> tuple[Mapping[Rule, Column], list[Column], Column]:
+        is_broken_block = {
+            NOT_DIGITS_RULE: F.col("block").isNull(),
+            BLOCK_RULE: F.col("block").isNotNull() & self.is_of_pass & F.col("atom").isNull(),
+        }
+        return is_broken_block, [F.col(race) for race in _RACES], F.col("ethnicity")
+
+    def encoded(self, max_race_codes: int) -> DataFrame:
+        """State, atom, the three numbers of PATTERN, sex_age, and whether the row is right.
+
+        A person of a state that no pass has, or who breaks a rule about the block, has no atom.
+        """
+        used = [*_RACES[:max_race_codes], *([None] * (len(_RACES) - max_race_codes))]
+        return self.persons.select(
+            F.coalesce("state", F.lit(-1)).cast("smallint").alias("state"),
+            F.when(self.is_of_pass, F.col("atom")).alias("atom"),
+            _packed(used[:_CODES_OF_A_NUMBER]).alias(PATTERN[0]),
+            _packed(used[_CODES_OF_A_NUMBER:]).alias(PATTERN[1]),
+            F.col("ethnicity").cast("smallint").alias(PATTERN[2]),
+            "sex_age",
+            self.is_right.alias("is_right"),
+        )
+
+
+def looked_up(persons: DataFrame, tracts: DataFrame, codes: CodeLists, states: Sequence[int]) -> LookedUp:
     numbered = persons.withColumn("block", block_number()).select(
         "*",
         divided(F.col("block"), _BLOCKS_OF_A_TRACT).alias("tract"),
         (F.col("block") % _BLOCKS_OF_A_TRACT).cast("smallint").alias("block_of_tract"),
     )
-    races = [f"race_{position}" for position in range(1, len(RACE_COLUMNS) + 1)]
-    looked_up = numbered.join(tracts, "tract", "left").select(
+    found = numbered.join(tracts, "tract", "left").select(
         state_number().alias("state"),
         F.get("atoms", F.array_position("blocks", F.col("block_of_tract")).cast("int") - 1).alias("atom"),
-        *(_code(column, codes.position_of_race).alias(race) for column, race in zip(RACE_COLUMNS, races, strict=True)),
+        *(_code(column, codes.position_of_race).alias(race) for column, race in zip(RACE_COLUMNS, _RACES, strict=True)),
         _code("QSPAN", codes.position_of_ethnicity).alias("ethnicity"),
         ((F.col("QSEX").try_cast("int") - 1) * AGES + age()).cast("smallint").alias("sex_age"),
         *persons.columns,
         "block",
     )
-    is_of_pass = F.coalesce(F.col("state").isin(*states), F.lit(False))
-    is_broken_block = {
-        NOT_DIGITS_RULE: F.col("block").isNull(),
-        BLOCK_RULE: F.col("block").isNotNull() & is_of_pass & F.col("atom").isNull(),
-    }
-    broken = broken_rules(is_broken_block, [F.col(race) for race in races], F.col("ethnicity"))
-    used = [*races[:max_race_codes], *([None] * (len(races) - max_race_codes))]
-    return looked_up.select(
-        F.coalesce("state", F.lit(-1)).cast("smallint").alias("state"),
-        F.when(is_of_pass, F.col("atom")).alias("atom"),
-        _packed(used[:_CODES_OF_A_NUMBER]).alias(PATTERN[0]),
-        _packed(used[_CODES_OF_A_NUMBER:]).alias(PATTERN[1]),
-        F.col("ethnicity").cast("smallint").alias(PATTERN[2]),
-        "sex_age",
-        broken.alias("broken"),
-    )
+    return LookedUp(found, F.coalesce(F.col("state").isin(*states), F.lit(False)))
 
 
 def state_number() -> Column:
@@ -136,10 +160,14 @@ def iterations_of_pattern(maps: Sequence[IterationMap], codes: CodeLists, number
 
 
 def _code(column: str, position_of_code: Column) -> Column:
-    """The position of a code in the list; 0 for no code, where that is allowed, and for what is no code."""
+    """The position of a code in the list; 0 for what is no code.
+
+    Codes are 1000 and above, and four bytes with a blank or a sign among them spell less. A cast that fails costs Spark
+    an exception, so what begins with a letter, as no code does, is not tried.
+    """
     text = F.col(column)
-    position = F.coalesce(F.get(position_of_code, digits(text, 4)), F.lit(0))
-    return F.when(text == NO_CODE, 0).otherwise(position) if column in RACE_COLUMNS[1:] else position
+    number = F.when((F.octet_length(text) == _CODE_DIGITS) & (text < ":"), text.try_cast("int"))
+    return F.coalesce(F.get(position_of_code, number), F.lit(0))
 
 
 def _packed(columns: Sequence[str | None]) -> Column:

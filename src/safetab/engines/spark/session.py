@@ -40,6 +40,7 @@ _PRIVATE = {
 _TUNED = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     "spark.sql.adaptive.enabled": "true",
+    "spark.sql.codegen.hugeMethodLimit": "8000",  # longer methods Java only interprets, at a third of the speed
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
@@ -80,6 +81,7 @@ def _values(options: SparkOptions, settings: EngineSettings) -> Mapping[str, str
         if master.startswith("local"):
             partitions = str(_LOCAL_PARTITIONS_OF_A_THREAD * settings.threads)
             values |= _IN_THIS_PROCESS | {"spark.sql.shuffle.partitions": partitions}
+            values["spark.driver.extraJavaOptions"] = "-XX:+UseParallelGC"  # a tenth less CPU than Java's own choice
             values["spark.local.dir"] = str(settings.temporary_folder)
     values["spark.sql.warehouse.dir"] = str(settings.temporary_folder / "warehouse")
     return values | _PRIVATE | options.setting_values

@@ -22,8 +22,8 @@ from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.person_location import PersonLocation
 from safetab.engines.spark.encoded_persons import (
     CodeLists,
-    encoded_persons,
     iterations_of_pattern,
+    looked_up,
     state_number,
     tracts_with_blocks,
 )
@@ -75,20 +75,20 @@ class SparkEngine:
                 self._persons = self._read(findings)
                 if self._persons is None or findings.has_errors:
                     return findings.findings
-                encoded = encoded_persons(
+                persons = looked_up(
                     self._persons,
                     tracts_with_blocks(self._session, self._encoding),
                     self._codes,
                     [state for states in self._states.values() for state in states],
-                    self._config.max_race_codes,
                 )
-                self._encoded = encoded.persist(StorageLevel.MEMORY_AND_DISK)
-                # one row per state and combination of broken rules
-                found = self._encoded.groupBy("state", "broken").count().collect()
+                self._encoded = persons.encoded(self._config.max_race_codes).persist(StorageLevel.MEMORY_AND_DISK)
+                # one row per state and verdict; only where something is wrong, another scan says what
+                found = self._encoded.groupBy("state", "is_right").count().collect()
+                faults = persons.broken_rules.collect() if any(not row.is_right for row in found) else []
         except SPARK_ERRORS:
             findings.error("", _UNREADABLE)
             return findings.findings
-        for row in found:
+        for row in faults:
             for number, rule in enumerate(RULES):
                 if row.broken >> number & 1:
                     broken.add(rule, row["count"])
@@ -96,6 +96,8 @@ class SparkEngine:
             if not any(row.state in states for row in found):
                 findings.error("TABBLKST", f"nobody is in a state of the {tabulation_pass.value.upper()} pass.")
         broken.report(findings)
+        if any(not row.is_right for row in found) and not findings.has_errors:
+            raise MiscountedPersons("rows that break a rule were found, and no rule that they break.")
         rows_done(sum(row["count"] for row in found))
         return findings.findings
 
@@ -120,7 +122,7 @@ class SparkEngine:
         persons, encoded = self._checked()
         with self._failures_told():
             rows = self._by_pass(persons.select(state_number().alias("state")))
-            counted = encoded.where(F.col("atom").isNotNull() & (F.col("broken") == 0))
+            counted = encoded.where(F.col("atom").isNotNull() & F.col("is_right"))
             if self._by_pass(counted) != rows:
                 raise MiscountedPersons("the engine did not encode every person once.")
             iterations = iterations_of_pattern(

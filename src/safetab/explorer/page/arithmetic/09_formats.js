@@ -25,6 +25,7 @@ function shown(value, kind) {
 function significant(value, digits) {
   if (value === 0) return "0";
   const size = Math.abs(value);
+  if (size < 1e-298) return "below 10^-298"; // where doubles lose their digits
   if (size < 1e-4 || size >= 1e12) return value.toExponential(digits - 1).replace("e", " × 10^").replace("^+", "^");
   if (size >= 10 ** digits) return grouped(Math.round(value));
   return groupedDecimal(value.toPrecision(digits));
