@@ -291,14 +291,14 @@ def _inside(found: object, keys) -> object:
 
 def agrees(text: str, exact: object) -> bool:
     """Whether the text is the exact number, to the digits that it shows."""
-    if exact is None:
-        return text == "\N{EN DASH}"
-    if text == "same":
-        return exact == 0
-    if text == "below 10^-298 %":
-        return 0 < exact < 1e-299
-    if text == "over 99.9999999 %":
-        return 0.999999999 < exact < 1
+    in_words = {
+        "\N{EN DASH}": lambda: exact is None,
+        "same": lambda: exact == 0,
+        "below 10^-298 %": lambda: 0 < exact < 1e-299,
+        "over 99.9999999 %": lambda: 0.999999999 < exact < 1,
+    }
+    if text in in_words or exact is None:
+        return text in in_words and in_words[text]()
     number = (
         text.replace("\N{MINUS SIGN}", "-")
         .removesuffix(" %")
