@@ -25,17 +25,8 @@ one test key; their outputs are the same bytes, else there would be no table. CP
 the Java virtual machine included. *Start* is a Spark session that is started and stopped and does nothing; the ratio
 is that of the rest of the Spark run to the DuckDB run.
 """
-NATION_TEXT = """
-### How many executors a nation needs
-
-An estimate from one size, on a busy machine, and no measurement: a million people take about 145 CPU seconds beside the
-start. If all of it grew in proportion, the nation's 335 million would take 48,500 CPU seconds, 13.5 hours of one core;
-8 executors of 4 cores would count them in about half an hour, 2 in two hours. Part of the time doesn't grow with people
-(warming up, public tables, noise on the driver), which makes it less; shuffles between machines make it more. Larger
-sizes must be measured before anybody relies on it. At about 20 bytes a person, reckoned from the columns, the nation is
-7 GB encoded, which 8 executors of 4 GB keep in memory and fewer keep on disk. The driver needs what a run with DuckDB
-needs, and the counts of one level.
-"""
+NATION = 334_735_155
+EXECUTORS, CORES = 8, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +41,30 @@ class Pair:
         return (self.spark.cpu_seconds - self.start.cpu_seconds) / self.duckdb.cpu_seconds
 
 
+def nation_text(pairs: list[Pair]) -> str:
+    """Extrapolated from the smallest and the largest size measured."""
+    small, large = pairs[0], pairs[-1]
+    beside_start = [pair.spark.cpu_seconds - pair.start.cpu_seconds for pair in (small, large)]
+    if small is large:
+        each, fixed = beside_start[0] / small.people, 0.0
+    else:
+        each = (beside_start[1] - beside_start[0]) / (large.people - small.people)
+        fixed = beside_start[0] - each * small.people
+    nation = each * NATION + fixed
+    minutes = nation / (EXECUTORS * CORES) / 60
+    return f"""
+### How many executors a nation needs
+
+Extrapolated from the sizes above, no measurement: {1e6 * each:.1f} CPU microseconds a person, and {fixed:.0f} CPU
+seconds that don't grow with people (Java compiling, public tables, noise on the driver). The nation's {NATION:,} would
+take {nation:,.0f} CPU seconds: {nation / 3600:.1f} hours of one core, about {minutes:.0f} minutes of {EXECUTORS}
+executors with {CORES} cores each, if work is spread evenly. Shuffles between machines make it more; executors that
+stay warm make it less. At about 20 bytes a person, reckoned from the columns, the nation is 7 GB encoded, which
+{EXECUTORS} executors of 4 GB keep in memory and fewer keep on disk. The driver needs what a run with DuckDB needs, and
+the counts of one level.
+"""
+
+
 def main() -> None:
     folder = Path(os.environ.get("BENCH_FOLDER", "build/bench")).absolute()
     sizes = os.environ.get("BENCH_SPARK_PEOPLE", "1000000 3000000 10000000").split()
@@ -57,7 +72,7 @@ def main() -> None:
     pairs: list[Pair] = []
     for size in sizes:
         pairs.append(measured_pair(Census(int(size)), folder))
-        parts = [without_spark(PAGE.read_text()), SPARK_HEADING, TEXT, facts, table(pairs), NATION_TEXT]
+        parts = [without_spark(PAGE.read_text()), SPARK_HEADING, TEXT, facts, table(pairs), nation_text(pairs)]
         PAGE.write_text("\n\n".join(part.strip() for part in parts) + "\n")
     print(f"wrote the last section of {PAGE.name}")
 
