@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import safetab
 from safetab.accuracy.known_counts import KnownCounts
 from safetab.cli.main import app
+from safetab.counting_places import counting_place
 from safetab.pipeline import checked_engine, read_inputs
 from safetab.progress import NoProgress
 from safetab.run_options import RunOptions
@@ -79,7 +80,7 @@ def rows_of(out: Path, name: str = "accuracy") -> list[dict]:
 def exact_totals(census: Path) -> dict[tuple[str, str, str], int]:
     """The true size of every group with somebody in it."""
     checked, found = read_inputs(census / "parameters", census / "data"), {}
-    with checked_engine(checked, RunOptions(), NoProgress()) as (_, engine):
+    with counting_place(RunOptions()) as where, checked_engine(checked, where, NoProgress()) as (_, engine):
         engine.prepare()
         for level in checked.require().plan.levels:
             totals = engine.totals(level)
@@ -91,7 +92,7 @@ def exact_totals(census: Path) -> dict[tuple[str, str, str], int]:
 
 def test_known_counts_are_the_engines_whatever_is_asked(census: Path) -> None:
     checked, random = read_inputs(census / "parameters", census / "data"), np.random.default_rng(20)
-    with checked_engine(checked, RunOptions(), NoProgress()) as (_, engine):
+    with counting_place(RunOptions()) as where, checked_engine(checked, where, NoProgress()) as (_, engine):
         engine.prepare()
         levels = checked.require().plan.levels
         known = KnownCounts(engine, levels, lambda: None)
@@ -115,8 +116,8 @@ def test_known_counts_are_the_engines_whatever_is_asked(census: Path) -> None:
     "options",
     [
         (),
-        ("--coterminous",),
-        ("--rule", "clamp-negatives"),
+        pytest.param(("--coterminous",), marks=pytest.mark.slow),
+        pytest.param(("--rule", "clamp-negatives"), marks=pytest.mark.slow),
         ("--coterminous", "--rule", "withhold-negatives", "--rule", "withhold-alone-above-partner"),
     ],
 )
@@ -253,6 +254,7 @@ def test_a_mistake_in_the_other_parameters_leaves_nothing_behind(census: Path, t
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_same_key_gives_the_same_tables_however_many_runs_go_side_by_side(
     census: Path, report: Path, tmp_path: Path
 ) -> None:
@@ -274,6 +276,7 @@ def test_with_rules_or_copies_no_distance_from_theory_is_told(census: Path, tmp_
     assert "there is no distance" in page
 
 
+@pytest.mark.slow
 def test_a_better_configuration_is_seen_to_be_better(copied: Path, tmp_path: Path) -> None:
     """A county's Detailed groups get ten times the budget, those of tracts a tenth."""
     other = Path(shutil.copytree(copied / "parameters", tmp_path / "other"))
