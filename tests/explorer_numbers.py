@@ -294,7 +294,7 @@ def agrees(text: str, exact: object) -> bool:
     in_words = {
         "\N{EN DASH}": lambda: exact is None,
         "same": lambda: exact == 0,
-        "below 10^-298 %": lambda: 0 < exact < 1e-299,
+        "below 10^-298 %": lambda: 0 <= exact < 1e-299,  # a float that small may be 0
         "over 99.9999999 %": lambda: 0.999999999 < exact < 1,
     }
     if text in in_words or exact is None:

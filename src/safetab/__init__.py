@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 
-__all__ = ["__version__", "accuracy", "open_release", "plan", "run"]
+__all__ = ["__version__", "assess", "open_release", "plan", "run"]
 
 
 def plan(parameters: str | Path, data: str | Path) -> RunPlan:
@@ -97,7 +97,7 @@ def run(  # noqa: PLR0913 - the options of the command
     return run_files(Path(parameters), Path(data), Path(out), options)
 
 
-def accuracy(  # noqa: PLR0913 - the options of the command
+def assess(  # noqa: PLR0913 - the options of the command
     parameters: str | Path,
     data: str | Path,
     out: str | Path,

@@ -42,7 +42,7 @@ def folder(tmp_path_factory) -> Path:
     shutil.copy(folder / "out" / "report.html", folder / "report.html")
     census = folder / "census"
     options = {"against": census / "parameters", "runs": 3}
-    safetab.accuracy(census / "parameters", census / "data", folder / "accuracy", **options)
+    safetab.assess(census / "parameters", census / "data", folder / "accuracy", **options)
     shutil.copy(folder / "accuracy" / "accuracy.html", folder / "accuracy.html")
     for page in PAGES:
         for width in (390, 1280):

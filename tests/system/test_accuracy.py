@@ -323,3 +323,12 @@ def test_over_all_tables_the_shares_add_up_to_what_is_published(report: Path) ->
             shares[key] += row["published_share"]
     assert len(whole) > 100
     assert all(shares[key] == pytest.approx(share) for key, share in whole.items())
+
+
+def test_a_function_of_the_package_is_a_function_however_often_it_is_called(census: Path, tmp_path: Path) -> None:
+    """A subpackage of the same name would take its place as soon as it is imported."""
+    for name in safetab.__all__:
+        assert callable(getattr(safetab, name)) or name == "__version__"
+    for time in ("first", "second"):
+        safetab.assess(census / "parameters", census / "data", tmp_path / time, runs=1)
+        assert (tmp_path / time / "accuracy.html").is_file()
