@@ -17,7 +17,6 @@ from safetab.pipeline import Inputs, read_inputs
 from safetab.readers.person_files import person_file_names
 from safetab.spec.tables import SEX_BY_AGE_TABLES
 
-pytest.importorskip("pyspark")
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # sockets of PySpark's own

@@ -16,7 +16,6 @@ from safetab.cli.main import app
 from safetab.pipeline import run_files
 from safetab.run_options import RunOptions
 
-pytest.importorskip("pyspark")
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # sockets of PySpark's own
