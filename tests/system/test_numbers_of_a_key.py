@@ -1,0 +1,70 @@
+"""A key's numbers never change: a change of structure keeps every address of noise, and so every number.
+
+The hashes were written when only SafeTab-P existed. `python -m tests.system.test_numbers_of_a_key` writes them again,
+which is right only if noise, cost or tables are meant to change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from itertools import product
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from tests.random_worlds import write_random_world
+
+import safetab
+
+KEY = bytes(range(32)).hex()
+HASHES = Path(__file__).parent / "numbers_of_a_key.json"
+CASES = [
+    f"{definition}, {codes} codes, p {chance}"
+    for definition, codes, chance in product(("zcdp", "puredp"), (1, 3, 8), (0, 0.99))
+]
+
+
+def numbers_hash(case: str, folder: Path, **options: object) -> str:
+    """Of t1, t2 and the measurements, both passes."""
+    definition, codes, chance = case.replace(" codes", "").replace("p ", "").split(", ")
+    world = write_random_world(
+        folder / "world",
+        seed=11,
+        people=200,
+        budget=2,
+        privacy_defn=definition,
+        max_race_codes=int(codes),
+        zero_suppression_chance=float(chance),
+    )
+    out = folder / "out"
+    safetab.run(world.parameters, world.data, out, test_key=KEY, **options)
+    found = hashlib.sha256()
+    for name in ("t1/us.csv", "t1/pr.csv", "t2/us.csv", "t2/pr.csv"):
+        found.update((out / name).read_bytes())
+    for name in ("us", "pr"):
+        rows = pq.read_table(out / "measurements" / f"{name}.parquet")
+        found.update(json.dumps([rows.column_names, rows.to_pylist()]).encode())
+    return found.hexdigest()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_key_gives_the_numbers_that_it_always_gave(case: str, tmp_path: Path) -> None:
+    assert numbers_hash(case, tmp_path) == json.loads(HASHES.read_text())[case]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("case", [CASES[1], CASES[-1]])
+def test_a_key_gives_these_numbers_on_spark_too(case: str, tmp_path: Path) -> None:
+    assert numbers_hash(case, tmp_path, engine="spark") == json.loads(HASHES.read_text())[case]
+
+
+def write_hashes() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        hashes = {case: numbers_hash(case, Path(folder) / str(number)) for number, case in enumerate(CASES)}
+    HASHES.write_text(json.dumps(hashes, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    write_hashes()
