@@ -21,6 +21,7 @@ from safetab.outputs.pass_files import PassFiles
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.postprocess.coterminous import coterminous_sets
+from safetab.privacy.output_status import OutputStatus
 from safetab.release.documents import ReleaseFacts
 from safetab.release.output_checks import check_output
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions
@@ -97,7 +98,9 @@ def main() -> None:
         day = datetime.date(2020, 4, 1)
         for options in (ReleaseOptions(), ReleaseOptions(coterminous=CoterminousOptions())):
             started = time.process_time()
-            released = write_release(output, universe, ReleaseFacts("0", day, False, options), files.geography_of_pass)
+            released = write_release(
+                output, universe, ReleaseFacts("0", day, OutputStatus.SYNTHETIC, options), files.geography_of_pass
+            )
             seconds = time.process_time() - started
             numbers = sum(count for name, count in released.items() if "/numbers/" in name)
             size = sum(path.stat().st_size for path in (output / "release").rglob("*.parquet"))
@@ -109,7 +112,7 @@ def main() -> None:
             page = report_of(output)
             spent = f"{time.process_time() - started:.1f} s"
             print(f"report: {len(page) / 1000:.0f} kB in {spent}; memory {_megabytes():,} MB")
-            ran = RunFacts(plan, (), day, for_release=False)
+            ran = RunFacts(plan, (), day, OutputStatus.SYNTHETIC)
             write_release_log(output, ran, rows | released)
             write_manifest(output, ran, {}, rows | released)
             started = time.process_time()

@@ -30,6 +30,7 @@ from safetab.outputs.pass_files import PassFiles
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import Ledger
+from safetab.privacy.output_status import OutputStatus
 from safetab.progress import NoProgress, Progress
 from safetab.release.documents import ReleaseFacts, steps_as_json, write_privacy
 from safetab.release.number_files import RELEASE_FOLDER
@@ -38,7 +39,15 @@ from safetab.release.universe import universe_of_run
 from safetab.release.write_release import write_release
 from safetab.reports.report import write_report
 from safetab.rerelease import populated_geography
-from safetab.run_options import RunOptions, refused_log, refused_options, refused_spending, whole_path
+from safetab.run_options import (
+    RunOptions,
+    refused_log,
+    refused_options,
+    refused_plan,
+    refused_spending,
+    status_of_run,
+    whole_path,
+)
 from safetab.spec.geography import Geography
 from safetab.spec.geography_levels import TabulationPass
 from safetab.spend_log.run_spending import RunSpending
@@ -61,6 +70,7 @@ class RunSummary:
     plan: RunPlan
     warnings: tuple[Finding, ...]
     rows: dict[str, int]
+    status: OutputStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +109,7 @@ def run_files(
         times = StepTimes(progress or NoProgress(), log.write)
         checked = _public_inputs(parameters, data, options, times, place)
         inputs = checked.require()
+        status = status_of_run(inputs.plan, data, options)
         spending = _spending(inputs.plan, options, times)
         if spending:
             spending.look()
@@ -110,10 +121,10 @@ def run_files(
             times.advance()
             log.write(", ".join(f"{count:,} persons in the {which.value} pass" for which, count in people.items()))
             with _recorded(spending, engine, times) as spend_warnings:
-                rows = _tabulated(inputs, engine, out, options, times)
+                rows = _tabulated(inputs, status, engine, out, options, times)
         times.end_step()
         log.write(", ".join(f"{count:,} rows of {name}" for name, count in rows.items()))
-        return RunSummary(inputs.plan, (*warnings, *spend_warnings), rows)
+        return RunSummary(inputs.plan, (*warnings, *spend_warnings), rows, status)
 
 
 def validate_files(
@@ -169,8 +180,9 @@ def _public_inputs(
     """Has a value; raises InvalidInput, warnings included, if there is none."""
     progress.step("Reading the public files", 1)
     checked = read_inputs(parameters, data, options.empty_blocks, place)
-    if checked.value is None:
-        raise InvalidInput(checked.findings)
+    refused = () if checked.value is None else refused_plan(checked.value.plan, data, options)
+    if checked.value is None or refused:
+        raise InvalidInput(checked.findings + refused)
     progress.advance()
     return checked
 
@@ -215,7 +227,7 @@ def checked_engine(
 
 
 def _tabulated(
-    inputs: Inputs, engine: CountingEngine, out: Path, options: RunOptions, times: StepTimes
+    inputs: Inputs, status: OutputStatus, engine: CountingEngine, out: Path, options: RunOptions, times: StepTimes
 ) -> dict[str, int]:
     """Measures every level and writes what may leave; tells how many rows each file has."""
     plan, ledger = inputs.plan, Ledger(inputs.plan.config.budgets)
@@ -233,15 +245,14 @@ def _tabulated(
                     times.advance()
             rows |= files.rows
         times.step("Writing the release", 1)
-        if options.test_key:
-            write_not_for_release(output)
+        write_not_for_release(output, status)
         universe = universe_of_run(plan, inputs.files.geography_of_pass, inputs.files.names)
-        facts = ReleaseFacts(VERSION, today, options.test_key is None, options.release)
+        facts = ReleaseFacts(VERSION, today, status, options.release)
         rows |= write_release(output, universe, facts, inputs.populated)
         write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
         write_report(output)
         steps = steps_as_json(options.release)
-        ran = RunFacts(plan, ledger.events, today, options.test_key is None, steps)
+        ran = RunFacts(plan, ledger.events, today, status, steps)
         write_release_log(output, ran, rows)
         read = inputs.files.paths + (() if options.empty_blocks is None else (options.empty_blocks,))
         write_manifest(output, ran, hashes_of(read), rows)

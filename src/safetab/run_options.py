@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+from safetab.config.config_file import CONFIG_FILE
 from safetab.engines.engine_kind import EngineKind
 from safetab.engines.spark_options import SparkOptions, check_spark_options
 from safetab.findings import Finding, FindingsOf
 from safetab.mechanisms.random_bits import KEY_BYTES
-from safetab.readers.person_files import SYNTHETIC_MARKER, is_synthetic
+from safetab.planning.protection import no_protection
+from safetab.planning.run_plan import RunPlan
+from safetab.privacy.output_status import SYNTHETIC_MARKER, OutputStatus, output_status
+from safetab.readers.person_files import is_synthetic
 from safetab.release.release_options import ReleaseOptions
 from safetab.spend_log.log_file import refused_file
 from safetab.spend_log.log_lines import DATASET_NAME
@@ -101,6 +105,28 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
     if not 1 <= options.threads <= _MOST_THREADS:
         findings.error("--threads", f"must be from 1 to {_MOST_THREADS}.")
     return findings.findings
+
+
+def has_synthetic_people(data: Path, options: RunOptions) -> bool:
+    """Whether the people of a run do not exist: the marker says so of those who lie beside it, in DATA."""
+    return is_synthetic(data) and options.spark.persons is None
+
+
+def refused_plan(plan: RunPlan, data: Path, options: RunOptions) -> tuple[Finding, ...]:
+    """Real people are never tabulated without protection. Proof: docs/privacy.md#no-protection."""
+    findings = FindingsOf(CONFIG_FILE)
+    words = no_protection(plan.unprotected_levels)
+    if words is not None and not has_synthetic_people(data, options):
+        findings.error("privacy budgets", words)
+    return findings.findings
+
+
+def status_of_run(plan: RunPlan, data: Path, options: RunOptions) -> OutputStatus:
+    return output_status(
+        is_synthetic=has_synthetic_people(data, options),
+        has_test_key=options.test_key is not None,
+        is_unprotected=bool(plan.unprotected_levels),
+    )
 
 
 def refused_log(log: Path, kept_apart: tuple[Path, ...], called: str = "the confidential log") -> tuple[Finding, ...]:

@@ -21,6 +21,7 @@ from safetab.accuracy.known_counts import KnownCounts
 from safetab.cli.main import app
 from safetab.counting_places import counting_place
 from safetab.pipeline import checked_engine, read_inputs
+from safetab.privacy.output_status import OutputStatus
 from safetab.progress import NoProgress
 from safetab.run_options import RunOptions
 from safetab.spec.tables import SEX_BY_AGE_TABLES
@@ -305,7 +306,7 @@ def test_the_page_needs_nothing_else(report: Path) -> None:
     assert "http" not in page.replace("http-equiv", "")
     assert "default-src &#x27;none&#x27;" in page
     assert page.count("<figure") > 10
-    assert "Synthetic people." in page
+    assert OutputStatus.SYNTHETIC.sentence in page
     assert "Against the other configuration" in page
 
 

@@ -466,16 +466,20 @@ def shown(out: Path, *options: str) -> Result:
 
 
 def test_show_answers_on_the_terminal_what_python_answers(release: Release, out: Path) -> None:
+    status = f"{release.output_status.line}\n\n"
     county = ["--county", "Providence", "--group", "Dominican"]
-    assert shown(out, *county).stdout == f"{release.total('44007', 'Dominican')}\n"
-    assert shown(out, *county, "--table").stdout == f"{release.table('44007', 'Dominican')}\n"
+    assert shown(out, *county).stdout == f"{status}{release.total('44007', 'Dominican')}\n"
+    assert shown(out, *county, "--table").stdout == f"{status}{release.table('44007', 'Dominican')}\n"
     table = release.table("44007", "Dominican")
     assert isinstance(table, GroupTable)
-    assert shown(out, *county, "--ages", "0-17").stdout == f"{table.count(ages=(0, 17))}\n"
-    assert shown(out, *county, "--ages", "65+", "--sex", "female").stdout == f"{table.count('female', (65, 115))}\n"
-    assert shown(out, "--nation").stdout == f"{release.totals(geography='1').largest(20)}\n"
+    assert shown(out, *county, "--ages", "0-17").stdout == f"{status}{table.count(ages=(0, 17))}\n"
+    assert (
+        shown(out, *county, "--ages", "65+", "--sex", "female").stdout
+        == f"{status}{table.count('female', (65, 115))}\n"
+    )
+    assert shown(out, "--nation").stdout == f"{status}{release.totals(geography='1').largest(20)}\n"
     assert shown(out / "release", "--aiannh", "Zuni", "--group", "Zuni", "--kind", "alone").stdout == (
-        f"{release.total('Zuni', 'Zuni', kind='alone')}\n"
+        f"{status}{release.total('Zuni', 'Zuni', kind='alone')}\n"
     )
     absent = shown(out, "--place", "Provo", "--group", "Hispanic")
     assert absent.exit_code == 0

@@ -383,7 +383,8 @@ def test_a_key_is_refused_where_people_may_be_real(world: RandomWorld, tmp_path:
 def test_a_key_marks_the_output(world: RandomWorld, tmp_path: Path) -> None:
     assert invoke(world, tmp_path / "out", "--test-key", "00" * 32).exit_code == 0
     assert '"for_release": false' in (tmp_path / "out" / "manifest.json").read_text()
-    assert "Do not release it" in (tmp_path / "out" / "NOT-FOR-RELEASE").read_text()
+    assert "Not for release" in (tmp_path / "out" / "NOT-FOR-RELEASE").read_text()
+    (world.data / "SYNTHETIC").unlink()
     assert invoke(world, tmp_path / "two").exit_code == 0
     assert '"for_release": true' in (tmp_path / "two" / "manifest.json").read_text()
     assert not (tmp_path / "two" / "NOT-FOR-RELEASE").exists()

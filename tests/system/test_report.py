@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from safetab.privacy.output_status import OutputStatus
 from safetab.reports.report import report_of
 from safetab.reports.wording import NOTHING
 
@@ -284,9 +285,10 @@ def test_alone_totals_above_their_partners_are_counted_and_the_widest_named(nast
 
 def test_a_chosen_key_is_told_before_anything_else(nasty: RandomWorld, tmp_path: Path) -> None:
     safetab.run(nasty.parameters, nasty.data, tmp_path / "chosen", test_key=KEY)
+    (nasty.data / "SYNTHETIC").unlink()
     safetab.run(nasty.parameters, nasty.data, tmp_path / "secret")
     chosen, secret = page_of(tmp_path / "chosen"), page_of(tmp_path / "secret")
-    assert chosen.text.strip().startswith("Not for release")
+    assert chosen.text.strip().startswith("Status: test key. Not for release")
     assert chosen.concerns[0] == "This is not for release"
     assert "not for release" not in secret.text.lower()
 
@@ -367,7 +369,7 @@ def test_the_command_writes_a_new_file_or_says_why_not(out: Path, tmp_path: Path
         return result.exit_code, result.stdout + result.stderr
 
     page = tmp_path / "page.html"
-    assert report(out / "release", "-o", page) == (0, f"Wrote {page}.\n")
+    assert report(out / "release", "-o", page) == (0, f"Wrote {page}. {OutputStatus.SYNTHETIC.line}\n")
     assert page.read_bytes() == (out / "report.html").read_bytes()
     for release, file, sentence in [
         (out, page, "is there already. Give another name."),

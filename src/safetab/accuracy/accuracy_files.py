@@ -24,8 +24,9 @@ from safetab.findings import Finding, FindingsOf, InvalidInput
 from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline import checked_engine, failures_told, own_errors_logged, pyarrow_threads, read_inputs
+from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.progress import NoProgress, Progress
-from safetab.readers.person_files import SYNTHETIC_MARKER, is_synthetic
+from safetab.readers.person_files import is_synthetic
 from safetab.release.documents import steps_as_json
 from safetab.release.number_files import NUMBERS_FOLDER
 from safetab.run_options import RunOptions, refused_options, whole_path

@@ -21,6 +21,7 @@ from safetab.accuracy.sections import (
     key_figures,
     levels_section,
 )
+from safetab.privacy.output_status import OutputStatus
 from safetab.reports.document import contents_and_sections, document
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import paragraphs
@@ -38,7 +39,7 @@ class AssessedData:
     @property
     def warning(self) -> str:
         if self.is_synthetic:
-            return "Synthetic people. Made from true counts: not a release, and not to be mixed with one."
+            return f"{OutputStatus.SYNTHETIC.line} Made from true counts: not to be mixed with a release."
         return "Confidential. Made from the true counts of real people. Never release any of it."
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from safetab.config.config_file import CONFIG_FILE, budget_key, threshold_key
-from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS, SYNTHETIC_MARKER
+from safetab.privacy.output_status import SYNTHETIC_MARKER
+from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
 from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.iterations import IterationLevel
 from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS

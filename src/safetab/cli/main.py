@@ -191,7 +191,8 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     """Validate, tabulate and write t1, t2, the measurements, the release and a manifest.
 
     OUT appears whole or not at all. The terminal and the confidential log
-    are for the curator; everything in OUT may be released.
+    are for the curator. OUT says whether it may be released: not if its
+    people are synthetic (DATA has the file SYNTHETIC).
     """
     from safetab.cli.messages import show_findings, told_by_exit_code
     from safetab.cli.run_report import show_summary

@@ -10,6 +10,7 @@ from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.planning.expectations import CONFIDENCE, margins_of, output_if_all_groups_are_empty
 from safetab.planning.losses import DELTA, reported_loss
 from safetab.planning.plan_json import exact
+from safetab.planning.protection import no_protection
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.definitions import PrivacyDefinition
@@ -22,6 +23,9 @@ _NONE = "-"
 def show_plan(plan: RunPlan) -> None:
     console = Console(width=_WIDTH, highlight=False)
     console.print(_title(plan) + "\n", soft_wrap=True)
+    warning = no_protection(plan.unprotected_levels)
+    if warning is not None:
+        console.print(f"STOP. {warning}\n", style="bold", soft_wrap=True)
     show_table("What is measured", _groups_table(plan), console)
     show_table(f"Noise, and margins of error (+/-) at {float(CONFIDENCE):.0%}", _noise_table(plan), console)
     show_table("What is published, on average, if nobody is in any group", _output_table(plan), console)

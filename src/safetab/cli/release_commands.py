@@ -100,7 +100,9 @@ def status(
 
     with told_by_exit_code():
         wanted = Slice(tuple(level or ()), tuple(region or ()), tuple(iteration or ()))
-        rows = write_statuses(statuses(open_release_folder(release), wanted), output)
+        opened = open_release_folder(release)
+        rows = write_statuses(statuses(opened, wanted), output)
+    typer.echo(opened.facts.status.line, err=True)
     if output is not None:
         typer.echo(f"Wrote {output}: {rows:,} groups.")
 
@@ -121,8 +123,8 @@ def report(
     from safetab.reports.report import report_file
 
     with told_by_exit_code():
-        report_file(release, output)
-    typer.echo(f"Wrote {output}.")
+        status = report_file(release, output)
+    typer.echo(f"Wrote {output}. {status.line}")
 
 
 def export(
@@ -132,10 +134,13 @@ def export(
     """Write a release as CSV files, one for each geography level."""
     from safetab.cli.messages import told_by_exit_code
     from safetab.release.export import export_csv
+    from safetab.release.release_folder import open_release_folder
     from safetab.run_options import whole_path
 
     with told_by_exit_code():
         rows = export_csv(release, whole_path(folder))
+        status = open_release_folder(release).facts.status
     typer.echo(f"Wrote {folder}:")
     for name, count in rows.items():
         typer.echo(f"  {name}: {count:,} rows")
+    typer.echo(status.line)

@@ -23,6 +23,6 @@ def show_summary(summary: RunSummary, out: Path) -> None:
     typer.echo(f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from")
     typer.echo(f"  {REPORT_FILE}: what was released, how precise it is and what it cost, for people")
     typer.echo(
-        f"Privacy loss of a person: {definition.budget_symbol} {exact(loss.unbounded)}"
-        f" (bounded {exact(loss.bounded)}). Everything in {out} may be released; the confidential log may not."
+        f"Privacy loss of a person: {definition.budget_symbol} {exact(loss.unbounded)} (bounded {exact(loss.bounded)})."
     )
+    typer.echo(f"{summary.status.line} The confidential log is for the curator alone.")

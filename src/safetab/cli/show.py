@@ -33,9 +33,16 @@ class Question:
 
 
 def answer_to(path: Path, question: Question) -> str:
-    """Raises InvalidInput if the question makes no sense, or names what the release doesn't have."""
+    """The release's status, then the answer.
+
+    Raises InvalidInput if the question makes no sense, or names what the release doesn't have.
+    """
     ages = _checked(question)
     release = open_release(path)
+    return f"{release.output_status.line}\n\n{_answer(release, question, ages)}"
+
+
+def _answer(release: Release, question: Question, ages: tuple[int, int] | None) -> str:
     entity = _entity(release, question)
     if question.group is None:
         return str(release.totals(geography=entity, kind=question.kind).largest(_LARGEST))

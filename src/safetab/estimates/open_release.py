@@ -14,6 +14,7 @@ from safetab.estimates.ratio import Ratio
 from safetab.estimates.results import Answer, Answers, GroupTable
 from safetab.estimates.sums import sum_notes, sum_of_estimates
 from safetab.findings import shortened
+from safetab.privacy.output_status import OutputStatus
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 from safetab.spec.geography_levels import EntityKind, GeographyLevel
 from safetab.spec.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration
@@ -47,7 +48,13 @@ class Release:
 
     def __repr__(self) -> str:
         levels = ", ".join(f"{len(ids.ids):,} {level.label}" for level, ids in self._universe.entities.items())
-        return f"release of {self._folder.facts.date} in {self._folder.path}: {levels}"
+        facts = self._folder.facts
+        return f"release of {facts.date} ({facts.status.value}) in {self._folder.path}: {levels}"
+
+    @property
+    def output_status(self) -> OutputStatus:
+        """Whether the numbers are of real people and may leave the agency; its `sentence` says it in words."""
+        return self._folder.facts.status
 
     def geography(self, name: Geographic, level: str | None = None) -> Entity:
         """The one area of this name, part of a name or id; `level` is nation, state, county, tract, place or aiannh."""

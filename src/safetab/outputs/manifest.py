@@ -15,6 +15,7 @@ from safetab.outputs.measurement_file import mechanism_name
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import MeasurementEvent
+from safetab.privacy.output_status import OutputStatus, status_as_json
 from safetab.version import VERSION
 
 MANIFEST_FILE = "manifest.json"
@@ -29,7 +30,7 @@ class RunFacts:
     plan: RunPlan
     events: tuple[MeasurementEvent, ...]
     date: datetime.date
-    for_release: bool
+    status: OutputStatus
     release_steps: Mapping[str, object] = field(default_factory=dict)  # what was done to the numbers of the release
 
 
@@ -38,7 +39,7 @@ def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows:
         "program": "safetab",
         "version": VERSION,
         "date": ran.date.isoformat(),
-        "for_release": ran.for_release,
+        **status_as_json(ran.status),
         "configuration": configuration_as_json(ran.plan.config),
         "public_files": dict(sorted(hashes.items())),
         "charged": [_event(event) for event in ran.events],
@@ -90,21 +91,22 @@ def configuration_as_json(config: RunConfig) -> dict[str, object]:
 
 
 def write_release_log(output: Path, ran: RunFacts, rows: Mapping[str, int]) -> None:
-    """The log that may be released: that the input was valid, what was released, and what it cost."""
+    """The log beside the tables: what the output is, that the input was valid, what was written, and what it cost."""
     definition, loss = ran.plan.config.privacy_definition, ran.plan.loss
     lines = [
         f"{ran.date.isoformat()} safetab {VERSION}",
+        ran.status.line,
         "validation passed",
-        *(f"released {name}: {count} rows" for name, count in sorted(rows.items())),
+        *(f"wrote {name}: {count} rows" for name, count in sorted(rows.items())),
         f"{definition.budget_symbol} {exact(loss.unbounded)}, bounded {exact(loss.bounded)}",
     ]
     (output / LOG_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def write_not_for_release(output: Path) -> None:
-    """A key that somebody chose gives people away; such an output is marked so that nobody takes it for a release."""
-    text = "This output was made with a chosen key (--test-key). Its numbers protect nobody. Do not release it.\n"
-    (output / NOT_FOR_RELEASE_FILE).write_text(text, encoding="utf-8")
+def write_not_for_release(output: Path, status: OutputStatus) -> None:
+    """Marks an output that is no release, so that nobody takes it for one."""
+    if not status.is_for_release:
+        (output / NOT_FOR_RELEASE_FILE).write_text(f"{status.line}\n", encoding="utf-8")
 
 
 def hashes_of(files: Iterable[Path]) -> dict[str, str]:

@@ -7,9 +7,11 @@ from fractions import Fraction
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.planning.expectations import CONFIDENCE, margins_of, output_if_all_groups_are_empty
 from safetab.planning.losses import DELTA, ReportedLoss, epsilons_by_delta, reported_loss
+from safetab.planning.protection import no_protection
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.spec.tables import Table
 from safetab.version import VERSION
 
@@ -27,10 +29,9 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
         "zero_suppression_chance": exact(config.zero_suppression_chance),
         "confidence": exact(CONFIDENCE),
         "levels": [_level(level_plan) for level_plan in plan.levels],
-        "levels_left_out": [
-            {"geography_level": level.geography.label, "iteration_level": level.iterations.label}
-            for level in plan.levels_left_out
-        ],
+        "levels_left_out": [_level_name(level) for level in plan.levels_left_out],
+        "levels_without_protection": [_level_name(level) for level in plan.unprotected_levels],
+        "no_protection": no_protection(plan.unprotected_levels),
         "groups": sum(level_plan.universe.size for level_plan in plan.levels),
         "loss": loss_as_json(plan),
     }
@@ -44,12 +45,15 @@ def loss_as_json(plan: RunPlan) -> JsonObject:
     return {who: _loss(reported_loss(definition, loss), definition) for who, loss in losses.items()}
 
 
+def _level_name(level: PopulationGroupLevel) -> JsonObject:
+    return {"geography_level": level.geography.label, "iteration_level": level.iterations.label}
+
+
 def _level(plan: LevelPlan) -> JsonObject:
     universe, margins, output = plan.universe, margins_of(plan), output_if_all_groups_are_empty(plan)
     return {
         "pass": plan.level.geography.tabulation_pass.value,
-        "geography_level": plan.level.geography.label,
-        "iteration_level": plan.level.iterations.label,
+        **_level_name(plan.level),
         "entities": len(universe.entities),
         "iterations": len(universe.iterations),
         "adaptive_iterations": len(universe.iterations) - universe.total_only_iterations,

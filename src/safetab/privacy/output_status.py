@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
+
+SYNTHETIC_MARKER = "SYNTHETIC"
+"""A file of this name in DATA says that the people beside it do not exist."""
 
 
 class OutputStatus(Enum):
-    """May this output leave the agency, and if not, why not."""
+    """May this output leave the agency, and if not, why not. Files hold the value."""
 
     FOR_RELEASE = "for release"
     SYNTHETIC = "synthetic"
@@ -21,17 +25,22 @@ class OutputStatus(Enum):
     def sentence(self) -> str:
         return _SENTENCES[self]
 
+    @property
+    def line(self) -> str:
+        """What people read wherever there is room for a line."""
+        return f"Status: {self.value}. {self.sentence}"
+
 
 _SENTENCES = {
     OutputStatus.FOR_RELEASE: "This output may be released.",
-    OutputStatus.SYNTHETIC: "Synthetic: these people do not exist. This output is not a census release.",
+    OutputStatus.SYNTHETIC: "Not for release: these people are synthetic. They do not exist, even where the places do.",
     OutputStatus.TEST_KEY: (
-        "Not for release: the noise was drawn with a test key, and whoever knows the key can take it off again."
-        " These people do not exist."
+        "Not for release: the noise was drawn with a test key, and whoever knows the key can remove it."
+        " These people are synthetic. They do not exist, even where the places do."
     ),
     OutputStatus.NO_PROTECTION: (
-        "STOP. Not for release: there is next to no noise, so these numbers are the exact counts."
-        " These people do not exist."
+        "STOP. Not for release: at some levels the noise is 0 more often than not, so the numbers are exact counts."
+        " These people are synthetic. They do not exist, even where the places do."
     ),
 }
 
@@ -43,3 +52,22 @@ def output_status(*, is_synthetic: bool, has_test_key: bool, is_unprotected: boo
     if has_test_key:
         return OutputStatus.TEST_KEY
     return OutputStatus.SYNTHETIC if is_synthetic else OutputStatus.FOR_RELEASE
+
+
+def status_as_json(status: OutputStatus) -> dict[str, object]:
+    """The same entries in manifest.json, datapackage.json and privacy.json."""
+    return {"status": status.value, "status_sentence": status.sentence, "for_release": status.is_for_release}
+
+
+def status_of_json(written: Mapping[str, object]) -> OutputStatus:
+    """Reads the entries back. An older output has only `for_release`, which nothing but a test key made false.
+
+    Raises KeyError or ValueError if they are no such entries, or contradict each other.
+    """
+    is_for_release = bool(written["for_release"])
+    if "status" not in written:
+        return OutputStatus.FOR_RELEASE if is_for_release else OutputStatus.TEST_KEY
+    status = OutputStatus(written["status"])
+    if status.is_for_release != is_for_release:
+        raise ValueError("status and for_release contradict each other")
+    return status

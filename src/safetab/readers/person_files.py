@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from safetab.findings import Checked, FindingsOf, shortened
+from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.table_files import TableFiles, TableForm, find_table
 from safetab.readers.text_tables import has_blank_line_inside, header_of
 from safetab.text_files import why_unreadable
 
 PERSON_TABLE = "person-records"
-SYNTHETIC_MARKER = "SYNTHETIC"
 
 _PATTERN_CHARACTERS = set("*?[]{}")
 

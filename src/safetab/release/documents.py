@@ -15,6 +15,7 @@ from safetab.outputs.measurement_file import mechanism_name
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.output_status import OutputStatus, status_as_json
 from safetab.release.data_dictionary import resources_of
 from safetab.release.number_kinds import parameter_of
 from safetab.release.release_options import ReleaseOptions
@@ -36,7 +37,7 @@ class ReleaseFacts:
 
     version: str
     date: datetime.date
-    for_release: bool
+    status: OutputStatus
     options: ReleaseOptions
 
 
@@ -46,8 +47,8 @@ def write_datapackage(release: Path, universe: Universe, facts: ReleaseFacts, ro
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "name": "safetab-release",
         "title": "Differentially private counts of detailed race and ethnicity groups",
-        "description": "Every number carries noise and its margin of error. A group that is absent is not zero."
-        " README.txt explains it.",
+        "description": f"{facts.status.line} Every number carries noise and its margin of error. A group that is absent"
+        " is not zero. README.txt explains it.",
         "version": facts.version,
         "created": f"{facts.date.isoformat()}T00:00:00Z",
         "safetab": facts_as_json(universe, facts),
@@ -60,7 +61,7 @@ def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
     return {
         "version": facts.version,
         "date": facts.date.isoformat(),
-        "for_release": facts.for_release,
+        **status_as_json(facts.status),
         "privacy_definition": universe.definition.spelling,
         "states": {tabulation_pass.value: list(states) for tabulation_pass, states in universe.states.items()},
         "allow_negative_counts": universe.allow_negative_counts,
@@ -87,7 +88,7 @@ def write_readme(release: Path, facts: ReleaseFacts) -> None:
         "CONFIDENCE": f"{float(100 * facts.options.confidence):.10g}",
         "DATE": facts.date.isoformat(),
         "VERSION": facts.version,
-        "WARNING": "" if facts.for_release else "THIS IS NOT FOR RELEASE: its noise was made with a chosen key.\n\n",
+        "STATUS": textwrap.fill(facts.status.line, width=_README_WIDTH),
         "COTERMINOUS": _paragraph(
             "applied: such areas have the same numbers, those of the donor that donor_geography_level and"
             " donor_region_id name."
@@ -112,7 +113,7 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
         "name": "SafeTab-P tabulation by safetab",
         "software": {"program": "safetab", "version": VERSION, "algorithm": "SafeTab-P (Haney et al. 2024)"},
         "date": facts.date.isoformat(),
-        "for_release": facts.for_release,
+        **status_as_json(facts.status),
         "model": "central: a trusted curator holds the records and releases noisy counts once",
         "unit_of_privacy": "one person: a record of the person file",
         "neighbours": {

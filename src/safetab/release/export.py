@@ -14,10 +14,11 @@ import pyarrow.parquet
 
 from safetab.failures import RunFailed
 from safetab.findings import Finding, InvalidInput, Severity
+from safetab.outputs.manifest import write_not_for_release
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
 from safetab.release.number_files import NUMBERS_FOLDER
-from safetab.release.release_folder import open_release_folder
+from safetab.release.release_folder import ReleaseFolder, open_release_folder
 
 _ROWS_AT_ONCE = 1 << 17
 
@@ -32,7 +33,7 @@ def export_csv(release: Path, folder: Path) -> dict[str, int]:
     if refused:
         raise InvalidInput(refused)
     try:
-        return _exported(opened.path, folder)
+        return _exported(opened, folder)
     except pa.ArrowException:
         message = "a table can't be read. Get the release again."
         raise InvalidInput([Finding(Severity.ERROR, str(opened.path), "", message)]) from None
@@ -40,9 +41,10 @@ def export_csv(release: Path, folder: Path) -> dict[str, int]:
         raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
 
 
-def _exported(release: Path, folder: Path) -> dict[str, int]:
-    rows: dict[str, int] = {}
+def _exported(opened: ReleaseFolder, folder: Path) -> dict[str, int]:
+    release, rows = opened.path, dict[str, int]()
     with whole_output(folder, datetime.datetime.now(datetime.UTC).date(), overwrite=False) as output:
+        write_not_for_release(output, opened.facts.status)
         for name in (README_FILE, PRIVACY_FILE):
             shutil.copyfile(release / name, output / name)
         for path in sorted((release / "universe").glob("*.parquet")):

@@ -13,6 +13,7 @@ import pyarrow as pa
 from safetab.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.postprocess.release_rules import ReleaseRule
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.output_status import status_of_json
 from safetab.release.documents import DATAPACKAGE_FILE, ReleaseFacts
 from safetab.release.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.release_options import KIND_NAMES, CoterminousOptions, ReleaseOptions, confidence_of
@@ -60,7 +61,7 @@ def _facts(facts: dict[str, Any]) -> ReleaseFacts:
     if findings.has_errors:
         raise ValueError("confidence")
     date = datetime.date.fromisoformat(str(facts["date"]))
-    return ReleaseFacts(str(facts["version"]), date, bool(facts["for_release"]), options)
+    return ReleaseFacts(str(facts["version"]), date, status_of_json(facts), options)
 
 
 def _coterminous(given: dict[str, Any]) -> CoterminousOptions:

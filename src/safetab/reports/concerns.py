@@ -46,22 +46,47 @@ def concerns_of(release: ReleaseSummary) -> tuple[Concern, ...]:
 
 
 def _not_for_release(release: ReleaseSummary) -> Iterator[Concern]:
-    if not release.facts.for_release:
+    status = release.facts.status
+    if not status.is_for_release:
+        yield Concern(Urgency.STOP, "This is not for release", status.sentence)
+
+
+def _levels_without_protection(release: ReleaseSummary) -> Iterator[Concern]:
+    where = [
+        level_name(level.facts)
+        for level in release.measured_levels
+        if any(noise.is_mostly_zero for noise in level.facts.noise.values())
+    ]
+    if where:
         yield Concern(
             Urgency.STOP,
-            "This is not for release",
-            "Its noise was made with a chosen key, so that whoever knows the key can take it away again. It protects"
-            " nobody.",
+            f"{_levels(len(where))} without protection",
+            "The noise there is 0 more often than not, so the numbers are exact counts. Real people would be exposed.",
+            tuple(where),
         )
 
 
 def _levels_without_groups(release: ReleaseSummary) -> Iterator[Concern]:
-    where = [level_name(level.facts) for level in release.measured_levels if not level.shown_groups]
+    where = [
+        level_name(level.facts) for level in release.measured_levels if level.possible_groups and not level.shown_groups
+    ]
     if where:
         yield Concern(
             Urgency.LOOK,
             f"{_levels(len(where))} paid for and without a published group",
             "Budget was spent there, and nothing came out. Is the level needed, or its budget too small?",
+            tuple(where),
+        )
+
+
+def _levels_without_entities(release: ReleaseSummary) -> Iterator[Concern]:
+    where = [level_name(level.facts) for level in release.levels if level.facts.budget and not level.possible_groups]
+    if where:
+        yield Concern(
+            Urgency.LOOK,
+            f"{_levels(len(where))} with a budget and without anything to measure",
+            "The budget is counted in the stated loss, but it was not spent: no area or no group of the public lists is"
+            " at the level. With a budget of 0 there, the stated loss would be smaller and the numbers the same.",
             tuple(where),
         )
 
@@ -205,7 +230,9 @@ def _copied_beyond(release: ReleaseSummary) -> Iterator[Concern]:
 
 _LOOKS: tuple[Callable[[ReleaseSummary], Iterable[Concern]], ...] = (
     _not_for_release,
+    _levels_without_protection,
     _levels_without_groups,
+    _levels_without_entities,
     _no_suppression,
     _thresholds_within_noise,
     _many_empty,

@@ -37,23 +37,24 @@ def page_of(release: ReleaseSummary) -> str:
         contents_and_sections(sections),
         element("footer", paragraphs(f"Made by safetab {release.facts.version} from the release alone.")),
     )
-    return document(f"{_TITLE}: release of {release.facts.date.isoformat()}", body)
+    facts = release.facts
+    what = "release of" if facts.status.is_for_release else f"{facts.status.value}, not a release, made on"
+    return document(f"{_TITLE}: {what} {facts.date.isoformat()}", body)
 
 
 def _header(release: ReleaseSummary) -> Markup:
-    day = release.facts.date
-    warning = element("p", "Not for release", class_="forbidden") if not release.facts.for_release else ""
+    day, status = release.facts.date, release.facts.status
+    kicker, what = (
+        ("Release report", "Population counts with noise that protects every person, and what they tell. Released ")
+        if status.is_for_release
+        else ("Report", "Population counts of people who do not exist, and what they would tell. Made on ")
+    )
     return element(
         "header",
-        warning,
-        element("p", "Release report", class_="kicker"),
+        element("p", status.line, class_="status" if status.is_for_release else "forbidden"),
+        element("p", kicker, class_="kicker"),
         element("h1", _TITLE),
-        element(
-            "p",
-            "Population counts with noise that protects every person, and what they can and cannot tell. Released ",
-            element("time", f"{day.day} {day:%B} {day.year}", datetime=day.isoformat()),
-            ".",
-        ),
+        element("p", what, element("time", f"{day.day} {day:%B} {day.year}", datetime=day.isoformat()), "."),
         _key_figures(release),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from safetab.new_file import write_new_file
+from safetab.privacy.output_status import OutputStatus
 from safetab.release.release_folder import open_release_folder
 from safetab.reports.page import page_of
 from safetab.reports.release_summary import release_summary
@@ -17,9 +18,10 @@ def report_of(release: Path) -> str:
     return page_of(release_summary(open_release_folder(release)))
 
 
-def report_file(release: Path, file: Path) -> None:
-    """Writes the report of a release to a new file. Raises InvalidInput if that can't be done."""
+def report_file(release: Path, file: Path) -> OutputStatus:
+    """Writes the report of a release to a new file; tells the release's status. Raises InvalidInput if it can't."""
     write_new_file(file, lambda beside: write_report_page(release, beside))
+    return open_release_folder(release).facts.status
 
 
 def write_report_page(release: Path, file: Path) -> None:

@@ -1,0 +1,206 @@
+"""One status of an output: decided once, and the same on the terminal and in every file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from tests.random_worlds import RandomWorld, write_random_world
+from tests.report_pages import ReportPage
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.engines.spark_options import SparkOptions
+from safetab.findings import InvalidInput
+from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
+from safetab.run_options import RunOptions, refused_plan, status_of_run
+
+KEY = "00" * 32
+MARK = "NOT-FOR-RELEASE"
+
+
+def invoke(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(one) for one in arguments])
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[OutputStatus, tuple[Path, str]]:
+    """An output of each status, and what the terminal said."""
+    folder = tmp_path_factory.mktemp("status")
+    protected = write_random_world(folder / "protected", 2, budget=0.1, privacy_defn="zcdp")
+    exact = write_random_world(folder / "exact", 2, privacy_defn="zcdp")
+    real = shutil.copytree(protected.data, folder / "real")
+    (real / "SYNTHETIC").unlink()
+    given = {
+        OutputStatus.FOR_RELEASE: (protected.parameters, real),
+        OutputStatus.SYNTHETIC: (protected.parameters, protected.data),
+        OutputStatus.TEST_KEY: (protected.parameters, protected.data, "--test-key", KEY),
+        OutputStatus.NO_PROTECTION: (exact.parameters, exact.data, "--test-key", KEY),
+    }
+    made = {}
+    for status, (parameters, data, *options) in given.items():
+        result = invoke("run", parameters, data, folder / status.name, *options)
+        assert result.exit_code == 0, result.output
+        made[status] = folder / status.name, result.stdout
+    return made
+
+
+@pytest.mark.parametrize("status", OutputStatus)
+def test_every_place_shows_the_same_status(
+    status: OutputStatus, runs: dict[OutputStatus, tuple[Path, str]], tmp_path: Path
+) -> None:
+    out, terminal = runs[status]
+    line = f"Status: {status.value}. {status.sentence}"
+    invoke("export", out, tmp_path / "csv")
+    assert line in terminal
+    for file in ("log.txt", "release/README.txt"):
+        assert line in words((out / file).read_text()), file
+    assert line in (tmp_path / "csv" / "README.txt").read_text().replace("\n", " ")
+    page = ReportPage((out / "report.html").read_text())
+    assert page.text.strip().startswith(line), "before anything else"
+    entries = {"status": status.value, "status_sentence": status.sentence, "for_release": status.is_for_release}
+    manifest = json.loads((out / "manifest.json").read_text())
+    for written in (
+        manifest,
+        json.loads((out / "release" / "datapackage.json").read_text())["safetab"],
+        json.loads((out / "release" / "privacy.json").read_text()),
+        json.loads((tmp_path / "csv" / "datapackage.json").read_text())["safetab"],
+    ):
+        assert entries.items() <= written.items()
+    assert OutputStatus(manifest["status"]) is status
+    assert safetab.open_release(out).output_status is status
+    shown = invoke("show", out, "--nation")
+    assert shown.stdout.startswith(f"{line}\n")
+    assert line in invoke("report", out, "-o", tmp_path / "report.html").stdout
+    assert line in invoke("status", out, "--level", "STATE", "-o", tmp_path / "status.csv").stderr
+    for marked in (out, tmp_path / "csv"):
+        assert (marked / MARK).exists() != status.is_for_release
+        assert status.is_for_release or (marked / MARK).read_text() == f"{line}\n"
+
+
+def test_only_a_release_speaks_of_a_release(runs: dict[OutputStatus, tuple[Path, str]]) -> None:
+    for status, (out, terminal) in runs.items():
+        page = ReportPage((out / "report.html").read_text())
+        assert ("This output may be released." in terminal) == status.is_for_release
+        assert ("Released " in page.text) == status.is_for_release
+        assert ("These people are synthetic" in words(page.text + terminal)) == (
+            status in {OutputStatus.TEST_KEY, OutputStatus.NO_PROTECTION}
+        )
+        assert ("do not exist" in page.text) == (not status.is_for_release)
+        assert ("This is not for release" in page.concerns) == (not status.is_for_release)
+    assert "test key" in (runs[OutputStatus.TEST_KEY][0] / "log.txt").read_text()
+
+
+def test_a_report_without_protection_begins_with_stop_and_names_the_levels(
+    runs: dict[OutputStatus, tuple[Path, str]],
+) -> None:
+    out, _ = runs[OutputStatus.NO_PROTECTION]
+    page = ReportPage((out / "report.html").read_text())
+    assert page.text.strip().startswith("Status: no protection. STOP.")
+    assert any(one.endswith("without protection") for one in page.concerns)
+    protected = ReportPage((runs[OutputStatus.SYNTHETIC][0] / "report.html").read_text())
+    assert not any(one.endswith("without protection") for one in protected.concerns)
+
+
+@pytest.fixture
+def without_protection(tmp_path: Path) -> RandomWorld:
+    """One level alone is without protection, and nobody says that the people do not exist."""
+    world = write_random_world(tmp_path, 2, budget=0.1, privacy_defn="zcdp")
+    world.configure(privacy_budget_p_level_2_county=10**9)
+    (world.data / "SYNTHETIC").unlink()
+    return world
+
+
+@pytest.mark.parametrize("command", ["run", "validate"])
+def test_real_people_are_never_tabulated_without_protection(
+    command: str, without_protection: RandomWorld, tmp_path: Path
+) -> None:
+    out = [tmp_path / "out"] if command == "run" else []
+    result = invoke(command, without_protection.parameters, without_protection.data, *out)
+    assert result.exit_code == 1
+    assert "No protection at 1 level: (COUNTY, Detailed)." in result.stderr
+    assert "make them smaller" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_python_refuses_it_too_and_the_marker_allows_it(without_protection: RandomWorld, tmp_path: Path) -> None:
+    parameters, data = without_protection.parameters, without_protection.data
+    with pytest.raises(InvalidInput, match="No protection at 1 level"):
+        safetab.run(parameters, data, tmp_path / "out")
+    (data / "SYNTHETIC").touch()
+    assert safetab.run(parameters, data, tmp_path / "out").status is OutputStatus.NO_PROTECTION
+    assert (tmp_path / "out" / MARK).exists()
+
+
+def test_the_marker_says_nothing_of_people_who_lie_elsewhere(without_protection: RandomWorld) -> None:
+    parameters, data = without_protection.parameters, without_protection.data
+    (data / "SYNTHETIC").touch()
+    plan = safetab.plan(parameters, data)
+    elsewhere = RunOptions(spark=SparkOptions(persons="table:persons"))
+    assert [finding.file for finding in refused_plan(plan, data, elsewhere)] == ["config.json"]
+    assert refused_plan(plan, data, RunOptions()) == ()
+    without_protection.configure(privacy_budget_p_level_2_county=0.1)
+    plan = safetab.plan(parameters, data)
+    assert status_of_run(plan, data, elsewhere) is OutputStatus.FOR_RELEASE
+    assert status_of_run(plan, data, RunOptions()) is OutputStatus.SYNTHETIC
+
+
+def test_the_plan_says_in_words_what_is_without_protection(without_protection: RandomWorld) -> None:
+    given = ("plan", without_protection.parameters, without_protection.data)
+    told = "No protection at 1 level: (COUNTY, Detailed)."
+    shown = invoke(*given).stdout
+    assert f"STOP. {told}" in shown
+    assert "`safetab run` refuses such budgets" in shown
+    plan = json.loads(invoke(*given, "--json").stdout)
+    assert plan["levels_without_protection"] == [{"geography_level": "COUNTY", "iteration_level": "Detailed"}]
+    assert plan["no_protection"].startswith(told)
+    without_protection.configure(privacy_budget_p_level_2_county=0.1)
+    assert "STOP" not in invoke(*given).stdout
+    plan = json.loads(invoke(*given, "--json").stdout)
+    assert (plan["levels_without_protection"], plan["no_protection"]) == ([], None)
+
+
+@pytest.mark.parametrize(("for_release", "status"), [(True, OutputStatus.FOR_RELEASE), (False, OutputStatus.TEST_KEY)])
+def test_an_older_release_without_a_status_opens(
+    for_release: bool, status: OutputStatus, runs: dict[OutputStatus, tuple[Path, str]], tmp_path: Path
+) -> None:
+    release = shutil.copytree(runs[OutputStatus.SYNTHETIC][0] / "release", tmp_path / "release")
+    package = json.loads((release / "datapackage.json").read_text())
+    del package["safetab"]["status"], package["safetab"]["status_sentence"]
+    package["safetab"]["for_release"] = for_release
+    (release / "datapackage.json").write_text(json.dumps(package))
+    assert safetab.open_release(release).output_status is status
+
+
+def test_a_status_that_contradicts_itself_is_no_status() -> None:
+    for status in OutputStatus:
+        assert status_of_json(status_as_json(status)) is status
+        with pytest.raises(ValueError, match="contradict"):
+            status_of_json({"status": status.value, "for_release": not status.is_for_release})
+    with pytest.raises(ValueError, match="unheard of"):
+        status_of_json({"status": "unheard of", "for_release": True})
+
+
+def test_a_level_that_was_never_charged_is_not_said_to_have_spent(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path, 2, budget=0.1)
+    world.configure(privacy_budget_p_level_2_aiannh=0.1, privacy_budget_p_level_1_aiannh=0)
+    geography = world.data / "GRF-C.txt"
+    header, *blocks = geography.read_text().splitlines()
+    assert header.endswith("|AIANNHCE")
+    geography.write_text("\n".join([header, *(f"{one.rpartition('|')[0]}|9999" for one in blocks)]) + "\n")
+    safetab.run(world.parameters, world.data, tmp_path / "out")
+    charged = json.loads((tmp_path / "out" / "manifest.json").read_text())["charged"]
+    assert "AIANNH" not in {event["geography_level"] for event in charged}
+    page = ReportPage((tmp_path / "out" / "report.html").read_text())
+    assert "1 level with a budget and without anything to measure" in page.concerns
+    assert "counted in the stated loss, but it was not spent" in page.text
+    paid = page.text.partition("paid for and without a published group")[2].partition("Look")[0]
+    assert "AIANNH" not in paid
