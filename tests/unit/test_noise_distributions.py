@@ -240,3 +240,23 @@ def test_noise_without_width_is_refused() -> None:
         DiscreteGaussian(Fraction(0))
     with pytest.raises(ValueError, match="positive"):
         DiscreteLaplace(Fraction(0))
+
+
+@pytest.mark.parametrize(
+    ("noise", "is_mostly_zero"),
+    [  # the Gaussian's chance of 0 is 1/2 at sigma squared 0.63661089..., the geometric's at scale 1 / ln 3 = 0.91023922...
+        (DiscreteGaussian(Fraction(1, 10**12)), True),
+        (DiscreteGaussian(Fraction("0.636610890")), True),
+        (DiscreteGaussian(Fraction("0.636610891")), False),
+        (DiscreteGaussian(Fraction(10**10)), False),
+        (DiscreteLaplace(Fraction(1, 10**9)), True),
+        (DiscreteLaplace(Fraction("0.910239226")), True),
+        (DiscreteLaplace(Fraction("0.910239227")), False),
+        (DiscreteLaplace(Fraction(10**5)), False),
+    ],
+)
+def test_noise_is_mostly_zero_if_its_chance_of_0_is_above_a_half(
+    noise: NoiseDistribution, is_mostly_zero: bool
+) -> None:
+    assert noise.is_mostly_zero == is_mostly_zero
+    assert (noise.probability(0) > arb(0.5)) == is_mostly_zero

@@ -241,3 +241,12 @@ def _national_geography(states: int, counties: int, tracts: int, places: int, ai
     block = ((state * 1000 + county // states) * 10**6 + tract) * 10**4
     place = np.where(tract < places, tract, NO_ENTITY)
     return Geography(np.sort(block), place, np.where(tract < aiannh, tract, NO_ENTITY))
+
+
+def test_a_level_is_unprotected_if_the_noise_of_any_stage_is_mostly_zero(world: World) -> None:
+    assert safetab.plan(world.parameters, world.data).unprotected_levels == ()
+    world.configure(privacy_budget_p_level_2_county=14)  # sigma squared of stage 2: 9 / (2 * 0.9 * 14) = 0.357
+    plan = safetab.plan(world.parameters, world.data)
+    county = level_of(plan, GeographyLevel.COUNTY, IterationLevel.DETAILED)
+    assert [stage.noise.is_mostly_zero for stage in county.stages.values()] == [False, True]
+    assert plan.unprotected_levels == (county.level,)

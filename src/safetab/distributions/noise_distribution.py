@@ -12,6 +12,7 @@ from flint import arb, ctx, fmpq
 DEFAULT_BITS = 128
 _FEWEST_BITS = 64
 _MOST_BITS = 1 << 17
+_QUARTER = Fraction(1, 4)
 
 
 def exactly(number: Fraction) -> fmpq:
@@ -100,6 +101,11 @@ class NoiseDistribution(ABC):
     def covers(self, margin: int, confidence: Fraction) -> bool:
         """Whether the margin of error at this confidence is at most `margin`."""
         return self._tail_is_below(margin + 1, (1 - confidence) / 2)
+
+    @property
+    def is_mostly_zero(self) -> bool:
+        """Whether P[X = 0] > 1/2, certainly: a number that carries this noise is more likely exact than not."""
+        return self._tail_is_below(1, _QUARTER)  # P[X = 0] = 1 - 2 P[X >= 1]
 
     def least_with_tail_below(self, chance: Fraction) -> int:
         """The least m >= 1 with P[X >= m] < chance."""

@@ -42,6 +42,11 @@ class LevelPlan:
     stages: Mapping[Stage, StagePlan]
     suppression_threshold: int | None  # the paper's T: a total is published only above it; None = no suppression
 
+    @property
+    def is_protected(self) -> bool:
+        """Whether every stage has noise worth the name: 0 with a chance of at most 1/2."""
+        return not any(stage.noise.is_mostly_zero for stage in self.stages.values())
+
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
@@ -54,6 +59,11 @@ class RunPlan:
 
     def levels_of(self, tabulation_pass: TabulationPass) -> tuple[LevelPlan, ...]:
         return tuple(plan for plan in self.levels if plan.level.geography.tabulation_pass is tabulation_pass)
+
+    @property
+    def unprotected_levels(self) -> tuple[PopulationGroupLevel, ...]:
+        """The levels whose published numbers are more likely exact than not. A public fact: no person decides it."""
+        return tuple(plan.level for plan in self.levels if not plan.is_protected)
 
     def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
         """What a pass costs a person in it: the budgets of all its levels."""
