@@ -7,8 +7,9 @@ from pathlib import Path
 import typer
 
 from safetab.pipeline import RunSummary
-from safetab.planning.losses import reported_loss
-from safetab.planning.plan_json import exact
+from safetab.planning.losses import reference_words, reported_loss
+from safetab.planning.privacy_warnings import privacy_warnings
+from safetab.privacy.loss_text import loss_text
 from safetab.reports.report import REPORT_FILE
 
 
@@ -23,6 +24,9 @@ def show_summary(summary: RunSummary, out: Path) -> None:
     typer.echo(f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from")
     typer.echo(f"  {REPORT_FILE}: what was released, how precise it is and what it cost, for people")
     typer.echo(
-        f"Privacy loss of a person: {definition.budget_symbol} {exact(loss.unbounded)}"
-        f" (bounded {exact(loss.bounded)}). Everything in {out} may be released; the confidential log may not."
+        f"Privacy loss of a person: {definition.budget_symbol} {loss_text(loss.unbounded)}"
+        f" (bounded {loss_text(loss.bounded)}). Everything in {out} may be released; the confidential log may not."
     )
+    typer.echo(reference_words(definition))
+    for warning in privacy_warnings(summary.plan):
+        typer.echo(f"Warning: {warning}", err=True)

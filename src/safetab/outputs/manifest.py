@@ -15,6 +15,7 @@ from safetab.outputs.measurement_file import mechanism_name
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import MeasurementEvent
+from safetab.privacy.loss_text import loss_text
 from safetab.version import VERSION
 
 MANIFEST_FILE = "manifest.json"
@@ -96,7 +97,7 @@ def write_release_log(output: Path, ran: RunFacts, rows: Mapping[str, int]) -> N
         f"{ran.date.isoformat()} safetab {VERSION}",
         "validation passed",
         *(f"released {name}: {count} rows" for name, count in sorted(rows.items())),
-        f"{definition.budget_symbol} {exact(loss.unbounded)}, bounded {exact(loss.bounded)}",
+        f"{definition.budget_symbol} {loss_text(loss.unbounded)}, bounded {loss_text(loss.bounded)}",
     ]
     (output / LOG_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
 

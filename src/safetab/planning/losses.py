@@ -8,6 +8,8 @@ from fractions import Fraction
 from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.loss_text import loss_text
+from safetab.privacy.reference import PUBLISHED_RHO, REFERENCE, REFERENCE_NAME
 
 DELTA = Fraction(1, 10**10)
 DELTAS = tuple(Fraction(1, 10**digits) for digits in range(5, 16))
@@ -30,6 +32,31 @@ def reported_loss(definition: PrivacyDefinition, loss: PrivacyLoss) -> ReportedL
     return ReportedLoss(loss.unbounded, loss.bounded, unbounded, bounded)
 
 
-def epsilons_by_delta(rho: Fraction) -> dict[str, float]:
+def epsilons_by_delta(rho: Fraction) -> dict[str, Fraction]:
     """The epsilon that rho-zCDP implies at each of several deltas, rounded up."""
-    return {f"{float(delta):g}": float(epsilon_of_rho(rho, delta)) for delta in DELTAS}
+    return {f"{float(delta):g}": epsilon_of_rho(rho, delta) for delta in DELTAS}
+
+
+def reference_loss() -> ReportedLoss:
+    """What the 2020 Detailed DHC-A cost a person."""
+    return reported_loss(PrivacyDefinition.ZCDP, REFERENCE)
+
+
+def reference_words(definition: PrivacyDefinition) -> str:
+    """The loss of 2020 in a sentence, for people who look at a loss under this definition."""
+    loss = reference_loss()
+    compared = "" if definition is PrivacyDefinition.ZCDP else " A pure epsilon counts as rho = epsilon squared / 2."
+    return (
+        f"For comparison, {REFERENCE_NAME}: rho {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)}),"
+        f" epsilon {loss_text(loss.unbounded_epsilon)} (bounded {loss_text(loss.bounded_epsilon)}) at delta"
+        f" {float(DELTA):g}.{compared}"
+    )
+
+
+def published_words() -> str:
+    """Why another number was published for 2020."""
+    return (
+        f"Published for {REFERENCE_NAME} is rho {loss_text(PUBLISHED_RHO)}, 4 times {loss_text(REFERENCE.unbounded)}:"
+        " group privacy, the generic rule for a changed record, we infer. The direct proof gives"
+        f" {loss_text(REFERENCE.bounded)} (docs/privacy.md#reference)."
+    )
