@@ -142,7 +142,7 @@ def loss_table(definition: PrivacyDefinition, losses: Mapping[str, PrivacyLoss])
     symbol, is_zcdp = definition.budget_symbol, definition is PrivacyDefinition.ZCDP
     at_delta = [f"{kind} epsilon\nat delta {float(DELTA):g}" for kind in ("unbounded", "bounded")] if is_zcdp else []
     table = text_table("people", f"unbounded {symbol}", f"bounded {symbol}", *at_delta)
-    for people, loss in [*losses.items(), *([(f"for comparison: {REFERENCE_NAME}", REFERENCE)] if is_zcdp else [])]:
+    for people, loss in [*losses.items(), *([(REFERENCE_NAME, REFERENCE)] if is_zcdp else [])]:
         reported = reported_loss(definition, loss)
         epsilons = (reported.unbounded_epsilon, reported.bounded_epsilon) if is_zcdp else ()
         table.add_row(people, *(loss_text(number) for number in (reported.unbounded, reported.bounded, *epsilons)))

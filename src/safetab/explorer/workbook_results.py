@@ -86,7 +86,7 @@ def _write_losses(sheet: Sheet, inputs: Inputs, styles: Styles) -> None:
     _write_loss(sheet, 4 + len(totals), "anybody", costliest, inputs, styles)
     words = "rho + 2 √(rho ln(1/delta)) under zCDP; the sheet Exact has the tighter conversion"
     sheet.put(4, 5, f"Losses are rounded up. Epsilon: {words}.", styles.note)
-    sheet.put(5, 5, reference_words(PrivacyDefinition.PURE_DP), styles.note)
+    sheet.put(5, 5, reference_words(PrivacyDefinition.ZCDP), styles.note)
 
 
 def _write_loss(sheet: Sheet, row: int, people: str, loss: Live, inputs: Inputs, styles: Styles) -> Live:

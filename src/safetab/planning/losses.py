@@ -45,18 +45,17 @@ def reference_loss() -> ReportedLoss:
 def reference_words(definition: PrivacyDefinition) -> str:
     """The loss of 2020 in a sentence, for people who look at a loss under this definition."""
     loss = reference_loss()
-    compared = "" if definition is PrivacyDefinition.ZCDP else " A pure epsilon counts as rho = epsilon squared / 2."
-    return (
-        f"For comparison, {REFERENCE_NAME}: rho {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)}),"
-        f" epsilon {loss_text(loss.unbounded_epsilon)} (bounded {loss_text(loss.bounded_epsilon)}) at delta"
-        f" {float(DELTA):g}.{compared}"
-    )
+    rho = f"For comparison, the {REFERENCE_NAME}: rho {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})"
+    if definition is PrivacyDefinition.PURE_DP:
+        return f"{rho}. A pure epsilon counts as rho = epsilon squared / 2 at most."
+    epsilon = f"epsilon {loss_text(loss.unbounded_epsilon)} (bounded {loss_text(loss.bounded_epsilon)})"
+    return f"{rho}, {epsilon} at delta {float(DELTA):g}."
 
 
 def published_words() -> str:
     """Why another number was published for 2020."""
     return (
-        f"Published for {REFERENCE_NAME} is rho {loss_text(PUBLISHED_RHO)}, 4 times {loss_text(REFERENCE.unbounded)}:"
+        f"Published for the {REFERENCE_NAME} is rho {loss_text(PUBLISHED_RHO)}, 4 times {loss_text(REFERENCE.unbounded)}:"
         " group privacy, the generic rule for a changed record, we infer. The direct proof gives"
         f" {loss_text(REFERENCE.bounded)} (docs/privacy.md#reference)."
     )

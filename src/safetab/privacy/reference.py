@@ -13,7 +13,7 @@ from safetab.privacy.conversions import rho_of_epsilon
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_text
 
-REFERENCE_NAME = "the 2020 Detailed DHC-A"
+REFERENCE_NAME = "2020 Detailed DHC-A"
 REFERENCE = PrivacyLoss(Fraction("4.944"))
 """The rho of its US pass, the costlier one: the sum of the budgets of its levels."""
 COSTLIEST_LEVEL = Fraction("2.134")
@@ -24,12 +24,12 @@ FAR_ABOVE = 2
 
 def total_far_above(definition: PrivacyDefinition, total: Fraction) -> str | None:
     """A sentence if the unbounded loss of a person is far above that of 2020."""
-    return _far_above("The total loss of a person", definition, total, REFERENCE.unbounded, REFERENCE_NAME)
+    return _far_above("The total loss of a person", definition, total, REFERENCE.unbounded, f"the {REFERENCE_NAME}")
 
 
 def level_far_above(definition: PrivacyDefinition, budget: Fraction) -> str | None:
     """A sentence if the loss of one level is far above that of any level of 2020."""
-    whose = f"the costliest level of {REFERENCE_NAME}"
+    whose = f"the costliest level of the {REFERENCE_NAME}"
     return _far_above("The loss of this level", definition, budget, COSTLIEST_LEVEL, whose)
 
 

@@ -64,7 +64,7 @@ def _far_above_2020(release: ReleaseSummary) -> Iterator[Concern]:
     if total is not None or where:
         yield Concern(
             Urgency.LOOK,
-            f"The privacy loss is far above that of {REFERENCE_NAME}",
+            f"The privacy loss is far above that of the {REFERENCE_NAME}",
             (f"{total} " if total is not None else "")
             + f"A total or a level gets this warning above {FAR_ABOVE} times its counterpart of 2020. Was this loss"
             " decided on?",

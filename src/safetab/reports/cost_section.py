@@ -67,7 +67,7 @@ def _loss_table(release: ReleaseSummary) -> Markup:
     if len(people) > 1:
         people.append(("Anybody in this release", release.loss))
     if definition is PrivacyDefinition.ZCDP:
-        people.append((f"For comparison, {REFERENCE_NAME}", REFERENCE))
+        people.append((f"For comparison, the {REFERENCE_NAME}", REFERENCE))
     rows = [row for who, loss in people for row in _loss_rows(who, loss, deltas)]
     return whole_table("What the release cost", element("thead", head), [element("tbody", *rows)])
 

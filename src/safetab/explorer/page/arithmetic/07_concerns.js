@@ -19,7 +19,7 @@ function farAbove(what, definition, loss, { unbounded, far_above: most }, whose)
 }
 
 function concernsOfAll({ reference }, setting, loss) {
-  const found = farAbove("The total loss of a person", setting.definition, loss.unbounded, reference, reference.name);
+  const found = farAbove("The total loss of a person", setting.definition, loss.unbounded, reference, `the ${reference.name}`);
   if (setting.max_race_codes < MOST_RACE_CODES) {
     found.push(`Only the first ${setting.max_race_codes} of ${MOST_RACE_CODES} race codes are used, also to judge who is in`
       + " a group alone: people with more codes are missing from some of their groups.");
@@ -35,7 +35,7 @@ function concernsOfLevel({ reference, no_protection: noProtection }, measure) {
   const { setting, key } = measure;
   const costliest = { ...reference, unbounded: reference.costliest_level };
   const found = farAbove(
-    "The loss of this level", setting.definition, fractionOf(setting.budgets[key]), costliest, `the costliest level of ${reference.name}`,
+    "The loss of this level", setting.definition, fractionOf(setting.budgets[key]), costliest, `the costliest level of the ${reference.name}`,
   );
   for (const stage of Object.keys(measure.shares)) {
     const complaint = outOfSamplerRange(setting.definition, measure.parameter(stage));

@@ -38,16 +38,16 @@ function lossesTable(setting, R) {
 
 function referenceLine(reference) {
   const numbers = [reference.unbounded, reference.bounded, reference.unbounded_epsilon, reference.bounded_epsilon];
-  return [rowHead(`For comparison: ${reference.name}`), ...numbers.map((number) => td(number))];
+  return [rowHead(`For comparison: the ${reference.name}`), ...numbers.map((number) => td(number))];
 }
 
 /** What a loss is compared with, and when there is a warning. */
 function referenceWords(reference, setting) {
-  return `For comparison, ${reference.name}: ρ = ${reference.unbounded} unbounded, ${reference.bounded} bounded`
-    + ` (ε = ${reference.unbounded_epsilon} and ${reference.bounded_epsilon} at δ = 1e-10).`
-    + (setting.definition === "zcdp" ? "" : " An ε of pure differential privacy counts as ρ = ε²/2 at most.")
-    + ` This page warns where the total is more than ${reference.far_above} times that, or a level more than ${reference.far_above}`
-    + ` times its costliest level (ρ = ${reference.costliest_level}). Losses are rounded up.`;
+  const pure = `For comparison, the ${reference.name}: ρ = ${reference.unbounded} unbounded, ${reference.bounded} bounded.`
+    + " An ε of pure differential privacy counts as ρ = ε²/2 at most. ";
+  return (setting.definition === "zcdp" ? "" : pure)
+    + `This page warns where the total is more than ${reference.far_above} times that of the ${reference.name}, or a level more than`
+    + ` ${reference.far_above} times its costliest level (ρ = ${reference.costliest_level}). Losses are rounded up.`;
 }
 
 function drawEpsilonCurve(image, table, setting, R) {

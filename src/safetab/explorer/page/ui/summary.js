@@ -34,7 +34,7 @@ function summaryLosses(setting, R) {
   return [
     fact("Most loss if a person joins or leaves (unbounded)", `${symbol} = `, number("unbounded"), ...epsilon("unbounded_epsilon")),
     fact("Most loss if a person's answers change (bounded)", `${symbol} = `, number("bounded"), ...epsilon("bounded_epsilon")),
-    fact(`For comparison: ${reference.name}`, `ρ = ${reference.unbounded}, bounded ${reference.bounded} (ε = ${reference.unbounded_epsilon},`
+    fact(`For comparison: the ${reference.name}`, `ρ = ${reference.unbounded}, bounded ${reference.bounded} (ε = ${reference.unbounded_epsilon},`
       + ` bounded ${reference.bounded_epsilon} at δ = 1e-10)`),
     fact("Possible groups", numberCell("groups", R.groups, "count")),
     fact("Empty groups published, expected", numberCell("empty_groups_published", R.empty_groups_published, "expected")),
