@@ -55,7 +55,7 @@ def reference_words(definition: PrivacyDefinition) -> str:
 def published_words() -> str:
     """Why another number was published for 2020."""
     return (
-        f"Published for the {REFERENCE_NAME} is rho {loss_text(PUBLISHED_RHO)}, 4 times {loss_text(REFERENCE.unbounded)}:"
-        " group privacy, the generic rule for a changed record, we infer. The direct proof gives"
-        f" {loss_text(REFERENCE.bounded)} (docs/privacy.md#reference)."
+        f"Published for the {REFERENCE_NAME} is rho {loss_text(PUBLISHED_RHO)}, 4 times"
+        f" {loss_text(REFERENCE.unbounded)}: group privacy, the generic rule for a changed record, we infer. The"
+        f" direct proof gives {loss_text(REFERENCE.bounded)} (docs/privacy.md#reference)."
     )
