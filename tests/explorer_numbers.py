@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -287,6 +288,15 @@ def _inside(found: object, keys) -> object:
     for key in keys:
         found = found[key]
     return found
+
+
+def agrees_at(path: str, text: str, exact: object) -> bool:
+    """Whether a number of the page is the exact one, to the digits that it shows; a loss is never below."""
+    if exact is None or not re.search(r"(^|/)loss/|^epsilon_curve/|^noise/[a-z_]+$|/paper_budget$", path):
+        return agrees(text, exact)
+    above = Fraction(text.replace(",", "")) - Fraction(exact)
+    last_of_epsilon = Fraction(1, 10**4) if "epsilon" in path else 0
+    return 0 <= above <= max(Fraction(exact) / 10 ** (4 if path.endswith("paper_budget") else 9), last_of_epsilon)
 
 
 def agrees(text: str, exact: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Iterator
 from fractions import Fraction
@@ -11,11 +12,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 from tests.browser.chromium import Watched, chromium, opened
-from tests.explorer_numbers import Asked, ExactNumbers, agrees, random_config, setting_of
+from tests.explorer_numbers import Asked, ExactNumbers, agrees, agrees_at, random_config, setting_of
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from safetab.config.config_file import parse_config
+from safetab.planning.losses import DELTA
+from safetab.privacy.conversions import epsilon_of_rho
+from safetab.privacy.loss_text import loss_text
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import Tuning, tuning_of
 from safetab.tuning.presets import presets, production_of_2020
@@ -76,7 +80,7 @@ def numbers_on(page: Page) -> list[tuple[str, str]]:
 def disagreements(page: Page, exact: ExactNumbers) -> list[str]:
     shown = numbers_on(page)
     assert len(shown) > 150
-    return [f"{path}: {text}" for path, text in shown if not agrees(text, exact.of(path))]
+    return [f"{path}: {text}" for path, text in shown if not agrees_at(path, text, exact.of(path))]
 
 
 @pytest.mark.parametrize("first", range(0, SETTINGS, CHUNK))
@@ -112,6 +116,41 @@ def test_a_wrong_number_would_be_seen(page: Page) -> None:
     assert not agrees("12", 11)
     assert agrees("99.99 %", 0.99994)
     assert not agrees("99.99 %", 0.99996)
+
+
+def test_a_loss_is_never_shown_too_small(page: Page) -> None:
+    dice = random.Random(4944)
+    losses = [f"{10 ** dice.uniform(-6, 9):.{dice.randint(0, 18)}f}" for _ in range(5000)]
+    losses = [loss for loss in losses if float(loss)]
+    shown = page.evaluate(
+        "all => all.map(one => [window.explorer.lossText(one), window.explorer.lossText(one, 5)])", losses
+    )
+    assert shown == [[loss_text(Fraction(loss)), loss_text(Fraction(loss), 5)] for loss in losses]
+    rhos = [loss for loss in losses if float(loss) < 1e7][:1000]
+    epsilons = page.evaluate("all => all.map(one => window.explorer.epsilonText(one, '1e-10'))", rhos)
+    for rho, text in zip(rhos, epsilons, strict=True):
+        least = epsilon_of_rho(Fraction(rho), DELTA)
+        assert least <= Fraction(text.replace(",", "")) <= least + Fraction(1, 10**4) + least / 10**9, rho
+    page.evaluate("document.querySelector('[data-number=\"loss/us/unbounded\"]').textContent = '4.943'")
+    exact = ExactNumbers(tuning_of().require(), asked_on(page))
+    assert disagreements(page, exact) == ["loss/us/unbounded: 4.943"]
+
+
+def test_a_loss_far_above_2020_and_noise_that_protects_nobody_are_warned_of(page: Page) -> None:
+    assert page.locator("#warning-count").text_content() == "No warnings"
+    reference = page.locator("#cost-losses tr").last.text_content()
+    assert reference == "For comparison: the 2020 Detailed DHC-A4.9449.88825.362938.9488"
+    field(page, "Budget of County, Detailed").fill("900000")
+    page.evaluate("window.explorer.settle()")
+    assert page.locator("#bar-losses").text_content().count("2020: ") == 3
+    assert page.locator("#warning-count").text_content() == "3 warnings"
+    total, level, no_protection = page.evaluate("window.explorer.results().warnings")
+    assert total["text"].startswith(
+        "The total loss of a person, rho 900,004.785, is more than 182,039 times that of the 2020"
+    )
+    assert (level["level"], no_protection["level"]) == ("COUNTY,2", "COUNTY,2")
+    assert no_protection["text"].startswith("This setting protects nobody at this level")
+    assert "`safetab run` refuses it for real people" in page.locator("#summary-warnings").text_content()
 
 
 def field(page: Page, label: str):

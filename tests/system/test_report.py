@@ -209,7 +209,23 @@ def test_the_cost_is_that_of_the_manifest(out: Path) -> None:
             assert who[f"{kind}_{symbol}"] in page.text
             if symbol == "rho":
                 for delta in ("1e-05", "1e-10", "1e-15"):
-                    assert f"{who[f'{kind}_epsilon_by_delta'][delta]:,.4f}" in page.text
+                    decimals = f"{who[f'{kind}_epsilon_by_delta'][delta]:,.4f}"
+                    assert decimals.rstrip("0").rstrip(".") in page.text
+
+
+@pytest.mark.parametrize(("definition", "budget"), [("zcdp", 2), ("puredp", 3)])
+def test_a_loss_far_above_2020_is_warned_of_by_the_run_and_the_report(
+    definition: str, budget: int, tmp_path: Path
+) -> None:
+    world = write_random_world(tmp_path, 2, people=50, budget=budget, privacy_defn=definition)
+    told = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
+    assert told.exit_code == 0, told.output
+    assert "For comparison, the 2020 Detailed DHC-A: rho 4.944 (bounded 9.888)" in told.stdout
+    assert "Warning: The total loss of a person" in told.stderr
+    page = page_of(tmp_path / "out").text
+    assert "The privacy loss is far above that of the 2020 Detailed DHC-A" in page
+    assert ("the 2020 Detailed DHC-A: record changed (bounded)" in page) == (definition == "zcdp")
+    assert ("Nation, Detailed: The loss of this level, epsilon 3, counts as rho 4.5 at most" in page) == (budget == 3)
 
 
 def test_the_page_is_a_function_of_the_release_alone(out: Path, tmp_path: Path) -> None:

@@ -136,9 +136,42 @@ def test_settings_that_make_no_sense_are_told(production: Tuning) -> None:
     larger = "the total of the table with 9 ages has a larger margin of error: ±47 at 95 %"
     assert larger in " ".join(with_thresholds(34, 40, 999))
     budgets = {**production.config.budgets, COUNTY: Fraction(10**14)}
-    assert sentences(production.but(budgets=budgets)) == [
+    assert sentences(production.but(budgets=budgets))[2:] == [
         "This noise can't be drawn: sigma must lie between 1e-06 and 100000. A run would refuse it."
     ]
+
+
+def test_a_loss_far_above_2020_and_noise_that_protects_nobody_are_told(production: Tuning) -> None:
+    def with_county(budget: str, **changes: object) -> list[str]:
+        return sentences(production.but(budgets={**production.config.budgets, COUNTY: Fraction(budget)}, **changes))
+
+    assert with_county("4.268") == []
+    assert with_county("4.269") == [
+        "The loss of this level, rho 4.269, is more than 2 times that of the costliest level of the 2020 Detailed"
+        " DHC-A (rho 2.134)."
+    ]
+    total, _, no_protection = with_county("900000")
+    assert total == (
+        "The total loss of a person, rho 900,004.785, is more than 182,039 times that of the 2020 Detailed DHC-A"
+        " (rho 4.944)."
+    )
+    assert no_protection.startswith("This setting protects nobody at this level")
+    assert no_protection.endswith("`safetab run` refuses it for real people.")
+    (pure,) = with_county("3", privacy_definition=PrivacyDefinition.PURE_DP)[1:]
+    assert pure == (
+        "The loss of this level, epsilon 3, counts as rho 4.5 at most (epsilon squared / 2): more than 2 times that of"
+        " the costliest level of the 2020 Detailed DHC-A (rho 2.134)."
+    )
+
+
+def test_one_stage_without_noise_is_enough_to_protect_nobody(production: Tuning) -> None:
+    """Stage 2 with sigma 0.5 is 0 with a chance of 79 %, stage 1 with sigma 1.5 with 27 %."""
+    tuned = production.but(budgets={**production.config.budgets, COUNTY: Fraction(20)})
+    assert [tuned.levels[COUNTY].noise(stage).is_mostly_zero for stage in (Stage.STAGE_1, Stage.STAGE_2)] == [
+        False,
+        True,
+    ]
+    assert any("protects nobody" in sentence for sentence in sentences(tuned))
 
 
 def test_pure_dp_has_scales(production: Tuning) -> None:

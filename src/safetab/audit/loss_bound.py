@@ -33,6 +33,7 @@ from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
+from safetab.privacy.loss_text import loss_text
 from safetab.progress import NoProgress
 from safetab.run_options import RunOptions
 from safetab.spec.geography_levels import GeographyLevel
@@ -100,10 +101,11 @@ def loss_check(world: LossWorld, folder: Path, runs: int, advance: Callable[[], 
             advance()
     bound = epsilon_bound(np.concatenate(ratios[True]), np.concatenate(ratios[False]), float(world.delta))
     claim = _claim(experiment.without.plan, world.delta)
-    faults = [f"at least {bound:.3f} is lost, and {claim:.3f} is claimed"] if bound > claim else []
+    claimed = loss_text(claim, 5)
+    faults = [f"at least {bound:.3f} is lost, and {claimed} is claimed"] if bound > claim else []
     if runs >= world.runs and bound < world.least_share_of_claim * claim:
-        faults.append(f"only {bound:.3f} of {claim:.3f} was seen: the claim is loose, or the audit has lost its edge")
-    told = f"epsilon at least {bound:.3f}, claimed {claim:.3f} at delta {float(world.delta):g}"
+        faults.append(f"only {bound:.3f} of {claimed} was seen: the claim is loose, or the audit has lost its edge")
+    told = f"epsilon at least {bound:.3f}, claimed {claimed} at delta {float(world.delta):g}"
     return verdict(f"{LOSS}: {world.name}", faults, f"{told}: {bound / claim:.0%}, {runs:,} runs of each world")
 
 
@@ -270,7 +272,5 @@ def clopper_pearson_limit(successes: int, trials: int, error: float) -> float:
     return low
 
 
-def _claim(plan: LevelPlan, delta: Fraction) -> float:
-    if plan.definition is PrivacyDefinition.PURE_DP:
-        return float(plan.budget)
-    return float(epsilon_of_rho(plan.budget, delta))
+def _claim(plan: LevelPlan, delta: Fraction) -> Fraction:
+    return plan.budget if plan.definition is PrivacyDefinition.PURE_DP else epsilon_of_rho(plan.budget, delta)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as TextTable
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.planning.expectations import CONFIDENCE, margins_of, output_if_all_groups_are_empty
-from safetab.planning.losses import DELTA, reported_loss
+from safetab.planning.losses import DELTA, published_words, reference_words, reported_loss
 from safetab.planning.plan_json import exact
+from safetab.planning.privacy_warnings import privacy_warnings
 from safetab.planning.protection import no_protection
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.loss_text import loss_text
+from safetab.privacy.reference import REFERENCE, REFERENCE_NAME
 from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
 
 _WIDTH = 1000  # tables take what they need: a number cut short would be a wrong number
@@ -32,6 +37,8 @@ def show_plan(plan: RunPlan) -> None:
     show_table("Total privacy loss", _loss_table(plan), console)
     for note in _notes(plan):
         console.print(note, soft_wrap=True)
+    for warning in privacy_warnings(plan):
+        console.print(f"Warning: {warning}", soft_wrap=True)
 
 
 def _title(plan: RunPlan) -> str:
@@ -130,28 +137,31 @@ def _averages(*numbers: float) -> list[str]:
 
 
 def _loss_table(plan: RunPlan) -> TextTable:
-    definition = plan.config.privacy_definition
-    symbol = definition.budget_symbol
-    is_zcdp = definition is PrivacyDefinition.ZCDP
+    losses = {f"{one.value.upper()} pass": plan.loss_of(one) for one in plan.config.passes}
+    return loss_table(plan.config.privacy_definition, losses | {"anybody in this run": plan.loss})
+
+
+def loss_table(definition: PrivacyDefinition, losses: Mapping[str, PrivacyLoss]) -> TextTable:
+    """The losses of these people, and that of 2020 below them where it has the same unit."""
+    symbol, is_zcdp = definition.budget_symbol, definition is PrivacyDefinition.ZCDP
     at_delta = [f"{kind} epsilon\nat delta {float(DELTA):g}" for kind in ("unbounded", "bounded")] if is_zcdp else []
     table = text_table("people", f"unbounded {symbol}", f"bounded {symbol}", *at_delta)
-    rows: list[tuple[str, PrivacyLoss]] = [
-        (f"{tabulation_pass.value.upper()} pass", plan.loss_of(tabulation_pass))
-        for tabulation_pass in plan.config.passes
-    ]
-    for people, loss in [*rows, ("anybody in this run", plan.loss)]:
+    for people, loss in [*losses.items(), *([(REFERENCE_NAME, REFERENCE)] if is_zcdp else [])]:
         reported = reported_loss(definition, loss)
         epsilons = (reported.unbounded_epsilon, reported.bounded_epsilon) if is_zcdp else ()
-        table.add_row(people, *(exact(number) for number in (reported.unbounded, reported.bounded, *epsilons)))
+        table.add_row(people, *(loss_text(number) for number in (reported.unbounded, reported.bounded, *epsilons)))
     return table
 
 
 def _notes(plan: RunPlan) -> list[str]:
+    definition = plan.config.privacy_definition
     notes = ["T: below state level, a group that gets only a total is published only if it is above T."]
     notes = notes if any(level.suppression_threshold is not None for level in plan.levels) else []
     notes += [
         "Rows: a group with people in it is published at least as often as an empty one, so a run has as many or more.",
-        "Unbounded: a person's record is added or removed; bounded: it is changed. Epsilons are rounded up.",
+        "Unbounded: a person's record is added or removed; bounded: it is changed. Losses are rounded up.",
+        *([reference_words(definition)] if definition is PrivacyDefinition.PURE_DP else []),
+        published_words(),
     ]
     if plan.levels_left_out:
         notes.append(f"Not tabulated, for a budget of 0: {', '.join(map(str, plan.levels_left_out))}.")

@@ -7,8 +7,9 @@ from pathlib import Path
 import typer
 
 from safetab.pipeline import RunSummary
-from safetab.planning.losses import reported_loss
-from safetab.planning.plan_json import exact
+from safetab.planning.losses import reference_words, reported_loss
+from safetab.planning.privacy_warnings import privacy_warnings
+from safetab.privacy.loss_text import loss_text
 from safetab.reports.report import REPORT_FILE
 
 
@@ -23,6 +24,10 @@ def show_summary(summary: RunSummary, out: Path) -> None:
     typer.echo(f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from")
     typer.echo(f"  {REPORT_FILE}: what was released, how precise it is and what it cost, for people")
     typer.echo(
-        f"Privacy loss of a person: {definition.budget_symbol} {exact(loss.unbounded)} (bounded {exact(loss.bounded)})."
+        f"Privacy loss of a person: {definition.budget_symbol} {loss_text(loss.unbounded)}"
+        f" (bounded {loss_text(loss.bounded)})."
     )
+    typer.echo(reference_words(definition))
+    for warning in privacy_warnings(summary.plan):
+        typer.echo(f"Warning: {warning}", err=True)
     typer.echo(f"{summary.status.line} The confidential log is for the curator alone.")

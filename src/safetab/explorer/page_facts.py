@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from safetab.config.config_file import budget_key, threshold_key
+from safetab.planning.losses import reference_loss
+from safetab.privacy.loss_text import loss_text
+from safetab.privacy.reference import COSTLIEST_LEVEL, FAR_ABOVE, REFERENCE_NAME
 from safetab.spec.population_group_levels import PopulationGroupLevel
+from safetab.tuning.concerns import NO_PROTECTION
 from safetab.tuning.level_facts import Facts, LevelFacts
 from safetab.tuning.presets import presets
 from safetab.version import VERSION
@@ -25,7 +29,22 @@ def page_facts(facts: Facts, source: str, loaded_config: str | None) -> JsonObje
         "version": VERSION,
         "source": source,
         "levels": [_level(of_level) for of_level in facts.values()],
+        "reference": _reference(),
+        "no_protection": NO_PROTECTION,
         "presets": [{"name": name, "config": text} for name, text in configs.items()],
+    }
+
+
+def _reference() -> JsonObject:
+    loss = reference_loss()
+    return {
+        "name": REFERENCE_NAME,
+        "unbounded": loss_text(loss.unbounded),
+        "bounded": loss_text(loss.bounded),
+        "unbounded_epsilon": loss_text(loss.unbounded_epsilon),
+        "bounded_epsilon": loss_text(loss.bounded_epsilon),
+        "costliest_level": loss_text(COSTLIEST_LEVEL),
+        "far_above": FAR_ABOVE,
     }
 
 

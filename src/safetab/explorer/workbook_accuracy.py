@@ -10,7 +10,12 @@ from safetab.explorer.workbook_sheets import Sheet, Styles
 ACCURACY = "What is exact"
 _FLOATS = "exact, but for the 15 digits of a spreadsheet"
 _ROWS = (
-    ("totals, shares, bounded loss", "sums and products", _FLOATS),
+    ("shares", "sums and products", _FLOATS),
+    (
+        "totals, bounded loss",
+        "sums and products, rounded up to 6 decimals",
+        f"never too small, {_FLOATS[len('exact, ') :]}",
+    ),
     ("sigma and scale of the stages", "√(stability / (2 rho share)); stability / (epsilon share)", _FLOATS),
     (
         "rho by the paper's formula",
@@ -60,7 +65,7 @@ _ROWS = (
     (
         "epsilon; zcdp",
         "rho + 2 √(rho ln(1/delta))",
-        "a true upper bound, but not the tightest: the sheet Exact has a smaller one",
+        "rounded up; a true upper bound, but not the tightest: the sheet Exact has a smaller one",
     ),
 )
 

@@ -12,6 +12,7 @@ from safetab.explorer.workbook_inputs import level_name
 from safetab.explorer.workbook_results import CONFIDENCES, HEADS
 from safetab.explorer.workbook_sheets import Sheet, Styles
 from safetab.planning.losses import DELTA, reported_loss
+from safetab.privacy.loss_text import loss_text
 from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
 from safetab.tuning.questions import least_budget
 from safetab.tuning.tuned_level import Number, TunedLevel
@@ -48,10 +49,9 @@ def _write_losses(sheet: Sheet, tuning: Tuning, styles: Styles) -> None:
     for row, (people, loss) in enumerate([*losses.items(), ("anybody", tuning.loss)], start=4):
         reported = reported_loss(tuning.config.privacy_definition, loss)
         sheet.put(row, 0, people, styles.text)
-        sheet.put(row, 1, float(reported.unbounded), styles.budget)
-        sheet.put(row, 2, float(reported.bounded), styles.budget)
-        sheet.put(row, 3, float(reported.unbounded_epsilon), styles.number)
-        sheet.put(row, 4, float(reported.bounded_epsilon), styles.number)
+        amounts = (reported.unbounded, reported.bounded, reported.unbounded_epsilon, reported.bounded_epsilon)
+        for column, amount in enumerate(amounts, start=1):
+            sheet.put(row, column, loss_text(amount), styles.loss)
 
 
 def can_be_drawn(tuned: TunedLevel) -> bool:
@@ -74,7 +74,7 @@ def _write_level(sheet: Sheet, row: int, tuning: Tuning, tuned: TunedLevel, styl
     sheet.put(row, 5 + len(numbers), tuned.empty_groups_published, styles.average)
     least = least_budget(tuned, _main_margin(tuned))
     if least is not None:
-        sheet.put(row, 6 + len(numbers), float(least.budget), styles.budget)
+        sheet.put(row, 6 + len(numbers), loss_text(least.budget), styles.loss)
 
 
 def parameter(tuned: TunedLevel, stage: Stage) -> float:

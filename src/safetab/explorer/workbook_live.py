@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
 from math import exp, floor, isnan, log, nan, pi, sqrt
 from statistics import NormalDist
 
@@ -12,6 +13,7 @@ from xlsxwriter.utility import xl_rowcol_to_cell
 
 Value = float | str | bool
 _NORMAL = NormalDist()
+_KEPT_DECIMALS = 12
 _PLAIN = re.compile("[A-Za-z0-9 .:]*")
 
 
@@ -114,6 +116,20 @@ def whole_above(number: Live) -> Live:
 
 def rounded(number: Live) -> Live:
     return _called("INT", floor, number + 0.5)
+
+
+def rounded_up(number: Live, decimals: int) -> Live:
+    """The least decimal that is not below; what a spreadsheet's 15 digits can't hold is not counted as above."""
+    kept = _called("ROUND", _nearest, number, of(_KEPT_DECIMALS))
+    return _called("ROUNDUP", _above, kept, of(decimals))
+
+
+def _nearest(number: float, decimals: float) -> float:
+    return float(round(Decimal(repr(number)), int(decimals)))
+
+
+def _above(number: float, decimals: float) -> float:
+    return float(Decimal(repr(number)).quantize(Decimal(1).scaleb(-int(decimals)), ROUND_CEILING))
 
 
 def greater(one: Live | float, other: Live | float) -> Live:

@@ -8,15 +8,18 @@ from xlsxwriter import Workbook
 from xlsxwriter.format import Format
 
 from safetab.explorer.workbook_inputs import Inputs, LevelInputs
-from safetab.explorer.workbook_live import Live, both, greater, logarithm, of, root, total_of, when
+from safetab.explorer.workbook_live import Live, both, greater, logarithm, of, root, rounded_up, total_of, when
 from safetab.explorer.workbook_noise import LiveNoise, least_rho
 from safetab.explorer.workbook_sheets import Sheet, Styles
+from safetab.planning.losses import reference_words
+from safetab.privacy.definitions import PrivacyDefinition
 from safetab.spec.geography_levels import TabulationPass
 from safetab.spec.tables import SEX_BY_AGE_TABLES
 from safetab.tuning.questions import PAPER_CONSTANT
 
 RESULTS = "Results"
 LEAST_SIGMA = 0.7
+LOSS_DECIMALS = 6
 FIRST_LEVEL = 10
 CONFIDENCES = (0.90, 0.95, 0.99)
 _AGES = tuple(table.cells_of_a_sex for table in SEX_BY_AGE_TABLES)
@@ -82,16 +85,17 @@ def _write_losses(sheet: Sheet, inputs: Inputs, styles: Styles) -> None:
     costliest = totals[0] if len(totals) == 1 else greater(*totals)
     _write_loss(sheet, 4 + len(totals), "anybody", costliest, inputs, styles)
     words = "rho + 2 √(rho ln(1/delta)) under zCDP; the sheet Exact has the tighter conversion"
-    sheet.put(4, 5, f"Epsilon: {words}.", styles.note)
+    sheet.put(4, 5, f"Losses are rounded up. Epsilon: {words}.", styles.note)
+    sheet.put(5, 5, reference_words(PrivacyDefinition.ZCDP), styles.note)
 
 
 def _write_loss(sheet: Sheet, row: int, people: str, loss: Live, inputs: Inputs, styles: Styles) -> Live:
     sheet.put(row, 0, people, styles.text)
-    unbounded = sheet.put(row, 1, loss, styles.budget)
+    unbounded = sheet.put(row, 1, rounded_up(loss, LOSS_DECIMALS), styles.budget)
     bounded = sheet.put(row, 2, 2 * unbounded, styles.budget)
     for column, cost in ((3, unbounded), (4, bounded)):
         bound = cost + 2 * root(cost * -logarithm(inputs.delta))
-        sheet.put(row, column, when(inputs.is_zcdp, bound, cost), styles.number)
+        sheet.put(row, column, rounded_up(when(inputs.is_zcdp, bound, cost), LOSS_DECIMALS), styles.budget)
     return unbounded
 
 
@@ -165,9 +169,9 @@ class _LevelRow:
         wanted = self._put(level.wanted_margin, styles.whole, always=True)
         paper = float(PAPER_CONSTANT) * level.stability / wanted.to_the(2) / share
         can_be = both(wanted.is_above(0), inputs.is_zcdp)
-        by_paper = self._put(when(can_be, paper, ""), styles.budget, always=True)
+        by_paper = self._put(when(can_be, rounded_up(paper, LOSS_DECIMALS), ""), styles.budget, always=True)
         least = least_rho(wanted, of(0.95), level.stability, share)
-        by_normal = self._put(when(can_be, least, ""), styles.budget, always=True)
+        by_normal = self._put(when(can_be, rounded_up(least, LOSS_DECIMALS), ""), styles.budget, always=True)
         self._put(when(can_be, 1 - by_normal / by_paper, ""), styles.percent, always=True)
         too_narrow = both(inputs.is_zcdp, of(LEAST_SIGMA).is_above(main))
         self._put(when(too_narrow, f"no: sigma is below {LEAST_SIGMA}", "yes"), styles.note)

@@ -36,6 +36,7 @@ class Styles:
         self.input_whole = style(**filled, num_format="#,##0")
         self.whole = style(num_format="#,##0")
         self.number = style(num_format="0.0000")
+        self.loss = style(align="right")  # a text: a number format would round it to the nearest
         self.budget = style(num_format="0.000000")
         self.percent = style(num_format="0.00%")
         self.average = style(num_format="#,##0.00")

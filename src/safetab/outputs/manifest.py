@@ -15,6 +15,7 @@ from safetab.outputs.measurement_file import mechanism_name
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import MeasurementEvent
+from safetab.privacy.loss_text import loss_text
 from safetab.privacy.output_status import OutputStatus, status_as_json
 from safetab.version import VERSION
 
@@ -98,7 +99,7 @@ def write_release_log(output: Path, ran: RunFacts, rows: Mapping[str, int]) -> N
         ran.status.line,
         "validation passed",
         *(f"wrote {name}: {count} rows" for name, count in sorted(rows.items())),
-        f"{definition.budget_symbol} {exact(loss.unbounded)}, bounded {exact(loss.bounded)}",
+        f"{definition.budget_symbol} {loss_text(loss.unbounded)}, bounded {loss_text(loss.bounded)}",
     ]
     (output / LOG_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -6,11 +6,13 @@ from fractions import Fraction
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.planning.expectations import CONFIDENCE, margins_of, output_if_all_groups_are_empty
-from safetab.planning.losses import DELTA, ReportedLoss, epsilons_by_delta, reported_loss
+from safetab.planning.losses import DELTA, ReportedLoss, epsilons_by_delta, reference_loss, reported_loss
+from safetab.planning.privacy_warnings import privacy_warnings
 from safetab.planning.protection import no_protection
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.loss_text import loss_number
 from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.spec.tables import Table
 from safetab.version import VERSION
@@ -34,6 +36,8 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
         "no_protection": no_protection(plan.unprotected_levels),
         "groups": sum(level_plan.universe.size for level_plan in plan.levels),
         "loss": loss_as_json(plan),
+        "loss_of_2020": _loss(reference_loss(), PrivacyDefinition.ZCDP),
+        "privacy_warnings": list(privacy_warnings(plan)),
     }
 
 
@@ -100,12 +104,16 @@ def _loss(loss: ReportedLoss, definition: PrivacyDefinition) -> JsonObject:
     if definition is PrivacyDefinition.ZCDP:
         values |= {
             "delta": float(DELTA),
-            "unbounded_epsilon": float(loss.unbounded_epsilon),
-            "bounded_epsilon": float(loss.bounded_epsilon),
-            "unbounded_epsilon_by_delta": epsilons_by_delta(loss.unbounded),
-            "bounded_epsilon_by_delta": epsilons_by_delta(loss.bounded),
+            "unbounded_epsilon": loss_number(loss.unbounded_epsilon),
+            "bounded_epsilon": loss_number(loss.bounded_epsilon),
+            "unbounded_epsilon_by_delta": _by_delta(loss.unbounded),
+            "bounded_epsilon_by_delta": _by_delta(loss.bounded),
         }
     return values
+
+
+def _by_delta(rho: Fraction) -> dict[str, float]:
+    return {delta: loss_number(epsilon) for delta, epsilon in epsilons_by_delta(rho).items()}
 
 
 def exact(number: Fraction) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from safetab.privacy.reference import FAR_ABOVE, REFERENCE_NAME, level_far_above, total_far_above
 from safetab.release.numbers import RULES
 from safetab.reports.level_summary import CELLS, TOTALS, LevelSummary, margin_of
 from safetab.reports.markup import Markup, element, joined, name
@@ -63,6 +64,22 @@ def _levels_without_protection(release: ReleaseSummary) -> Iterator[Concern]:
             f"{_levels(len(where))} without protection",
             "The noise there is 0 more often than not, so the numbers are exact counts. Real people would be exposed.",
             tuple(where),
+        )
+
+
+def _far_above_2020(release: ReleaseSummary) -> Iterator[Concern]:
+    definition = release.universe.definition
+    total = total_far_above(definition, release.loss.unbounded)
+    sentences = [(level, level_far_above(definition, level.facts.budget)) for level in release.levels]
+    where = tuple(f"{level_name(level.facts)}: {sentence}" for level, sentence in sentences if sentence is not None)
+    if total is not None or where:
+        yield Concern(
+            Urgency.LOOK,
+            f"The privacy loss is far above that of the {REFERENCE_NAME}",
+            (f"{total} " if total is not None else "")
+            + f"A total or a level gets this warning above {FAR_ABOVE} times its counterpart of 2020. Was this loss"
+            " decided on?",
+            where,
         )
 
 
@@ -231,6 +248,7 @@ def _copied_beyond(release: ReleaseSummary) -> Iterator[Concern]:
 _LOOKS: tuple[Callable[[ReleaseSummary], Iterable[Concern]], ...] = (
     _not_for_release,
     _levels_without_protection,
+    _far_above_2020,
     _levels_without_groups,
     _levels_without_entities,
     _no_suppression,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from safetab.planning.losses import epsilons_by_delta
-from safetab.planning.plan_json import exact
+from safetab.planning.losses import epsilons_by_delta, reference_words
 from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.loss_text import loss_text
+from safetab.privacy.reference import REFERENCE, REFERENCE_NAME
 from safetab.reports.level_summary import LevelSummary, margin_of
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import bar, level_table, paragraphs, whole_table
@@ -32,19 +33,21 @@ def _in_words(release: ReleaseSummary) -> list[str]:
     words = [
         "Who is protected: every single person in the records. The release would look almost the same with or without"
         " any one record, and the privacy loss bounds how far from the same. The bound holds whatever else somebody"
-        " knows, and whatever computers they have, now or later. It adds up over releases about the same people.",
-        f"The loss is measured in {definition.full_name}: {symbol} = {exact(loss.unbounded)} for a person whose record"
-        f" is there or not (unbounded neighbours), {symbol} = {exact(loss.bounded)} for a person whose record could"
-        " have said something else (bounded neighbours).",
+        " knows, unless they can break the cipher AES-256. It adds up over releases about the same people.",
+        f"The loss is measured in {definition.full_name}: {symbol} = {loss_text(loss.unbounded)} for a person whose"
+        f" record is there or not (unbounded neighbours), {symbol} = {loss_text(loss.bounded)} for a person whose"
+        " record could have said something else (bounded neighbours).",
     ]
     if definition is PrivacyDefinition.ZCDP:
         epsilon = epsilons_by_delta(loss.unbounded)[SHOWN_DELTA]
         words.append(
-            f"Said another way: ε = {epsilon:g} at δ = {power(SHOWN_DELTA)}. Whatever somebody believed about a person"
-            " before seeing the release, the odds change at most by the factor e to the power ε, but for a chance of"
-            " about δ. This is the worst case, about somebody who knows all other records; ε is rounded up, and smaller"
-            " is safer."
+            f"Said another way: ε = {loss_text(epsilon)} at δ = {power(SHOWN_DELTA)}. Whatever somebody believed about"
+            " a person before seeing the release, the odds change at most by the factor e to the power ε, but for a"
+            " chance of about δ. This is the worst case, about somebody who knows all other records; losses are"
+            " rounded up, and smaller is safer."
         )
+    else:
+        words.append(reference_words(definition))
     if len(release.universe.passes) > 1:
         words.append("Each person is in one of the two passes, and loses what that pass costs.")
     return words
@@ -63,6 +66,8 @@ def _loss_table(release: ReleaseSummary) -> Markup:
     people = [(PASS_NAMES[one], release.loss_of(one)) for one in release.universe.passes]
     if len(people) > 1:
         people.append(("Anybody in this release", release.loss))
+    if definition is PrivacyDefinition.ZCDP:
+        people.append((f"For comparison, the {REFERENCE_NAME}", REFERENCE))
     rows = [row for who, loss in people for row in _loss_rows(who, loss, deltas)]
     return whole_table("What the release cost", element("thead", head), [element("tbody", *rows)])
 
@@ -77,7 +82,7 @@ def _loss_rows(who: str, loss: PrivacyLoss, deltas: Sequence[str]) -> list[Marku
 
 def _loss_cells(amount: Fraction, deltas: Sequence[str]) -> list[Markup]:
     epsilons = epsilons_by_delta(amount) if deltas else {}
-    return [element("td", exact(amount)), *(element("td", f"{epsilons[delta]:,.4f}") for delta in deltas)]
+    return [element("td", loss_text(amount)), *(element("td", loss_text(epsilons[delta])) for delta in deltas)]
 
 
 def power(delta: str) -> str:
@@ -95,7 +100,7 @@ def _level_budgets(release: ReleaseSummary) -> Markup:
         whole = release.loss_of(facts.geography.tabulation_pass).unbounded
         share = int(10_000 * facts.budget / whole)
         return [
-            exact(facts.budget),
+            loss_text(facts.budget),
             percent(share, 10_000),
             bar([share, 10_000 - share], ["share of the pass", "the rest"], "s"),
             f"{facts.stability}",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from safetab.planning.losses import epsilons_by_delta
-from safetab.planning.plan_json import exact
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.loss_text import loss_text
 from safetab.reports.concerns import concern_list, concerns_of
 from safetab.reports.cost_section import SHOWN_DELTA, SYMBOLS, cost_section, power
 from safetab.reports.document import contents_and_sections, document
@@ -68,7 +68,7 @@ def _key_figures(release: ReleaseSummary) -> Markup:
     figures = [
         (f"{shown:,}", f"groups with a total, {percent(shown, possible)} of {possible:,} possible ones"),
         (f"{sum(level.rows for level in release.levels):,}", "numbers, each with its margin of error"),
-        (f"{symbol} = {exact(loss)}", f"privacy loss of a person at most{_as_epsilon(release)}"),
+        (f"{symbol} = {loss_text(loss)}", f"privacy loss of a person at most{_as_epsilon(release)}"),
         (f"{len(concerns_of(release))}", "points worth a human's eye"),
     ]
     return element(
@@ -81,7 +81,8 @@ def _key_figures(release: ReleaseSummary) -> Markup:
 def _as_epsilon(release: ReleaseSummary) -> str:
     if release.universe.definition is PrivacyDefinition.PURE_DP:
         return ""
-    return f" (ε = {epsilons_by_delta(release.loss.unbounded)[SHOWN_DELTA]:.4g} at δ = {power(SHOWN_DELTA)})"
+    epsilon = epsilons_by_delta(release.loss.unbounded)[SHOWN_DELTA]
+    return f" (ε = {loss_text(epsilon)} at δ = {power(SHOWN_DELTA)})"
 
 
 def _concerns(release: ReleaseSummary) -> Markup:

@@ -1,4 +1,4 @@
-"""Settings that make no sense, in words."""
+"""Settings that make no sense or protect too little, in words."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from safetab.distributions.sampler_range import out_of_sampler_range
+from safetab.privacy.reference import level_far_above, total_far_above
 from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
 from safetab.tuning.level_facts import MOST_RACE_CODES
 from safetab.tuning.tuned_level import Number, TunedLevel
 from safetab.tuning.tuning import Tuning
+
+NO_PROTECTION = (
+    "This setting protects nobody at this level: the noise is 0 with a chance above 1/2, so a number is more likely"
+    " exact than not. `safetab run` refuses it for real people."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,9 @@ def concerns(tuning: Tuning) -> tuple[Concern, ...]:
 
 def _of_all(tuning: Tuning) -> Iterator[str]:
     config = tuning.config
+    far_above = total_far_above(config.privacy_definition, tuning.loss.unbounded)
+    if far_above is not None:
+        yield far_above
     if config.max_race_codes < MOST_RACE_CODES:
         yield (
             f"Only the first {config.max_race_codes} of {MOST_RACE_CODES} race codes are used, also to judge who is in"
@@ -41,11 +50,16 @@ def _of_all(tuning: Tuning) -> Iterator[str]:
 
 
 def _of_level(tuned: TunedLevel) -> Iterator[str]:
+    far_above = level_far_above(tuned.config.privacy_definition, tuned.budget)
+    if far_above is not None:
+        yield far_above
     for plan in tuned.stages.values():
         complaint = out_of_sampler_range(plan.noise)
         if complaint is not None:
             yield f"This noise can't be drawn: {complaint}. A run would refuse it."
             return
+    if any(plan.noise.is_mostly_zero for plan in tuned.stages.values()):
+        yield NO_PROTECTION
     if Stage.STAGE_2 not in tuned.stages:
         return
     lowest = tuned.thresholds.sex_by_age_4

@@ -21,6 +21,7 @@ from safetab.cli.tune_answers.levels import can_be_drawn
 from safetab.cli.tune_answers.questions import no_answer
 from safetab.cli.tune_answers.words import Words
 from safetab.planning.plan_json import JsonObject, exact
+from safetab.privacy.loss_text import loss_number, loss_text
 from safetab.spec.tables import Stage, Table
 from safetab.tuning.comparisons import NoiseComparison, compare_noises, multiplicities
 from safetab.tuning.concerns import concerns
@@ -45,7 +46,7 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
         levels.add_row(
             name(one.level),
             f"{one.margin:,}",
-            *(exact(one.gaussian_rho), exact(one.geometric_epsilon), f"{float(one.geometric_rho):.4g}"),
+            *(exact(one.gaussian_rho), exact(one.geometric_epsilon), loss_text(one.geometric_rho, 4)),
         )
     table = text_table("noise, and how its loss is added up", "epsilon", "Gaussian has")
     for what, epsilon in _ways(found).items():
@@ -66,7 +67,7 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
                     "margin": one.margin,
                     "gaussian_rho": exact(one.gaussian_rho),
                     "geometric_epsilon": exact(one.geometric_epsilon),
-                    "geometric_rho": float(one.geometric_rho),
+                    "geometric_rho": loss_number(one.geometric_rho),
                 }
                 for one in found.levels
             ],

@@ -7,15 +7,16 @@ from fractions import Fraction
 
 from rich.table import Table as TextTable
 
-from safetab.cli.plan_tables import text_table
+from safetab.cli.plan_tables import loss_table, text_table
 from safetab.cli.tune_answers.answer import NONE, Answer, confidence_text, name, percent, shown
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.sampler_range import out_of_sampler_range
 from safetab.planning.expectations import LevelMargins
-from safetab.planning.losses import DELTA, reported_loss
+from safetab.planning.losses import DELTA, reference_words, reported_loss
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.loss_text import loss_number
 from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
 from safetab.tuning.concerns import concerns
@@ -50,12 +51,13 @@ def levels_answer(tuning: Tuning) -> Answer:
                 (f"Margins of error (+/-) at {confidence_text(confidence)}, in persons", _margin_table(by_level))
                 for confidence, by_level in margins.items()
             ),
-            ("Total privacy loss", _loss_table(tuning)),
+            ("Total privacy loss", loss_table(definition, _losses(tuning))),
         ),
         notes=(
             "Empty groups: how many would be published, on average, if nobody were in any. T: below state level, a"
             " group that gets only a total is published only if it is above T.",
-            "Unbounded: a person's record is added or removed; bounded: it is changed. Epsilons are rounded up.",
+            "Unbounded: a person's record is added or removed; bounded: it is changed. Losses are rounded up.",
+            *([reference_words(definition)] if definition is PrivacyDefinition.PURE_DP else []),
         ),
         concerns=concerns(tuning),
     )
@@ -119,18 +121,6 @@ def _losses(tuning: Tuning) -> dict[str, PrivacyLoss]:
     return losses | {"anybody": tuning.loss}
 
 
-def _loss_table(tuning: Tuning) -> TextTable:
-    definition = tuning.config.privacy_definition
-    symbol, is_zcdp = definition.budget_symbol, definition is PrivacyDefinition.ZCDP
-    at_delta = [f"{kind} epsilon\nat delta {float(DELTA):g}" for kind in ("unbounded", "bounded")] if is_zcdp else []
-    table = text_table("people", f"unbounded {symbol}", f"bounded {symbol}", *at_delta)
-    for people, loss in _losses(tuning).items():
-        reported = reported_loss(definition, loss)
-        epsilons = (reported.unbounded_epsilon, reported.bounded_epsilon) if is_zcdp else ()
-        table.add_row(people, *(exact(number) for number in (reported.unbounded, reported.bounded, *epsilons)))
-    return table
-
-
 def _parameter(tuned: TunedLevel, stage: Stage) -> str:
     if stage not in tuned.stages:
         return NONE
@@ -171,5 +161,5 @@ def _loss(definition: PrivacyDefinition, loss: PrivacyLoss) -> JsonObject:
     values: JsonObject = {"unbounded": exact(reported.unbounded), "bounded": exact(reported.bounded)}
     if definition is PrivacyDefinition.ZCDP:
         epsilons = {"unbounded_epsilon": reported.unbounded_epsilon, "bounded_epsilon": reported.bounded_epsilon}
-        values |= {"delta": float(DELTA), **{key: float(epsilon) for key, epsilon in epsilons.items()}}
+        values |= {"delta": float(DELTA), **{key: loss_number(epsilon) for key, epsilon in epsilons.items()}}
     return values

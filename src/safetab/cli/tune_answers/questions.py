@@ -18,6 +18,7 @@ from safetab.cli.tune_answers.levels import can_be_drawn
 from safetab.cli.tune_answers.words import Words
 from safetab.findings import Finding, InvalidInput, Severity
 from safetab.planning.plan_json import exact
+from safetab.privacy.loss_text import loss_number, loss_text
 from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.spec.tables import Stage
 from safetab.tuning.concerns import Concern, concerns
@@ -55,7 +56,7 @@ def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str) -> A
             "unit": symbol,
             "least_budget": exact(found.budget),
             "margin": found.margin,
-            "paper_budget": None if found.paper_budget is None else float(found.paper_budget),
+            "paper_budget": None if found.paper_budget is None else loss_number(found.paper_budget),
             "saving": None if found.saving is None else float(found.saving),
             "budget_now": exact(now),
         },
@@ -68,7 +69,7 @@ def _beside_the_paper(found: BudgetForMargin, symbol: str) -> str:
     if found.paper_budget is None or found.saving is None:
         return "The paper's formula is about zCDP, 95 % and a margin above 0: there is none for this."
     saved = f"the exact margin saves {percent(found.saving)}" if found.saving > 0 else "the same, in four digits"
-    return f"The paper's formula asks for {symbol} {float(found.paper_budget):.5g}: {saved}."
+    return f"The paper's formula asks for {symbol} {loss_text(found.paper_budget, 5)}: {saved}."
 
 
 def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, number: str) -> Answer:

@@ -58,3 +58,16 @@ function decimalText({ numerator, denominator }) {
 function roundedUp(a, b) {
   return (a + b - 1n) / b;
 }
+
+const LOSS_DIGITS = 10;
+
+/** A loss as safetab.privacy.loss_text spells it: exact if that takes few digits, else rounded up, so never too small. */
+function lossText(loss, digits = LOSS_DIGITS) {
+  if (loss.numerator === 0n) return "0";
+  const power = String(loss.numerator).length - String(loss.denominator).length;
+  const decimals = Math.max(0, digits - 1 - (isAbove(powerOfTen(power), loss) ? power - 1 : power));
+  const scale = 10n ** BigInt(decimals);
+  const units = roundedUp(loss.numerator * scale, loss.denominator);
+  const part = String(units % scale).padStart(decimals, "0").replace(/0+$/, "");
+  return grouped(units / scale) + (part ? `.${part}` : "");
+}

@@ -59,6 +59,11 @@ function leastWithTailBelow(noise, chance) {
   return above;
 }
 
+/** Whether P[X = 0] = 1 - 2 P[X >= 1] is above 1/2. */
+function isMostlyZero(noise) {
+  return noise.tail(1) < 0.25;
+}
+
 /** What is out of range, in words; null if the noise can be drawn. */
 function outOfSamplerRange(definition, parameter) {
   if (definition === "zcdp") {

@@ -1,8 +1,10 @@
 // From rho-zCDP to (epsilon, delta): the bound of Canonne, Kamath and Steinke (2020), the least over all orders.
 
-/** Rounded up to 4 decimals. */
+const CONVERSION_ERROR = 2 ** -44; // of each term; doubles err by some 2^-52
+
+/** An exact decimal: the bound rounded up to 4 decimals, after all that rounding could have taken from it. */
 function epsilonOfRho(rho, delta) {
-  if (rho === 0) return 0;
+  if (rho === 0) return ZERO;
   const start = Math.log(-Math.log(delta) / rho) / 2;
   const bound = (logExcess) => {
     const alpha = 1 + Math.exp(logExcess);
@@ -14,5 +16,8 @@ function epsilonOfRho(rho, delta) {
     if (bound(first) < bound(second)) high = second;
     else low = first;
   }
-  return Math.max(Math.ceil(bound(low) * 1e4) / 1e4, 0);
+  const alpha = 1 + Math.exp(low);
+  const terms = alpha * rho - Math.log1p(-1 / alpha) + (Math.log(alpha) - Math.log(delta)) / (alpha - 1);
+  const epsilon = Math.max(bound(low) + terms * CONVERSION_ERROR, 0);
+  return fraction(BigInt(Math.ceil(epsilon * 1e4)), 10000n);
 }

@@ -56,7 +56,7 @@ function results(facts, setting) {
     epsilon_curve: setting.definition === "zcdp" ? epsilonCurve(loss.whole_run) : [],
     groups: tabulated.reduce((sum, level) => sum + level.groups, 0),
     empty_groups_published: tabulated.reduce((sum, level) => sum + level.empty_groups_published, 0),
-    warnings: concernsOf(setting, measures.filter((measure) => measure !== null)),
+    warnings: concernsOf(facts, setting, loss.whole_run, measures.filter((measure) => measure !== null)),
   };
 }
 
@@ -73,7 +73,7 @@ function levelResults(measure, loss) {
   return {
     stability: measure.stability,
     groups: level.entities * (level.adaptive_iterations + level.total_only_iterations),
-    share: toNumber(fractionOf(setting.budgets[key])) / Number(loss[level.pass].unbounded),
+    share: toNumber(fractionOf(setting.budgets[key])) / toNumber(loss[level.pass].unbounded),
     stages,
     margins: Object.fromEntries(CONFIDENCES.map((confidence) => [confidence, marginsOf(measure, confidence)])),
     suppression_threshold: measure.threshold,
@@ -146,7 +146,7 @@ function atSize(facts, setting, key, n) {
   return { ...suppressionChance(measure, n), tables: tableChances(measure, n), bias, relative };
 }
 
-/** Exact decimals, and epsilons at delta 1e-10 rounded up. */
+/** Exact fractions; epsilons at delta 1e-10 are rounded up. */
 function lossesOf(facts, setting) {
   const totals = {};
   for (const pass of ["us", "pr"].filter((one) => setting.passes[one])) {
@@ -160,10 +160,10 @@ function lossesOf(facts, setting) {
 
 function toldLoss(setting, unbounded) {
   const bounded = times(TWO, unbounded);
-  const epsilon = (loss) => (setting.definition === "zcdp" ? epsilonOfRho(toNumber(loss), REPORTED_DELTA) : toNumber(loss));
+  const epsilon = (loss) => (setting.definition === "zcdp" ? epsilonOfRho(toNumber(loss), REPORTED_DELTA) : loss);
   return {
-    unbounded: decimalText(unbounded),
-    bounded: decimalText(bounded),
+    unbounded,
+    bounded,
     unbounded_epsilon: epsilon(unbounded),
     bounded_epsilon: epsilon(bounded),
   };
@@ -172,7 +172,7 @@ function toldLoss(setting, unbounded) {
 function epsilonCurve(loss) {
   return DELTAS.map((delta) => ({
     delta,
-    unbounded: epsilonOfRho(toNumber(fractionOf(loss.unbounded)), Number(delta)),
-    bounded: epsilonOfRho(toNumber(fractionOf(loss.bounded)), Number(delta)),
+    unbounded: epsilonOfRho(toNumber(loss.unbounded), Number(delta)),
+    bounded: epsilonOfRho(toNumber(loss.bounded), Number(delta)),
   }));
 }

@@ -1,13 +1,25 @@
-// Settings that make no sense, in the words of safetab.tuning.concerns.
+// Settings that make no sense or protect too little, in the words of safetab.tuning.concerns.
 
-function concernsOf(setting, measures) {
-  const found = concernsOfAll(setting).map((text) => ({ level: null, text }));
-  for (const measure of measures) found.push(...concernsOfLevel(measure).map((text) => ({ level: measure.key, text })));
+function concernsOf(facts, setting, loss, measures) {
+  const found = concernsOfAll(facts, setting, loss).map((text) => ({ level: null, text }));
+  for (const measure of measures) found.push(...concernsOfLevel(facts, measure).map((text) => ({ level: measure.key, text })));
   return found;
 }
 
-function concernsOfAll(setting) {
-  const found = [];
+/** Beside 2020, in the words of safetab.privacy.reference; no sentence where it isn't far above. */
+function farAbove(what, definition, loss, { unbounded, far_above: most }, whose) {
+  const isZcdp = definition === "zcdp";
+  const rho = isZcdp ? loss : times(times(loss, loss), fraction(1n, 2n));
+  const reference = fractionOf(unbounded);
+  if (!isAbove(rho, times(fraction(BigInt(most)), reference))) return [];
+  const how = isZcdp ? "is" : `counts as rho ${lossText(rho)} at most (epsilon squared / 2):`;
+  const ratio = roundedUp(rho.numerator * reference.denominator, rho.denominator * reference.numerator) - 1n;
+  return [`${what}, ${isZcdp ? "rho" : "epsilon"} ${lossText(loss)}, ${how} more than ${grouped(ratio)} times that of ${whose}`
+    + ` (rho ${lossText(reference)}).`];
+}
+
+function concernsOfAll({ reference }, setting, loss) {
+  const found = farAbove("The total loss of a person", setting.definition, loss.unbounded, reference, `the ${reference.name}`);
   if (setting.max_race_codes < MOST_RACE_CODES) {
     found.push(`Only the first ${setting.max_race_codes} of ${MOST_RACE_CODES} race codes are used, also to judge who is in`
       + " a group alone: people with more codes are missing from some of their groups.");
@@ -19,13 +31,18 @@ function concernsOfAll(setting) {
   return found;
 }
 
-function concernsOfLevel(measure) {
+function concernsOfLevel({ reference, no_protection: noProtection }, measure) {
+  const { setting, key } = measure;
+  const costliest = { ...reference, unbounded: reference.costliest_level };
+  const found = farAbove(
+    "The loss of this level", setting.definition, fractionOf(setting.budgets[key]), costliest, `the costliest level of the ${reference.name}`,
+  );
   for (const stage of Object.keys(measure.shares)) {
-    const complaint = outOfSamplerRange(measure.setting.definition, measure.parameter(stage));
-    if (complaint !== null) return [`This noise can't be drawn: ${complaint}. A run would refuse it.`];
+    const complaint = outOfSamplerRange(setting.definition, measure.parameter(stage));
+    if (complaint !== null) return [...found, `This noise can't be drawn: ${complaint}. A run would refuse it.`];
   }
-  if (!measure.shares.stage_2) return [];
-  const found = [];
+  if (Object.keys(measure.shares).some((stage) => isMostlyZero(measure.noise(stage)))) found.push(noProtection);
+  if (!measure.shares.stage_2) return found;
   const lowest = measure.thresholds[0];
   const margins = marginsOf(measure, "95");
   if (lowest <= margins.stage_1) {

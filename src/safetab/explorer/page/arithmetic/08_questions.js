@@ -77,8 +77,8 @@ function leastBudget(facts, setting, key, margin, confidence) {
   if (setting.definition !== "zcdp" || confidence !== "95" || margin === 0) {
     return { budget: decimalText(budget), exact_margin: exactMargin, paper_budget: null, saving: null };
   }
-  const paper = toNumber(PAPER_CONSTANT) * stability / (margin * margin * toNumber(share));
-  return { budget: decimalText(budget), exact_margin: exactMargin, paper_budget: paper, saving: 1 - toNumber(budget) / paper };
+  const paper = times(times(PAPER_CONSTANT, fraction(BigInt(stability), BigInt(margin) ** 2n)), fraction(share.denominator, share.numerator));
+  return { budget: decimalText(budget), exact_margin: exactMargin, paper_budget: paper, saving: 1 - toNumber(budget) / toNumber(paper) };
 }
 
 function thresholdFor(facts, setting, key, table, number, relative, confidence) {
@@ -162,7 +162,7 @@ function noiseComparison(facts, setting, delta, confidence) {
     rows,
     gaussian_rho: decimalText(largest("gaussian")),
     gaussian_epsilon: epsilonOfRho(toNumber(largest("gaussian")), Number(delta)),
-    geometric_epsilon_pure: toNumber(largest("geometric")),
+    geometric_epsilon_pure: largest("geometric"),
     geometric_epsilon_by_zcdp: epsilonOfRho(toNumber(largest("geometric_rho")), Number(delta)),
   };
 }

@@ -15,7 +15,8 @@ function shown(value, kind) {
     case "chance": return percent(value, 4);
     case "relative": return percent(value, 3);
     case "share": return `${(100 * value).toFixed(1)} %`;
-    case "epsilon": return groupedDecimal(value.toFixed(4));
+    case "loss": return lossText(value);
+    case "paper's loss": return lossText(value, 5);
     case "expected": return significant(value, 4);
     default: return String(value);
   }

@@ -63,12 +63,12 @@ function costsTable(a, b, Ra, Rb) {
   ];
   const unit = symbolOf(a) === symbolOf(b) ? symbolOf(a) : `${symbolOf(a)} (A), ${symbolOf(b)} (B)`;
   return captioned("What it costs", [[columnHead("Privacy loss and empty groups"), columnHead("A, pinned"), columnHead("B, in force")]], [
-    pair(`${unit}, whole run, unbounded`, "loss/whole_run/unbounded", (R) => R.loss.whole_run.unbounded, "text"),
-    pair(`${unit}, whole run, bounded`, "loss/whole_run/bounded", (R) => R.loss.whole_run.bounded, "text"),
-    pair("ε at δ = 1e-10, unbounded", "loss/whole_run/unbounded_epsilon", (R) => R.loss.whole_run.unbounded_epsilon, "epsilon"),
-    pair("ε at δ = 1e-10, bounded", "loss/whole_run/bounded_epsilon", (R) => R.loss.whole_run.bounded_epsilon, "epsilon"),
+    pair(`${unit}, whole run, unbounded`, "loss/whole_run/unbounded", (R) => R.loss.whole_run.unbounded, "loss"),
+    pair(`${unit}, whole run, bounded`, "loss/whole_run/bounded", (R) => R.loss.whole_run.bounded, "loss"),
+    pair("ε at δ = 1e-10, unbounded", "loss/whole_run/unbounded_epsilon", (R) => R.loss.whole_run.unbounded_epsilon, "loss"),
+    pair("ε at δ = 1e-10, bounded", "loss/whole_run/bounded_epsilon", (R) => R.loss.whole_run.bounded_epsilon, "loss"),
     ...Object.entries(PASSES).map(([pass, name]) => pair(
-      `${unit}, ${name}, unbounded`, `loss/${pass}/unbounded`, (R) => R.loss[pass]?.unbounded, "text",
+      `${unit}, ${name}, unbounded`, `loss/${pass}/unbounded`, (R) => R.loss[pass]?.unbounded, "loss",
     )),
     pair("Possible groups", "groups", (R) => R.groups, "count"),
     pair("Empty groups published, expected", "empty_groups_published", (R) => R.empty_groups_published, "expected"),
@@ -123,9 +123,9 @@ function buildNoiseComparison() {
 }
 
 function noiseAnswer(found, delta) {
-  const geometric = Math.min(found.geometric_epsilon_pure, found.geometric_epsilon_by_zcdp);
-  const verdict = found.gaussian_epsilon < geometric ? "discrete Gaussian noise loses less" : "geometric noise loses less";
-  const number = (name, kind = "epsilon") => numberCell(`noise/${name}`, found[name], kind);
+  const geometric = Math.min(toNumber(found.geometric_epsilon_pure), toNumber(found.geometric_epsilon_by_zcdp));
+  const verdict = toNumber(found.gaussian_epsilon) < geometric ? "discrete Gaussian noise loses less" : "geometric noise loses less";
+  const number = (name, kind = "loss") => numberCell(`noise/${name}`, found[name], kind);
   return element(
     "div", {},
     element("dl", { class: "read-off" },

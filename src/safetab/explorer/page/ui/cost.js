@@ -10,6 +10,7 @@ function buildCost() {
   const imagePlace = chartPlace(image, redraw);
   addSection(byId("cost"), (setting, R) => {
     place(lossTable, lossesTable(setting, R));
+    byId("cost-reference").textContent = referenceWords(session.facts.reference, setting);
     redraw();
   });
 }
@@ -19,10 +20,10 @@ function lossesTable(setting, R) {
   const withEpsilon = setting.definition === "zcdp";
   const line = (which, name) => {
     const loss = R.loss[which];
-    const number = (what, kind) => td(loss ? numberCell(`loss/${which}/${what}`, loss[what], kind) : nothing());
+    const number = (what) => td(loss ? numberCell(`loss/${which}/${what}`, loss[what], "loss") : nothing());
     return [
-      rowHead(name), number("unbounded", "text"), number("bounded", "text"),
-      ...(withEpsilon ? [number("unbounded_epsilon", "epsilon"), number("bounded_epsilon", "epsilon")] : []),
+      rowHead(name), number("unbounded"), number("bounded"),
+      ...(withEpsilon ? [number("unbounded_epsilon"), number("bounded_epsilon")] : []),
     ];
   };
   const heads = [[
@@ -31,7 +32,22 @@ function lossesTable(setting, R) {
   ]];
   return captioned("Most privacy loss of a person", heads, [
     line("us", PASSES.us), line("pr", PASSES.pr), line("whole_run", "Whole run (a person is in one of them)"),
+    ...(withEpsilon ? [referenceLine(session.facts.reference)] : []),
   ]);
+}
+
+function referenceLine(reference) {
+  const numbers = [reference.unbounded, reference.bounded, reference.unbounded_epsilon, reference.bounded_epsilon];
+  return [rowHead(`For comparison: the ${reference.name}`), ...numbers.map((number) => td(number))];
+}
+
+/** What a loss is compared with, and when there is a warning. */
+function referenceWords(reference, setting) {
+  const pure = `For comparison, the ${reference.name}: ρ = ${reference.unbounded} unbounded, ${reference.bounded} bounded.`
+    + " An ε of pure differential privacy counts as ρ = ε²/2 at most. ";
+  return (setting.definition === "zcdp" ? "" : pure)
+    + `This page warns where the total is more than ${reference.far_above} times that of the ${reference.name}, or a level more than`
+    + ` ${reference.far_above} times its costliest level (ρ = ${reference.costliest_level}). Losses are rounded up.`;
 }
 
 function drawEpsilonCurve(image, table, setting, R) {
@@ -41,8 +57,8 @@ function drawEpsilonCurve(image, table, setting, R) {
     place(table);
     return;
   }
-  const points = (which) => curve.map((one) => [-Math.log10(Number(one.delta)), one[which]]);
-  const most = Math.max(...curve.map((one) => one.bounded));
+  const points = (which) => curve.map((one) => [-Math.log10(Number(one.delta)), toNumber(one[which])]);
+  const most = Math.max(...curve.map((one) => toNumber(one.bounded)));
   place(image.container, chart({
     title: "Epsilon by delta, for the whole run; the table beside it has the numbers", width: image.width(),
     x: { from: 5, to: 15, label: "δ", ticks: [5, 7, 9, 11, 13, 15], text: (power) => `1e-${power}` },
@@ -51,7 +67,7 @@ function drawEpsilonCurve(image, table, setting, R) {
   }), legend([
     { name: "unbounded: a person joins or leaves", look: "line-a" }, { name: "bounded: a person's answers change", look: "line-b" },
   ]));
-  const number = (one, which) => td(numberCell(`epsilon_curve/${one.delta}/${which}`, one[which], "epsilon"));
+  const number = (one, which) => td(numberCell(`epsilon_curve/${one.delta}/${which}`, one[which], "loss"));
   place(table, captioned("ε of the whole run, for each δ", [
     [columnHead("δ"), columnHead("ε, unbounded"), columnHead("ε, bounded")],
   ], curve.map((one) => [rowHead(one.delta), number(one, "unbounded"), number(one, "bounded")])));

@@ -67,7 +67,7 @@ function drawLevelHeads(setting, R) {
   for (const [pass, name] of Object.entries(PASSES)) {
     const loss = R.loss[pass];
     place(byId(`levels-of-${pass}`), ...(loss
-      ? [`${name}: ${symbol} = `, numberCell(`loss/${pass}/unbounded`, loss.unbounded, "text"), " in all"]
+      ? [`${name}: ${symbol} = `, numberCell(`loss/${pass}/unbounded`, loss.unbounded, "loss"), " in all"]
       : [`${name}: not tabulated`]));
     byId(`levels-${pass}`).classList.toggle("left-out", !setting.passes[pass]);
   }
@@ -106,16 +106,17 @@ function buildBar() {
   addSection(byId("bar"), (setting, R) => {
     const symbol = symbolOf(setting);
     const loss = R.loss.whole_run;
+    const of2020 = (name) => (setting.definition === "zcdp" ? ` (2020: ${session.facts.reference[name]})` : "");
     place(byId("bar-losses"),
-      barFigure(`${symbol}, a person joins or leaves`, "loss/whole_run/unbounded", loss.unbounded, "text"),
-      barFigure(`${symbol}, a person's answers change`, "loss/whole_run/bounded", loss.bounded, "text"),
+      barFigure(`${symbol}, a person joins or leaves${of2020("unbounded")}`, "loss/whole_run/unbounded", loss.unbounded, "loss"),
+      barFigure(`${symbol}, a person's answers change${of2020("bounded")}`, "loss/whole_run/bounded", loss.bounded, "loss"),
       setting.definition === "zcdp"
-        ? barFigure("ε at δ = 1e-10", "loss/whole_run/unbounded_epsilon", loss.unbounded_epsilon, "epsilon") : null,
+        ? barFigure(`ε at δ = 1e-10${of2020("unbounded_epsilon")}`, "loss/whole_run/unbounded_epsilon", loss.unbounded_epsilon, "loss") : null,
       barFigure("empty groups published", "empty_groups_published", R.empty_groups_published, "expected"));
     byId("undo").setAttribute("aria-disabled", session.position === 0);
     byId("redo").setAttribute("aria-disabled", session.position === session.entries.length - 1);
     drawWarnings(setting, R);
-    announce(`Total ${spokenSymbolOf(setting)} ${loss.unbounded} unbounded, ${loss.bounded} bounded.`
+    announce(`Total ${spokenSymbolOf(setting)} ${lossText(loss.unbounded)} unbounded, ${lossText(loss.bounded)} bounded.`
       + ` ${counted(R.warnings.length, "warning", "warnings")}.`);
   });
 }
@@ -138,7 +139,7 @@ function drawWarnings(setting, R) {
   byId("warning-count").textContent = count ? counted(count, "warning", "warnings") : "No warnings";
   byId("warning-summary").textContent = count
     ? `${counted(count, "warning", "warnings")} about ${listed(about)}.`
-    : "No warnings: no threshold lies within its noise, and no margin is larger than its threshold.";
+    : "No warnings: the loss is not far above that of 2020, no threshold lies within its noise, and no margin is larger than its threshold.";
   byId("warning-list").hidden = count === 0;
   place(byId("warnings"), ...R.warnings.map(({ level, text }) => element(
     "li", {}, warningBadge(), element("span", {}, level ? element("strong", {}, `${levelName(levelWith(level))}: `) : null, text),

@@ -75,7 +75,7 @@ function budgetAnswer(setting, key, margin, confidence, found) {
     fact(`least ${symbol} by the exact margin`, element("strong", {}, numberCell(`${base}/budget`, found.budget, "text"))),
     fact(`${confidence} % margin it gives`, "± ", numberCell(`${base}/exact_margin`, found.exact_margin, "margin"), " persons"),
     found.paper_budget === null
-      ? null : fact(`${symbol} by the paper's formula`, numberCell(`${base}/paper_budget`, found.paper_budget, "sigma")),
+      ? null : fact(`${symbol} by the paper's formula`, numberCell(`${base}/paper_budget`, found.paper_budget, "paper's loss")),
     found.saving === null ? null : fact("saved by being exact", numberCell(`${base}/saving`, found.saving, "relative")),
     fact("in force now", setting.budgets[key]),
   );

@@ -23,6 +23,8 @@ function start() {
     look: (level) => { session.level = level; drawAll(); },
     settle: drawAll,
     slowestAnswer: () => session.slowest,
+    lossText: (loss, digits) => lossText(fractionOf(loss), digits),
+    epsilonText: (rho, delta) => lossText(epsilonOfRho(toNumber(fractionOf(rho)), Number(delta))),
   };
 }
 

@@ -28,11 +28,14 @@ function summarySetting(setting) {
 function summaryLosses(setting, R) {
   const symbol = symbolOf(setting);
   const loss = R.loss.whole_run;
-  const number = (name, kind) => numberCell(`loss/whole_run/${name}`, loss[name], kind);
-  const epsilon = (name) => (setting.definition === "zcdp" ? [" (ε = ", number(name, "epsilon"), " at δ = 1e-10)"] : []);
+  const { reference } = session.facts;
+  const number = (name) => numberCell(`loss/whole_run/${name}`, loss[name], "loss");
+  const epsilon = (name) => (setting.definition === "zcdp" ? [" (ε = ", number(name), " at δ = 1e-10)"] : []);
   return [
-    fact("Most loss if a person joins or leaves (unbounded)", `${symbol} = `, number("unbounded", "text"), ...epsilon("unbounded_epsilon")),
-    fact("Most loss if a person's answers change (bounded)", `${symbol} = `, number("bounded", "text"), ...epsilon("bounded_epsilon")),
+    fact("Most loss if a person joins or leaves (unbounded)", `${symbol} = `, number("unbounded"), ...epsilon("unbounded_epsilon")),
+    fact("Most loss if a person's answers change (bounded)", `${symbol} = `, number("bounded"), ...epsilon("bounded_epsilon")),
+    fact(`For comparison: the ${reference.name}`, `ρ = ${reference.unbounded}, bounded ${reference.bounded} (ε = ${reference.unbounded_epsilon},`
+      + ` bounded ${reference.bounded_epsilon} at δ = 1e-10)`),
     fact("Possible groups", numberCell("groups", R.groups, "count")),
     fact("Empty groups published, expected", numberCell("empty_groups_published", R.empty_groups_published, "expected")),
   ];

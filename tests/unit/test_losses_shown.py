@@ -1,0 +1,113 @@
+"""A loss is never shown too small, and is compared with that of 2020."""
+
+from __future__ import annotations
+
+import json
+import random
+from fractions import Fraction
+
+import pytest
+from tests.conftest import World
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.planning.losses import epsilons_by_delta, reference_loss
+from safetab.planning.privacy_warnings import privacy_warnings
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.loss_text import loss_number, loss_text
+from safetab.privacy.reference import COSTLIEST_LEVEL, PUBLISHED_RHO, REFERENCE, level_far_above, total_far_above
+from safetab.tuning.presets import production_of_2020
+from safetab.tuning.tuning import tuning_of
+
+
+def read(text: str) -> Fraction:
+    return Fraction(text.replace(",", ""))
+
+
+@pytest.mark.parametrize("digits", [1, 4, 5, 10])
+def test_what_is_shown_is_never_less_than_the_loss_and_hardly_more(digits: int) -> None:
+    dice = random.Random(digits)
+    for _ in range(5000):
+        loss = Fraction(dice.randint(1, 10 ** dice.randint(1, 20)), dice.randint(1, 10 ** dice.randint(1, 20)))
+        shown = read(loss_text(loss, digits))
+        assert 0 <= shown - loss < Fraction(10, 10**digits) * loss or shown == -(-loss // 1), loss
+        assert read(loss_text(shown, 30)) == shown
+
+
+@pytest.mark.parametrize(
+    ("loss", "text"),
+    [
+        ("0", "0"),
+        ("4.944", "4.944"),
+        ("900004", "900,004"),
+        ("0.0001", "0.0001"),
+        ("1/3", "0.3333333334"),
+        ("9.99999999999", "10"),
+        ("1234567890123.5", "1,234,567,890,124"),
+    ],
+)
+def test_a_short_decimal_is_shown_as_it_is(loss: str, text: str) -> None:
+    assert loss_text(Fraction(loss)) == text
+
+
+def test_the_epsilons_of_a_report_are_never_too_small() -> None:
+    """Four digits rounded to the nearest were too small for about half of these."""
+    too_small = 0
+    for hundredths in range(1, 2000, 10):
+        epsilon = epsilons_by_delta(Fraction(hundredths, 100))["1e-10"]
+        assert read(loss_text(epsilon)) == epsilon
+        too_small += Fraction(f"{float(epsilon):.4g}") < epsilon
+    assert too_small > 50
+
+
+def test_a_number_in_json_is_spelled_as_no_less() -> None:
+    dice = random.Random(1)
+    for _ in range(5000):
+        loss = Fraction(dice.randint(1, 10**25), 10 ** dice.randint(4, 12))
+        number = loss_number(loss)
+        assert Fraction(json.dumps(number)) >= loss
+        assert number == pytest.approx(float(loss), rel=1e-15)
+    assert json.dumps(loss_number(Fraction("25.3629"))) == "25.3629"
+
+
+def test_the_reference_is_the_costlier_pass_of_2020() -> None:
+    production = tuning_of().require()
+    assert production.loss == REFERENCE
+    assert max(production_of_2020().budgets.values()) == COSTLIEST_LEVEL
+    loss = reference_loss()
+    assert (loss.unbounded, loss.bounded) == (Fraction("4.944"), Fraction("9.888"))
+    assert (loss.unbounded_epsilon, loss.bounded_epsilon) == (Fraction("25.3629"), Fraction("38.9488"))
+    assert 4 * REFERENCE.unbounded == PUBLISHED_RHO
+
+
+def test_a_warning_begins_above_twice_the_reference() -> None:
+    zcdp, pure = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
+    assert total_far_above(zcdp, 2 * REFERENCE.unbounded) is None
+    assert total_far_above(zcdp, 2 * REFERENCE.unbounded + Fraction(1, 10**9)) is not None
+    assert level_far_above(zcdp, 2 * COSTLIEST_LEVEL) is None
+    assert "more than 2 times" in (level_far_above(zcdp, 3 * COSTLIEST_LEVEL) or "")
+    assert total_far_above(pure, Fraction("4.44")) is None  # 4.44 squared / 2 is 9.8568
+    assert "counts as rho 9.90125 at most" in (total_far_above(pure, Fraction("4.45")) or "")
+
+
+def test_plan_shows_the_reference_and_warns(world: World) -> None:
+    words = ["plan", str(world.parameters), str(world.data)]
+    quiet = CliRunner().invoke(app, words).stdout
+    assert "2020 Detailed DHC-A 4.944 9.888 25.3629 38.9488" in [" ".join(line.split()) for line in quiet.splitlines()]
+    assert "rho 19.776, 4 times 4.944" in quiet
+    assert "Warning" not in quiet
+    world.configure(privacy_budget_p_level_2_county=900_000)
+    loud = CliRunner().invoke(app, words).stdout
+    assert "Warning: The total loss of a person, rho 900,004.65, is more than 182,039 times" in loud
+    assert "Warning: (COUNTY, Detailed): The loss of this level, rho 900,000," in loud
+    plan = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
+    assert plan["privacy_warnings"] == list(privacy_warnings(safetab.plan(world.parameters, world.data)))
+    assert plan["loss_of_2020"]["unbounded_epsilon"] == 25.3629
+
+
+def test_under_pure_dp_the_reference_is_told_in_rho(world: World) -> None:
+    world.configure(privacy_defn="puredp")
+    told = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)]).stdout
+    assert "2020 Detailed DHC-A: rho 4.944 (bounded 9.888). A pure epsilon counts as rho = epsilon squared / 2" in told
+    assert "Warning: The total loss of a person, epsilon 4.85, counts as rho 11.76125 at most" in told
