@@ -17,8 +17,8 @@ from safetab.privacy.conversions import rho_of_epsilon
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.spec.geography_levels import TabulationPass
 from safetab.spend_log.accounts import Account, Limit, Spend, amount_of, why_no_room
-from safetab.spend_log.log_file import SpendLogFile, refused_file
 from safetab.spend_log.limit_changes import read_log, set_limit
+from safetab.spend_log.log_file import SpendLogFile, refused_file
 from safetab.spend_log.log_lines import (
     LineState,
     LogContent,
@@ -126,7 +126,7 @@ def test_accounts_of_the_same_people_are_added_up_in_every_pass_from_every_name(
         assert accounts_of(content, name).of(PR).total(ZCDP) == 4
     assert accounts_of(content, "d").of(US).total(ZCDP) == 16
     assert accounts_of(content, "d", ["a"]).of(US).total(ZCDP) == 27
-    assert [set(each.names) for each in all_accounts(content)] == [set("abc"), set("d")]
+    assert [each.names for each in all_accounts(content)] == [("a", "b", "c"), ("d",)]
 
 
 def test_the_smallest_limit_of_all_names_holds() -> None:
@@ -185,8 +185,12 @@ def test_the_last_limit_of_a_name_holds() -> None:
     assert content.limits == {"census": limit(12), "other": limit("1/3", PURE, "other")}
     assert content.same_people == [("census", "other")]
     assert json.loads(lines[0]) == {
-        **{"state": "limit", "utc": UTC, "dataset": "census", "definition": "zcdp"},
-        **{"limit": "99/10", "decimal": "9.9"},
+        "state": "limit",
+        "utc": UTC,
+        "dataset": "census",
+        "definition": "zcdp",
+        "limit": "99/10",
+        "decimal": "9.9",
     }
 
 
@@ -343,7 +347,7 @@ def test_a_limit_is_a_line_of_its_own_and_nothing_else_changes(tmp_path: Path) -
 
 def test_a_limit_is_set_for_all_names_of_the_same_people(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    runs = [begun_line(spend("1", dataset=name)) for name in ("a", "b", "c")]
+    runs = [begun_line(spend("1", run=run, dataset=name)) for run, name in enumerate("abc")]
     appended(path, *runs, limit_line(limit(2, dataset="b")), same_people_line("a", "b", UTC))
     set_limit(path, "a", "9", None)
     assert {name: each.amount for name, each in read_log(path).limits.items()} == {"a": 9, "b": 9}

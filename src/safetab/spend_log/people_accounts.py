@@ -37,8 +37,12 @@ def datasets_of(content: LogContent) -> tuple[str, ...]:
 
 
 def all_accounts(content: LogContent) -> tuple[PeopleAccounts, ...]:
-    accounts = (accounts_of(content, name) for name in datasets_of(content))
-    return tuple({frozenset(each.names): each for each in accounts}.values())
+    """One for each set of people, under the name of their first run."""
+    accounts: dict[frozenset[str], PeopleAccounts] = {}
+    for name in datasets_of(content):
+        each = accounts_of(content, name)
+        accounts.setdefault(frozenset(each.names), each)
+    return tuple(accounts.values())
 
 
 def accounts_of(content: LogContent, dataset: str, same_people_as: Iterable[str] = ()) -> PeopleAccounts:
