@@ -89,8 +89,8 @@ def why_no_room(before: Account, spend: Spend, limit: Limit) -> str | None:
     if total is None:
         return (
             f"the limit is {limit}, and zCDP implies no pure epsilon: with runs under zcdp (before: {before}; this run:"
-            f" {_cost(spend)}) it can't be kept. Nothing was drawn. Set a limit in rho, where a pure epsilon counts as"
-            " rho = epsilon squared / 2."
+            f" {_cost(spend)}) it can't be kept. Nothing was drawn. Set a limit with --unit rho, where a pure epsilon"
+            " counts as rho = epsilon squared / 2."
         )
     if total <= limit.amount:
         return None
