@@ -6,7 +6,6 @@ import os
 import re
 import tempfile
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 
 from safetab.config.config_file import CONFIG_FILE
@@ -19,14 +18,15 @@ from safetab.planning.run_plan import RunPlan
 from safetab.privacy.output_status import SYNTHETIC_MARKER, OutputStatus, output_status
 from safetab.readers.person_files import is_synthetic
 from safetab.release.release_options import ReleaseOptions
+from safetab.spend_log.accounts import amount_of
+from safetab.spend_log.limit_changes import AMOUNT_RULE
 from safetab.spend_log.log_file import refused_file
-from safetab.spend_log.log_lines import DATASET_NAME
+from safetab.spend_log.log_lines import DATASET_NAME, DATASET_RULE
 from safetab.spend_log.run_spending import SpendRequest
 from safetab.tabulation.tabulate_level import PLACES_AT_ONCE
 
 _MEMORY = re.compile(r"([0-9]{1,6})(\.[0-9]{1,6})? ?[KMGT]i?B")
 _MOST_THREADS = 1024
-_LIMIT = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ class RunOptions:
     dataset: str | None = None
     spend_log: Path | None = None
     spend_limit: str | None = None
+    same_people_as: tuple[str, ...] = ()
     release: ReleaseOptions = field(default_factory=ReleaseOptions)
     empty_blocks: Path | None = None
     spark: SparkOptions = field(default_factory=SparkOptions)
@@ -60,8 +61,8 @@ class RunOptions:
         """Once `refused_spending` found nothing."""
         if self.dataset is None or self.spend_log is None:
             return None
-        limit = None if self.spend_limit is None else Fraction(self.spend_limit)
-        return SpendRequest(self.dataset, whole_path(self.spend_log), limit)
+        limit = None if self.spend_limit is None else amount_of(self.spend_limit)
+        return SpendRequest(self.dataset, whole_path(self.spend_log), limit, self.same_people_as)
 
 
 def key_of(hexadecimal: str | None) -> bytes | None:
@@ -148,13 +149,12 @@ def refused_spending(options: RunOptions, kept_apart: tuple[Path, ...], confiden
         findings.error("--dataset", "needs --spend-log, the file that keeps the accounts.")
     if options.spend_limit is not None and (options.spend_log is None or options.dataset is None):
         findings.error("--spend-limit", "needs --spend-log and --dataset: a limit is kept over all runs on a data set.")
+    if options.same_people_as and options.spend_log is None:
+        findings.error("--same-people-as", "needs --spend-log and --dataset: it adds up the accounts of two names.")
     if options.dataset is not None and not DATASET_NAME.fullmatch(options.dataset):
-        findings.error(
-            "--dataset",
-            "must be 1 to 100 letters, digits, dots, hyphens or underscores, beginning with one of the first two.",
-        )
-    if options.spend_limit is not None and not _LIMIT.fullmatch(options.spend_limit):
-        findings.error("--spend-limit", "must be a decimal number such as 4.85, rho or epsilon as in config.json.")
+        findings.error("--dataset", DATASET_RULE)
+    if options.spend_limit is not None and amount_of(options.spend_limit) is None:
+        findings.error("--spend-limit", f"{AMOUNT_RULE} It is rho or epsilon as in config.json.")
     if options.spend_log is None:
         return findings.findings
     log = whole_path(options.spend_log)

@@ -22,7 +22,11 @@ from safetab import pipeline
 from safetab.cli.main import app
 from safetab.findings import InvalidInput
 from safetab.pipeline import read_inputs
+from safetab.privacy.definitions import PrivacyDefinition
 from safetab.spec.geography_levels import TabulationPass
+from safetab.spend_log.accounts import Spend
+from safetab.spend_log.log_file import utc_now
+from safetab.spend_log.log_lines import begun_line, header_line
 from safetab.spend_log.run_spending import RunSpending, SpendRequest
 
 SAFETAB = [sys.executable, "-c", "from safetab.cli.main import main; main()"]
@@ -82,7 +86,8 @@ def test_over_the_limit_a_run_is_refused_before_persons_are_read(world: RandomWo
     before = (tmp_path / "spend.log").read_bytes()
     result = run(world, tmp_path / "three", *accounts(tmp_path), *limit)
     assert result.exit_code == 1
-    assert f"would make rho {3 * max(cost.values())}, more than --spend-limit {limit[1]}" in result.stderr
+    assert f"would make rho {3 * max(cost.values())}, more than the limit of rho {limit[1]}." in result.stderr
+    assert f"safetab spend {tmp_path}/spend.log --dataset census --set-limit X" in result.stderr
     assert "Checking the person records" not in result.stderr
     assert not (tmp_path / "three").exists()
     assert (tmp_path / "spend.log").read_bytes() == before
@@ -126,13 +131,15 @@ def test_none_of_it_is_in_the_output(world: RandomWorld, tmp_path: Path) -> None
 def test_noise_is_drawn_after_begun_is_written_and_warnings_are_told(
     world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run(world, tmp_path / "one", *accounts(tmp_path, "first-name"))
+    run(world, tmp_path / "one", *accounts(tmp_path))
+    path = world.data / "person-records.txt"
+    path.write_text(path.read_text() + people_of(world)[0] + "\n")
     seen: list[list[str]] = []
     original = pipeline.tabulate_level
 
     def watched(*arguments: object):
         seen.append(states_of(tmp_path))
-        assert 'under the name "first-name"' in (tmp_path / "two.confidential.log").read_text()
+        assert "were on different records" in (tmp_path / "two.confidential.log").read_text()
         return original(*arguments)
 
     monkeypatch.setattr(pipeline, "tabulate_level", watched)
@@ -207,20 +214,131 @@ def test_other_people_under_the_same_name_are_warned_about(world: RandomWorld, t
     assert result.stderr.index("different records") < result.stderr.index(TABULATING)
 
 
-def test_the_same_people_under_another_name_are_warned_about(world: RandomWorld, tmp_path: Path) -> None:
+def test_the_same_records_under_another_name_are_refused_unless_the_accounts_are_added(
+    world: RandomWorld, tmp_path: Path
+) -> None:
     cost = costs(world)
-    run(world, tmp_path / "one", *accounts(tmp_path, "first-name"))
+    first_limit = str(3 * max(cost.values()))
+    run(world, tmp_path / "one", *accounts(tmp_path, "first-name"), "--spend-limit", first_limit)
     rows = people_of(world)
     (world.data / "person-records.txt").unlink()
     parquet_of_integers(world.data, rows)
-    result = run(world, tmp_path / "two", *accounts(tmp_path, "second-name"))
-    assert result.exit_code == 0
+    before = (tmp_path / "spend.log").read_bytes()
+    second = accounts(tmp_path, "second-name")
+    refused = run(world, tmp_path / "two", *second)
+    assert refused.exit_code == 1
     for which in ("us", "pr"):
-        told = (
-            f'the same records were run under the name "first-name": rho {cost[which]} in 1 run, which is not counted'
-        )
-        assert f"{which.upper()} pass: {told}" in result.stderr
-    assert result.stderr.index("first-name") < result.stderr.index(TABULATING)
+        told = f'the same records were run under the name "first-name" (rho {cost[which]} in 1 run).'
+        assert f"{which.upper()} pass: {told}" in refused.stderr
+    assert TABULATING not in refused.stderr
+    assert not (tmp_path / "two").exists()
+    assert (tmp_path / "spend.log").read_bytes() == before
+    confirmed = run(world, tmp_path / "two", *second, "--same-people-as", "first-name")
+    assert confirmed.exit_code == 0
+    assert states_of(tmp_path)[-4:] == ["same-people", "begun", "begun", "released"]
+    third = run(world, tmp_path / "three", *second)  # what was confirmed stays so
+    assert third.exit_code == 0
+    assert f'on "second-name" and "first-name", US pass: rho {2 * cost["us"]} in 2 runs.' in third.stderr
+    for name in ("first-name", "second-name"):  # the limit of the first name binds both, over the sum of both
+        full = run(world, tmp_path / "four", *accounts(tmp_path, name))
+        assert full.exit_code == 1
+        assert f"would make rho {4 * max(cost.values())}, more than the limit of rho {first_limit}." in full.stderr
+
+
+def test_people_whose_records_changed_can_be_said_to_be_the_same(world: RandomWorld, tmp_path: Path) -> None:
+    limit = str(max(costs(world).values()))
+    run(world, tmp_path / "one", *accounts(tmp_path, "first-name"), "--spend-limit", limit)
+    path = world.data / "person-records.txt"
+    path.write_text(path.read_text() + people_of(world)[0] + "\n")
+    refused = run(world, tmp_path / "two", *accounts(tmp_path, "second-name"), "--same-people-as", "first-name")
+    assert refused.exit_code == 1
+    assert f"more than the limit of rho {limit}." in refused.stderr
+    unknown = run(world, tmp_path / "two", *accounts(tmp_path, "second-name"), "--same-people-as", "nobody")
+    assert unknown.exit_code == 1
+    assert '--same-people-as: the log knows no data set "nobody".' in unknown.stderr
+
+
+# The limit of a data set
+
+
+def spend(tmp_path: Path, *options: str) -> Result:
+    return CliRunner().invoke(app, ["spend", str(tmp_path / "spend.log"), *options])
+
+
+def test_a_limit_set_once_binds_every_later_run_until_it_is_changed(world: RandomWorld, tmp_path: Path) -> None:
+    cost = max(costs(world).values())
+    assert run(world, tmp_path / "one", *accounts(tmp_path), "--spend-limit", str(cost)).exit_code == 0
+    assert states_of(tmp_path) == ["limit", "begun", "begun", "released"]
+    refused = run(world, tmp_path / "two", *accounts(tmp_path))
+    assert refused.exit_code == 1
+    assert f"more than the limit of rho {cost}." in refused.stderr
+    higher = run(world, tmp_path / "two", *accounts(tmp_path), "--spend-limit", str(3 * cost))
+    assert higher.exit_code == 1
+    command = f"safetab spend {tmp_path}/spend.log --dataset census --set-limit"
+    assert f'--spend-limit: asks for rho {3 * cost}, but the limit of "census" is rho {cost}.' in higher.stderr
+    assert f"change the limit first: {command} X" in higher.stderr
+    before = (tmp_path / "spend.log").read_bytes()
+    assert spend(tmp_path, *command.split()[3:], str(2 * cost)).exit_code == 0
+    assert (tmp_path / "spend.log").read_bytes().startswith(before)
+    assert states_of(tmp_path)[-1] == "limit"
+    assert run(world, tmp_path / "two", *accounts(tmp_path), "--spend-limit", f"{2 * cost}.0").exit_code == 0
+    assert states_of(tmp_path).count("limit") == 2
+
+
+def test_a_refused_run_sets_no_limit(world: RandomWorld, tmp_path: Path) -> None:
+    assert run(world, tmp_path / "one", *accounts(tmp_path), "--spend-limit", "0.5").exit_code == 1
+    assert not (tmp_path / "spend.log").exists() or states_of(tmp_path) == []
+
+
+def test_the_accounts_are_shown(world: RandomWorld, tmp_path: Path) -> None:
+    cost = costs(world)
+    run(world, tmp_path / "one", *accounts(tmp_path), "--spend-limit", "99.5")
+    with (tmp_path / "spend.log").open("a") as file:
+        file.write('{"state": "begun", "run": "01')
+    shown = spend(tmp_path)
+    assert shown.exit_code == 0
+    rows = [line.split() for line in shown.stdout.splitlines()]
+    for which in ("us", "pr"):
+        left = f"{99 - cost[which]}.5"
+        expected = ["census", which.upper(), "zcdp", "rho", str(cost[which]), "rho", "99.5", "rho", left, "1"]
+        assert expected in rows
+    assert "last line: was cut short" in shown.stderr
+    us, pr = json.loads(spend(tmp_path, "--json", "--dataset", "census").stdout)["accounts"]
+    assert (us["datasets"], us["pass"], us["definitions"], us["runs"]) == (["census"], "us", ["zcdp"], 1)
+    assert us["spent"] == {"rho": str(cost["us"]), "epsilon": None}
+    assert (us["limit"], pr["pass"]) == ({"rho": "99.5"}, "pr")
+    assert Fraction(us["left"]["rho"]) == Fraction("99.5") - cost["us"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--dataset", "nobody"], 'no data set "nobody" is in the log. It has: census.'),
+        (["--set-limit", "9"], "--set-limit: needs --dataset"),
+        (["--dataset", "census", "--unit", "rho"], "--unit: needs --set-limit"),
+        (["--dataset", "census", "--set-limit", "9", "--unit", "epsilon"], "zCDP implies no pure epsilon"),
+        (["--dataset", "census", "--set-limit", "a lot"], "--set-limit: must be a decimal"),
+    ],
+)
+def test_questions_to_the_accounts_that_make_no_sense_are_findings(
+    options: list[str], words: str, tmp_path: Path
+) -> None:
+    line = begun_line(
+        Spend("0" * 16, utc_now(), "census", TabulationPass.US, PrivacyDefinition.ZCDP, Fraction(1), "a" * 32)
+    )
+    (tmp_path / "spend.log").touch(mode=0o600)
+    (tmp_path / "spend.log").write_text(header_line(bytes(32)) + line)
+    result = spend(tmp_path, *options)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert words in result.stderr
+    assert states_of(tmp_path) == ["begun"]
+
+
+def test_without_a_log_there_are_no_accounts(tmp_path: Path) -> None:
+    result = spend(tmp_path)
+    assert result.exit_code == 1
+    assert "there is no spend log" in result.stderr
+    assert not (tmp_path / "spend.log").exists()
 
 
 def test_the_same_name_and_people_give_no_warning(world: RandomWorld, tmp_path: Path) -> None:
@@ -239,6 +357,7 @@ def test_the_same_name_and_people_give_no_warning(world: RandomWorld, tmp_path: 
         (["--spend-log", "{}/log"], "--spend-log: needs --dataset"),
         (["--spend-limit", "1"], "--spend-limit: needs --spend-log and --dataset"),
         (["--spend-limit", "1", "--dataset", "a"], "--spend-limit: needs --spend-log and --dataset"),
+        (["--same-people-as", "b"], "--same-people-as: needs --spend-log and --dataset"),
         (["--spend-log", "{}/log", "--dataset", ""], "--dataset: must be 1 to 100"),
         (["--spend-log", "{}/log", "--dataset", "a b"], "--dataset: must be 1 to 100"),
         (["--spend-log", "{}/log", "--dataset", "a\n"], "--dataset: must be 1 to 100"),
@@ -291,15 +410,17 @@ def test_a_torn_last_line_is_warned_about(world: RandomWorld, tmp_path: Path) ->
 
 
 def test_python_takes_the_same_options(world: RandomWorld, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    def again(out: str, name: str, limit: str | int | None = None) -> safetab.pipeline.RunSummary:
+    def again(out: str, name: str, **options: object) -> safetab.pipeline.RunSummary:
         log = str(tmp_path / "spend.log")
-        return safetab.run(world.parameters, world.data, tmp_path / out, dataset=name, spend_log=log, spend_limit=limit)
+        return safetab.run(world.parameters, world.data, tmp_path / out, dataset=name, spend_log=log, **options)
 
     assert again("one", "census").warnings == ()
     assert 'Spent before on "census", US pass: nothing.' in caplog.messages
-    assert 'under the name "census"' in again("two", "other").warnings[0].message
-    with pytest.raises(InvalidInput, match="more than --spend-limit 1"):
-        again("three", "census", limit=1)
+    with pytest.raises(InvalidInput, match='under the name "census"'):
+        again("two", "other")
+    assert again("two", "other", same_people_as=["census"]).warnings == ()
+    with pytest.raises(InvalidInput, match=r"more than the limit of rho 1\."):
+        again("three", "census", spend_limit=1)
 
 
 # Two at once, kills and Ctrl-C
@@ -318,7 +439,7 @@ def test_the_second_of_two_that_looked_at_the_same_time_is_refused(world: Random
     def fingerprints(_: bytes) -> dict[TabulationPass, str]:
         return dict.fromkeys(TabulationPass, "0" * 32)
 
-    refused = pytest.raises(InvalidInput, match="more than --spend-limit")
+    refused = pytest.raises(InvalidInput, match="more than the limit")
     with one.recorded(fingerprints), refused, two.recorded(fingerprints):
         raise AssertionError
     assert states_of(tmp_path) == ["begun", "begun", "released"]
@@ -328,6 +449,46 @@ def command(world: RandomWorld, out: Path, *options: str) -> list[str]:
     return [*SAFETAB, "run", str(world.parameters), str(world.data), str(out), *options]
 
 
+def racing_runs(
+    world: RandomWorld, tmp_path: Path, held: Path, options: list[list[str]]
+) -> tuple[list[int], list[str]]:
+    """The exit codes, sorted, and errors of processes that start while somebody holds the lock of a file."""
+    with held.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        racing = [
+            subprocess.Popen(
+                command(world, tmp_path / f"out-{number}", *accounts(tmp_path), *given),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for number, given in enumerate(options)
+        ]
+        time.sleep(3)  # with a log there is, all come to wait for its lock and go on together
+    errors = [process.communicate(timeout=300)[1] for process in racing]
+    return sorted(process.returncode for process in racing), errors
+
+
+def test_of_two_processes_that_race_for_the_room_of_one_only_one_runs(world: RandomWorld, tmp_path: Path) -> None:
+    """Neither gives a limit: the log has it."""
+    limit = str(max(costs(world).values()))
+    assert spend(tmp_path, "--dataset", "census", "--set-limit", limit, "--unit", "rho").exit_code == 0
+    codes, errors = racing_runs(world, tmp_path, tmp_path / "spend.log", [[], []])
+    assert codes == [0, 1], errors
+    assert sum("more than the limit" in error for error in errors) == 1
+    assert sorted(states_of(tmp_path)) == ["begun", "begun", "limit", "released"]
+    assert len(list(tmp_path.glob("out-?"))) == 1
+
+
+def test_of_two_processes_that_race_to_set_different_limits_only_one_runs(world: RandomWorld, tmp_path: Path) -> None:
+    (tmp_path / "spend.log").touch(mode=0o600)
+    limits = [["--spend-limit", str(factor * max(costs(world).values()))] for factor in (5, 6)]
+    codes, errors = racing_runs(world, tmp_path, tmp_path / "spend.log", limits)
+    assert codes == [0, 1], errors
+    assert sum("change the limit first" in error for error in errors) == 1
+    assert states_of(tmp_path) == ["limit", "begun", "begun", "released"]
+
+
 @pytest.mark.parametrize("is_new", [True, False])
 def test_of_processes_that_race_under_a_limit_as_many_run_as_it_admits(
     is_new: bool, world: RandomWorld, tmp_path: Path
@@ -335,21 +496,9 @@ def test_of_processes_that_race_under_a_limit_as_many_run_as_it_admits(
     limit = ["--spend-limit", str(2 * max(costs(world).values()))]
     held = tmp_path / ("unused" if is_new else "spend.log")
     held.touch(mode=0o600)
-    with held.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        racing = [
-            subprocess.Popen(
-                command(world, tmp_path / f"out-{number}", *accounts(tmp_path), *limit),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for number in range(4)
-        ]
-        time.sleep(0 if is_new else 3)  # with a log there is, all come to wait for its lock and go on together
-    errors = [process.communicate(timeout=60)[1] for process in racing]
-    assert sorted(process.returncode for process in racing) == [0, 0, 1, 1], errors
-    assert sum("more than --spend-limit" in error for error in errors) == 2
+    codes, errors = racing_runs(world, tmp_path, held, [limit] * 4)
+    assert codes == [0, 0, 1, 1], errors
+    assert sum("more than the limit" in error for error in errors) == 2
     assert states_of(tmp_path).count("begun") == 4
     assert len(list(tmp_path.glob("out-?"))) == 2
 

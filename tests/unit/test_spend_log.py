@@ -1,21 +1,35 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
 import threading
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from safetab.engines.fingerprint import RecordFingerprint
 from safetab.findings import InvalidInput
 from safetab.privacy.conversions import rho_of_epsilon
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.spec.geography_levels import TabulationPass
-from safetab.spend_log.accounts import Account, Spend, account_of, why_no_room
+from safetab.spend_log.accounts import Account, Limit, Spend, amount_of, why_no_room
+from safetab.spend_log.limit_changes import read_log, set_limit
 from safetab.spend_log.log_file import SpendLogFile, refused_file
-from safetab.spend_log.log_lines import RunState, begun_line, ended_line, header_line, read_lines
+from safetab.spend_log.log_lines import (
+    LineState,
+    LogContent,
+    begun_line,
+    ended_line,
+    header_line,
+    limit_line,
+    read_lines,
+    same_people_line,
+)
+from safetab.spend_log.people_accounts import accounts_of, all_accounts, names_with_records_of
 
 ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
 US, PR = TabulationPass.US, TabulationPass.PUERTO_RICO
@@ -23,8 +37,16 @@ SECRET = bytes(range(32))
 UTC = "2026-01-02T03:04:05Z"
 
 
-def spend(budget: str, definition: PrivacyDefinition = ZCDP, run: int = 1, dataset: str = "census", which=US) -> Spend:
-    return Spend(f"{run:016x}", UTC, dataset, which, definition, Fraction(budget), "ab" * 16)
+def spend(
+    budget: str, definition: PrivacyDefinition = ZCDP, run: int = 1, dataset: str = "census", which=US, records=""
+) -> Spend:
+    """Without records given, every data set has its own."""
+    fingerprint = hashlib.md5((records or dataset).encode()).hexdigest()
+    return Spend(f"{run:016x}", UTC, dataset, which, definition, Fraction(budget), fingerprint)
+
+
+def limit(amount: str | int, definition: PrivacyDefinition = ZCDP, dataset: str = "census") -> Limit:
+    return Limit(dataset, UTC, definition, Fraction(amount))
 
 
 def written(*lines: str) -> bytes:
@@ -37,8 +59,8 @@ def written(*lines: str) -> bytes:
 def test_sums_are_exact() -> None:
     account = Account((spend("0.1"), spend("0.2", run=2)))
     assert account.total(ZCDP) == Fraction(3, 10)
-    assert why_no_room(account, spend("0.3", run=3), Fraction("0.6")) is None
-    assert why_no_room(account, spend("0.3", run=3), Fraction("0.599999999999999999999999")) is not None
+    assert why_no_room(account, spend("0.3", run=3), limit("0.6")) is None
+    assert why_no_room(account, spend("0.3", run=3), limit("0.599999999999999999999999")) is not None
     assert str(account) == "rho 0.3 in 2 runs"
 
 
@@ -46,24 +68,97 @@ def test_a_pure_epsilon_counts_as_half_its_square_in_rho() -> None:
     assert rho_of_epsilon(Fraction(3)) == Fraction(9, 2)
     account = Account((spend("1"), spend("3", PURE, run=2)))
     assert account.total(ZCDP) == Fraction(11, 2)
-    assert why_no_room(account, spend("0.5", run=3), Fraction(6)) is None
+    assert why_no_room(account, spend("0.5", run=3), limit(6)) is None
     assert "rho 1 in 1 run and epsilon 3 in 1 run, together rho 5.5" in str(account)
-    assert "would make rho 6.5, more than --spend-limit 6" in (
-        why_no_room(account, spend("1", run=3), Fraction(6)) or ""
+    assert "would make rho 6.5, more than the limit of rho 6." in (
+        why_no_room(account, spend("1", run=3), limit(6)) or ""
     )
 
 
-def test_zcdp_before_leaves_no_room_under_any_limit_in_epsilon() -> None:
-    message = why_no_room(Account((spend("0.001"),)), spend("1", PURE, run=2), Fraction(10**9))
-    assert "zCDP implies no pure epsilon" in message
-    assert why_no_room(Account((spend("2", PURE),)), spend("1", PURE, run=2), Fraction(3)) is None
+def test_zcdp_leaves_no_room_under_any_limit_in_epsilon() -> None:
+    in_epsilon = limit(10**9, PURE)
+    for before, now in ((spend("0.001"), spend("1", PURE, run=2)), (spend("1", PURE), spend("0.001", run=2))):
+        assert "zCDP implies no pure epsilon" in (why_no_room(Account((before,)), now, in_epsilon) or "")
+    assert why_no_room(Account((spend("2", PURE),)), spend("1", PURE, run=2), limit(3, PURE)) is None
+
+
+def test_a_limit_in_rho_holds_for_a_run_under_pure_dp() -> None:
+    account = Account((spend("1", PURE),))
+    assert why_no_room(account, spend("3", PURE, run=2), limit(5)) is None
+    assert "would make rho 5, more than the limit of rho 4.9." in (
+        why_no_room(account, spend("3", PURE, run=2), limit("4.9")) or ""
+    )
+
+
+def test_what_is_left_is_never_below_nothing() -> None:
+    account = Account((spend("1"), spend("2", PURE, run=2)))
+    assert account.left(limit("3.5")) == Fraction(1, 2)
+    assert account.left(limit(2)) == 0
+    assert account.left(limit(100, PURE)) == 0
+
+
+def test_amounts_are_plain_decimals() -> None:
+    assert amount_of("9.90") == Fraction(99, 10)
+    for text in ("", "-1", "1e3", "nan", "1/2", ".5", "5.", "1,5", " 1", "٣"):
+        assert amount_of(text) is None, text
 
 
 def test_accounts_are_by_name_and_pass() -> None:
     spends = [spend("1"), spend("2", dataset="other"), spend("4", which=PR), spend("8", run=2)]
-    assert account_of(spends, "census", US).total(ZCDP) == 9
-    assert account_of(spends, "census", PR).total(ZCDP) == 4
-    assert str(account_of(spends, "nobody", US)) == "nothing"
+    content = LogContent(SECRET, spends)
+    assert accounts_of(content, "census").of(US).total(ZCDP) == 9
+    assert accounts_of(content, "census").of(PR).total(ZCDP) == 4
+    assert str(accounts_of(content, "nobody").of(US)) == "nothing"
+    assert [each.names for each in all_accounts(content)] == [("census",), ("other",)]
+
+
+# Names of the same people
+
+
+def test_accounts_of_the_same_people_are_added_up_in_every_pass_from_every_name() -> None:
+    spends = [
+        *(spend("1", dataset="a"), spend("2", dataset="b"), spend("4", dataset="b", which=PR)),
+        *(spend("8", dataset="c"), spend("16", dataset="d")),
+    ]
+    content = LogContent(SECRET, spends, {}, [("a", "b"), ("c", "b")])
+    for name in "abc":
+        assert accounts_of(content, name).of(US).total(ZCDP) == 11
+        assert accounts_of(content, name).of(PR).total(ZCDP) == 4
+    assert accounts_of(content, "d").of(US).total(ZCDP) == 16
+    assert accounts_of(content, "d", ["a"]).of(US).total(ZCDP) == 27
+    assert [each.names for each in all_accounts(content)] == [("a", "b", "c"), ("d",)]
+
+
+def test_the_smallest_limit_of_all_names_holds() -> None:
+    limits = {
+        name: limit(amount, unit, name) for name, amount, unit in (("a", 9, ZCDP), ("b", 5, ZCDP), ("c", 2, PURE))
+    }
+    content = LogContent(SECRET, [spend("1", dataset="a")], limits, [("a", "b"), ("b", "c")])
+    assert accounts_of(content, "a").limits == (limits["b"], limits["c"])
+
+
+def test_names_that_shared_records_before_names_were_joined_are_the_same_people() -> None:
+    """A log of an earlier version: the second name was warned of, and its runs counted apart."""
+    old = [
+        spend("1", dataset="a", records="x"),
+        spend("2", dataset="b", records="x", run=2),
+        spend("4", dataset="c", run=3),
+    ]
+    corrected = spend("8", dataset="b", records="y", run=4)
+    content = read_lines("log", written(*map(begun_line, [*old, corrected]))).require()
+    assert accounts_of(content, "a").of(US).total(ZCDP) == 11
+    assert accounts_of(content, "c").of(US).total(ZCDP) == 4
+
+
+def test_two_data_sets_without_records_in_a_pass_have_nobody_in_common() -> None:
+    nobody = RecordFingerprint(SECRET).of_passes(())[PR]
+    spends = [replace(spend("1", dataset=name, which=PR), fingerprint=nobody) for name in "ab"]
+    content = LogContent(SECRET, spends)
+    assert accounts_of(content, "a").names == ("a",)
+    assert names_with_records_of(content, replace(spends[0], dataset="c")) == set()
+    assert names_with_records_of(LogContent(SECRET, [spend("1")]), spend("1", dataset="c", records="census")) == {
+        "census"
+    }
 
 
 # Lines
@@ -71,16 +166,36 @@ def test_accounts_are_by_name_and_pass() -> None:
 
 def test_lines_are_read_as_they_were_written() -> None:
     spends = [spend("0.1"), spend("1/3", PURE, which=PR), spend("7", run=2, dataset="other-1.2_x")]
-    lines = [*map(begun_line, spends), ended_line(RunState.RELEASED, f"{1:016x}", UTC)]
-    content = read_lines("log", written(*lines, ended_line(RunState.FAILED, f"{2:016x}", UTC))).require()
+    lines = [*map(begun_line, spends), ended_line(LineState.RELEASED, f"{1:016x}", UTC)]
+    content = read_lines("log", written(*lines, ended_line(LineState.FAILED, f"{2:016x}", UTC))).require()
     assert (content.secret, content.spends) == (SECRET, spends)
     assert not content.is_torn
     begun = json.loads(lines[0])
     assert (begun["budget"], begun["decimal"], begun["pass"], begun["state"]) == ("1/10", "0.1", "us", "begun")
 
 
-@pytest.mark.parametrize("ending", [None, RunState.RELEASED, RunState.FAILED])
-def test_what_has_begun_counts_however_it_ended(ending: RunState | None) -> None:
+def test_the_last_limit_of_a_name_holds() -> None:
+    lines = [
+        limit_line(limit("9.9")),
+        begun_line(spend("1")),
+        limit_line(limit("1/3", PURE, "other")),
+        limit_line(limit(12)),
+    ]
+    content = read_lines("log", written(*lines, same_people_line("census", "other", UTC))).require()
+    assert content.limits == {"census": limit(12), "other": limit("1/3", PURE, "other")}
+    assert content.same_people == [("census", "other")]
+    assert json.loads(lines[0]) == {
+        "state": "limit",
+        "utc": UTC,
+        "dataset": "census",
+        "definition": "zcdp",
+        "limit": "99/10",
+        "decimal": "9.9",
+    }
+
+
+@pytest.mark.parametrize("ending", [None, LineState.RELEASED, LineState.FAILED])
+def test_what_has_begun_counts_however_it_ended(ending: LineState | None) -> None:
     end = [ended_line(ending, f"{1:016x}", UTC)] if ending else []
     assert read_lines("log", written(begun_line(spend("4")), *end)).require().spends == [spend("4")]
 
@@ -121,9 +236,13 @@ MALFORMED = {
     "an unknown pass": changed(**{"pass": "vi"}),
     "an unknown definition": changed(definition="dp"),
     "a name with a space": changed(dataset="a b"),
-    "an end without a beginning": ended_line(RunState.RELEASED, f"{9:016x}", UTC),
+    "an end without a beginning": ended_line(LineState.RELEASED, f"{9:016x}", UTC),
     "a second header": header_line(SECRET),
     "a run that begins twice": begun_line(spend("1", run=7)),
+    "limit and decimal apart": limit_line(limit(1)).replace('"decimal": "1"', '"decimal": "10"'),
+    "a limit of no size": limit_line(limit(1)).replace('"limit": "1"', '"limit": "-1"'),
+    "a limit without its date": limit_line(limit(1)).replace(f'"utc": "{UTC}", ', ""),
+    "the same people as nobody": same_people_line("census", "", UTC),
     "a deep nest": "[" * 100_000 + "\n",
 }
 
@@ -209,6 +328,88 @@ def test_a_lost_newline_is_put_back(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
     appended(path, begun_line(spend("4", run=3)))
     assert content_of(path).spends == [spend("1"), spend("4", run=3)]
+
+
+# Limits are changed by a command of their own
+
+
+def test_a_limit_is_a_line_of_its_own_and_nothing_else_changes(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    appended(path, begun_line(spend("1")))
+    before = path.read_bytes()
+    assert set_limit(path, "census", "9.9", None) == ()
+    assert path.read_bytes().startswith(before)
+    (line,) = path.read_bytes()[len(before) :].decode().splitlines()
+    assert json.loads(line) | {"utc": UTC} == json.loads(limit_line(limit("9.9")))
+    set_limit(path, "census", "12", None)
+    assert accounts_of(read_log(path), "census").limits[0].amount == 12
+
+
+def test_a_limit_is_set_for_all_names_of_the_same_people(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    runs = [begun_line(spend("1", run=run, dataset=name)) for run, name in enumerate("abc")]
+    appended(path, *runs, limit_line(limit(2, dataset="b")), same_people_line("a", "b", UTC))
+    set_limit(path, "a", "9", None)
+    assert {name: each.amount for name, each in read_log(path).limits.items()} == {"a": 9, "b": 9}
+
+
+def test_the_unit_of_a_limit_is_that_of_the_last_one_or_else_of_the_runs(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    runs = [spend("1"), spend("1", PURE, 2, "pure"), spend("1", run=3, dataset="mixed"), spend("1", PURE, 4, "mixed")]
+    appended(path, *map(begun_line, runs), limit_line(limit(3, ZCDP, "decided")))
+    for dataset, unit in {"census": ZCDP, "pure": PURE, "mixed": ZCDP, "decided": ZCDP}.items():
+        set_limit(path, dataset, "9", None)
+        assert read_log(path).limits[dataset].definition is unit
+    set_limit(path, "decided", "9", PURE)
+    set_limit(path, "decided", "8", None)
+    assert read_log(path).limits["decided"].definition is PURE
+
+
+@pytest.mark.parametrize(
+    ("dataset", "amount", "unit", "words"),
+    [
+        ("census", "9", PURE, "zCDP implies no pure epsilon"),
+        ("new", "9", None, "--unit: must be given"),
+        ("a b", "9", ZCDP, "--dataset: must be 1 to 100"),
+        ("census", "-1", ZCDP, "--set-limit: must be a decimal"),
+    ],
+)
+def test_a_limit_that_makes_no_sense_is_refused_and_nothing_written(
+    dataset: str, amount: str, unit: PrivacyDefinition | None, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "log"
+    appended(path, begun_line(spend("1")))
+    before = path.read_bytes()
+    with pytest.raises(InvalidInput, match=words):
+        set_limit(path, dataset, amount, unit)
+    assert path.read_bytes() == before
+
+
+def test_a_limit_may_be_set_before_the_first_run(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    with pytest.raises(InvalidInput, match="--unit: must be given"):
+        set_limit(path, "census", "9", None)
+    assert not path.exists()
+    (warning,) = set_limit(path, "census", "9", ZCDP)
+    assert 'no run on "census" is in the log yet' in warning.message
+    assert read_log(path).limits["census"].amount == 9
+
+
+def test_a_limit_below_what_was_spent_is_warned_about(tmp_path: Path) -> None:
+    appended(tmp_path / "log", begun_line(spend("4")), begun_line(spend("1", which=PR)))
+    (warning,) = set_limit(tmp_path / "log", "census", "3", None)
+    assert warning.where == "US pass"
+    assert "every further run will be refused" in warning.message
+
+
+def test_a_torn_limit_was_never_set(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    appended(path, limit_line(limit(9)))
+    with path.open("a") as file:
+        file.write(limit_line(limit(99))[:-5])
+    assert read_log(path).limits == {"census": limit(9)}
+    set_limit(path, "census", "8", None)
+    assert read_log(path).limits["census"].amount == 8
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o602, 0o610, 0o666])

@@ -27,6 +27,7 @@ from safetab.cli.options import (
     Parameters,
     PersonsAt,
     Rules,
+    SamePeopleAs,
     SparkConf,
     SparkMaster,
     SpendLimit,
@@ -36,6 +37,7 @@ from safetab.cli.options import (
     Threads,
 )
 from safetab.cli.release_commands import add_release_commands
+from safetab.cli.spend import spend
 from safetab.cli.study_commands import add_study_commands
 from safetab.cli.trust_commands import add_trust_commands
 from safetab.cli.tune import tune
@@ -177,6 +179,7 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     dataset: Dataset = None,
     spend_log: SpendLog = None,
     spend_limit: SpendLimit = None,
+    same_people_as: SamePeopleAs = None,
     confidence: Confidence = "0.95",
     coterminous: Coterminous = False,
     empty_blocks: EmptyBlocks = None,
@@ -215,6 +218,7 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
             dataset=dataset,
             spend_log=spend_log,
             spend_limit=spend_limit,
+            same_people_as=tuple(same_people_as or ()),
             release=asked.options(),
             empty_blocks=empty_blocks,
             spark=SparkOptions(spark_master, tuple(spark_conf or ()), persons, geography),
@@ -224,6 +228,7 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     show_summary(summary, out)
 
 
+app.command()(spend)
 add_release_commands(app)
 add_study_commands(app)
 app.add_typer(tune)

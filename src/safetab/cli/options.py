@@ -54,7 +54,13 @@ SpendLog = Annotated[
 ]
 SpendLimit = Annotated[
     str | None,
-    typer.Option(metavar="X", help="Refuse the run if a pass of --dataset would lose more in all: rho or epsilon."),
+    typer.Option(
+        metavar="X", help="How much each pass of --dataset may lose in all runs: set by the first, kept by every run."
+    ),
+]
+SamePeopleAs = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Another name of these people in --spend-log: adds up the accounts of both."),
 ]
 Release = Annotated[
     Path, typer.Argument(metavar="RELEASE", help="A release: OUT of a run, or OUT/release.", readable=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,6 +10,21 @@ from safetab.planning.plan_json import exact
 from safetab.privacy.conversions import rho_of_epsilon
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.spec.geography_levels import TabulationPass
+
+_AMOUNT = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How much each pass of a data set may lose in all, from the day it was set until another is set."""
+
+    dataset: str
+    utc: str
+    definition: PrivacyDefinition
+    amount: Fraction
+
+    def __str__(self) -> str:
+        return f"{self.definition.budget_symbol} {exact(self.amount)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +49,22 @@ class Account:
 
     spends: tuple[Spend, ...]
 
+    @property
+    def definitions(self) -> tuple[PrivacyDefinition, ...]:
+        """Those of its runs, zCDP first."""
+        return tuple(each for each in PrivacyDefinition if any(spend.definition is each for spend in self.spends))
+
     def total(self, definition: PrivacyDefinition) -> Fraction | None:
         """The sum as rho or epsilon; None if there is none, since zCDP implies no pure epsilon."""
         if definition is PrivacyDefinition.PURE_DP:
             is_pure = all(spend.definition is definition for spend in self.spends)
             return sum((spend.budget for spend in self.spends), Fraction(0)) if is_pure else None
         return sum(map(_rho, self.spends), Fraction(0))
+
+    def left(self, limit: Limit) -> Fraction:
+        """Nothing if the limit is used up, or if it can't be kept because it has no sum to compare with."""
+        total = self.total(limit.definition)
+        return Fraction(0) if total is None else max(limit.amount - total, Fraction(0))
 
     def __str__(self) -> str:
         parts = [_described(definition, self._of(definition)) for definition in PrivacyDefinition]
@@ -53,28 +78,31 @@ class Account:
         return Account(tuple(spend for spend in self.spends if spend.definition is definition))
 
 
-def account_of(spends: Iterable[Spend], dataset: str, tabulation_pass: TabulationPass) -> Account:
-    return Account(
-        tuple(spend for spend in spends if (spend.dataset, spend.tabulation_pass) == (dataset, tabulation_pass))
-    )
+def amount_of(text: str) -> Fraction | None:
+    """The amount of a limit from its decimal; None if it is no decimal number."""
+    return Fraction(text) if _AMOUNT.fullmatch(text) else None
 
 
-def why_no_room(before: Account, spend: Spend, limit: Fraction) -> str | None:
-    """Why a limit, in the unit of the run's own definition, leaves no room for one more run; None if it does."""
-    symbol = spend.definition.budget_symbol
-    total = Account((*before.spends, spend)).total(spend.definition)
+def why_no_room(before: Account, spend: Spend, limit: Limit) -> str | None:
+    """Why a limit leaves no room for one more run; None if it does."""
+    total = Account((*before.spends, spend)).total(limit.definition)
     if total is None:
         return (
-            f"earlier runs spent {before}, and zCDP implies no pure epsilon: a limit in epsilon can't be kept. Run"
-            " under zcdp with a limit in rho, where a pure epsilon counts as rho = epsilon squared / 2."
+            f"the limit is {limit}, and zCDP implies no pure epsilon: with runs under zcdp (before: {before}; this run:"
+            f" {_cost(spend)}) it can't be kept. Nothing was drawn. Set a limit with --unit rho, where a pure epsilon"
+            " counts as rho = epsilon squared / 2."
         )
-    if total <= limit:
+    if total <= limit.amount:
         return None
     return (
-        f'{before} was spent on "{spend.dataset}" before; this run\'s {symbol} {exact(spend.budget)} would make'
-        f" {symbol} {exact(total)}, more than --spend-limit {exact(limit)}. Nothing was drawn. Lower the budgets, or"
-        " decide on another limit."
+        f"{before} was spent before; this run's {_cost(spend)} would make {limit.definition.budget_symbol}"
+        f" {exact(total)}, more than the limit of {limit}. Nothing was drawn. Lower the budgets, or decide on another"
+        " limit."
     )
+
+
+def _cost(spend: Spend) -> str:
+    return f"{spend.definition.budget_symbol} {exact(spend.budget)}"
 
 
 def _rho(spend: Spend) -> Fraction:

@@ -1,7 +1,8 @@
 """The lines of a spend log: one JSON object each, for people and programs.
 
 The first line is the header with the secret of the fingerprints. A run appends `begun` for each of its passes before it
-draws noise, and `released` or `failed` at its end. A line that a crash cut short is followed by one that says `torn`.
+draws noise, and `released` or `failed` at its end. `limit` sets how much a data set may lose in all, `same-people` says
+that two names are of the same people. A line that a crash cut short is followed by one that says `torn`.
 """
 
 from __future__ import annotations
@@ -18,38 +19,46 @@ from safetab.findings import Checked, FindingsOf
 from safetab.planning.plan_json import exact
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.spec.geography_levels import TabulationPass
-from safetab.spend_log.accounts import Spend
+from safetab.spend_log.accounts import Limit, Spend
 
 DATASET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+DATASET_RULE = "must be 1 to 100 letters, digits, dots, hyphens or underscores, beginning with one of the first two."
 
 _FORMAT = 1
 _HEADER_KEYS = {"safetab_spend_log", "keep", "secret"}
 _KEEP = "confidential: for the curator alone, mode 0600"
+_EXACT = re.compile("[0-9]{1,100}(/[1-9][0-9]{0,99})?")
 _FORMS = {
     "run": re.compile("[0-9a-f]{16}"),
     "utc": re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"),
     "dataset": DATASET_NAME,
     "pass": re.compile("|".join(tabulation_pass.value for tabulation_pass in TabulationPass)),
     "definition": re.compile("|".join(definition.spelling for definition in PrivacyDefinition)),
-    "budget": re.compile("[0-9]{1,100}(/[1-9][0-9]{0,99})?"),
+    "budget": _EXACT,
     "decimal": re.compile("[0-9./]{1,210}"),
     "fingerprint": re.compile("[0-9a-f]{32}"),
+    "limit": _EXACT,
+    "other": DATASET_NAME,
 }
 _SECRET = re.compile("[0-9a-f]{64}")
 
 
-class RunState(Enum):
+class LineState(Enum):
     BEGUN = "begun"
     RELEASED = "released"
     FAILED = "failed"
+    LIMIT = "limit"
+    SAME_PEOPLE = "same-people"
     TORN = "torn"
 
 
 _KEYS = {
-    RunState.BEGUN: {"state", *_FORMS},
-    RunState.RELEASED: {"state", "run", "utc"},
-    RunState.FAILED: {"state", "run", "utc"},
-    RunState.TORN: {"state", "utc"},
+    LineState.BEGUN: {"state", "run", "utc", "dataset", "pass", "definition", "budget", "decimal", "fingerprint"},
+    LineState.RELEASED: {"state", "run", "utc"},
+    LineState.FAILED: {"state", "run", "utc"},
+    LineState.LIMIT: {"state", "utc", "dataset", "definition", "limit", "decimal"},
+    LineState.SAME_PEOPLE: {"state", "utc", "dataset", "other"},
+    LineState.TORN: {"state", "utc"},
 }
 
 
@@ -59,10 +68,15 @@ class _Malformed(Exception):  # noqa: N818 - the name is the sentence
 
 @dataclass(slots=True)
 class LogContent:
-    """What a log says. `is_torn`: its last line was cut short; `is_unended`: it only lacks the newline."""
+    """What a log says. `is_torn`: its last line was cut short; `is_unended`: it only lacks the newline.
+
+    The last limit of each data set is in `limits`.
+    """
 
     secret: bytes
     spends: list[Spend] = field(default_factory=list)
+    limits: dict[str, Limit] = field(default_factory=dict)
+    same_people: list[tuple[str, str]] = field(default_factory=list)
     is_torn: bool = False
     is_unended: bool = False
     ended_runs: set[str] = field(default_factory=set)
@@ -75,7 +89,7 @@ def header_line(secret: bytes) -> str:
 def begun_line(spend: Spend) -> str:
     return _line(
         {
-            "state": RunState.BEGUN.value,
+            "state": LineState.BEGUN.value,
             "run": spend.run,
             "utc": spend.utc,
             "dataset": spend.dataset,
@@ -88,12 +102,29 @@ def begun_line(spend: Spend) -> str:
     )
 
 
-def ended_line(state: RunState, run: str, utc: str) -> str:
+def ended_line(state: LineState, run: str, utc: str) -> str:
     return _line({"state": state.value, "run": run, "utc": utc})
 
 
+def limit_line(limit: Limit) -> str:
+    return _line(
+        {
+            "state": LineState.LIMIT.value,
+            "utc": limit.utc,
+            "dataset": limit.dataset,
+            "definition": limit.definition.spelling,
+            "limit": str(limit.amount),
+            "decimal": exact(limit.amount),
+        }
+    )
+
+
+def same_people_line(dataset: str, other: str, utc: str) -> str:
+    return _line({"state": LineState.SAME_PEOPLE.value, "utc": utc, "dataset": dataset, "other": other})
+
+
 def torn_line(utc: str) -> str:
-    return _line({"state": RunState.TORN.value, "utc": utc})
+    return _line({"state": LineState.TORN.value, "utc": utc})
 
 
 def read_lines(file: str, written: bytes) -> Checked[LogContent]:
@@ -126,11 +157,18 @@ def read_lines(file: str, written: bytes) -> Checked[LogContent]:
 
 
 def _add(content: LogContent, values: Mapping[str, str]) -> None:
-    state = RunState(values["state"])
-    if state is RunState.TORN:
-        return
+    state = LineState(values["state"])
+    if state is LineState.LIMIT:
+        content.limits[values["dataset"]] = _limit_of(values)
+    elif state is LineState.SAME_PEOPLE:
+        content.same_people.append((values["dataset"], values["other"]))
+    elif state is not LineState.TORN:
+        _add_of_run(content, state, values)
+
+
+def _add_of_run(content: LogContent, state: LineState, values: Mapping[str, str]) -> None:
     begun = [spend for spend in content.spends if spend.run == values["run"]]
-    if state is not RunState.BEGUN:
+    if state is not LineState.BEGUN:
         if not begun or values["run"] in content.ended_runs:
             raise _Malformed("a run ends that has not begun, or has ended before.")
         content.ended_runs.add(values["run"])
@@ -141,29 +179,41 @@ def _add(content: LogContent, values: Mapping[str, str]) -> None:
     content.spends.append(spend)
 
 
+def _limit_of(values: Mapping[str, str]) -> Limit:
+    return Limit(values["dataset"], values["utc"], _definition_of(values), _exact_of(values, "limit"))
+
+
 def _spend_of(values: Mapping[str, str]) -> Spend:
-    budget = Fraction(values["budget"])
-    if values["decimal"] != exact(budget):
-        raise _Malformed("budget and decimal are not the same number.")
-    (definition,) = (each for each in PrivacyDefinition if each.spelling == values["definition"])
     return Spend(
         values["run"],
         values["utc"],
         values["dataset"],
         TabulationPass(values["pass"]),
-        definition,
-        budget,
+        _definition_of(values),
+        _exact_of(values, "budget"),
         values["fingerprint"],
     )
+
+
+def _definition_of(values: Mapping[str, str]) -> PrivacyDefinition:
+    (definition,) = (each for each in PrivacyDefinition if each.spelling == values["definition"])
+    return definition
+
+
+def _exact_of(values: Mapping[str, str], key: str) -> Fraction:
+    number = Fraction(values[key])
+    if values["decimal"] != exact(number):
+        raise _Malformed(f"{key} and decimal are not the same number.")
+    return number
 
 
 def _values_of(line: bytes) -> dict[str, str]:
     """A line's values: all that its state has, each in its form."""
     values = _object_of(line)
     texts = {key: value for key, value in values.items() if isinstance(value, str)}
-    state = next((state for state in RunState if state.value == texts.get("state")), None)
+    state = next((state for state in LineState if state.value == texts.get("state")), None)
     if state is None:
-        raise _Malformed("the state must be begun, released, failed or torn.")
+        raise _Malformed(f"the state must be one of {', '.join(each.value for each in LineState)}.")
     if values.keys() != _KEYS[state]:
         raise _Malformed(f"a line that says {state.value} must have {', '.join(sorted(_KEYS[state]))}, and no more.")
     for key in sorted(_KEYS[state] - {"state"}):
@@ -194,7 +244,7 @@ def _object_of(line: bytes) -> Mapping[str, object]:
 
 def _says_torn(line: bytes) -> bool:
     try:
-        return _values_of(line)["state"] == RunState.TORN.value
+        return _values_of(line)["state"] == LineState.TORN.value
     except _Malformed:
         return False
 
