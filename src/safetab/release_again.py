@@ -111,7 +111,7 @@ def rerelease_files(out: Path, new: Path, request: RereleaseRequest, *, overwrit
 
     Raises InvalidInput if what was given is at fault; RunFailed if the new output breaks a rule.
     """
-    with _failures_told():
+    with _os_errors_as_run_failed():
         refused = output_findings(new, (out, *request.paths), overwrite=overwrite) + _refused(out, new, request)
         if refused:
             raise InvalidInput(refused)
@@ -120,7 +120,7 @@ def rerelease_files(out: Path, new: Path, request: RereleaseRequest, *, overwrit
 
 def coterminous_files(out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool = False) -> RereleaseSummary:
     """The re-release with the coterminous step asked for, and the confidence and the rules that OUT has."""
-    with _failures_told():
+    with _os_errors_as_run_failed():
         kept = open_release_folder(out).facts.options
     options = replace(kept, coterminous=request.options.coterminous)
     return rerelease_files(out, new, replace(request, options=options), overwrite=overwrite)
@@ -160,7 +160,7 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
 
 
 @contextmanager
-def _failures_told() -> Iterator[None]:
+def _os_errors_as_run_failed() -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -174,8 +174,8 @@ def _measured(out: Path, universe: Universe) -> _Measured:
         manifest: dict[str, Any] = json.loads((out / MANIFEST_FILE).read_text(encoding="utf-8"))
         files = manifest["outputs"] | manifest["documents"]
         missing = [name for name in dict.fromkeys((*files, *needed)) if name not in files or not (out / name).is_file()]
-        changed = [] if missing else [name for name, told in files.items() if sha256_of(out / name) != told["sha256"]]
-        measured = None if missing or changed else _told(manifest, universe)
+        changed = [] if missing else [name for name, one in files.items() if sha256_of(out / name) != one["sha256"]]
+        measured = None if missing or changed else _facts_of(manifest, universe)
     except (ValueError, KeyError, TypeError, FileNotFoundError, NotADirectoryError):
         raise _no_output(
             out,
@@ -194,8 +194,8 @@ def _no_output(out: Path, message: str) -> InvalidInput:
     return InvalidInput([Finding(Severity.ERROR, str(out), "", message)])
 
 
-def _told(manifest: Mapping[str, Any], universe: Universe) -> _Measured:
-    """Outputs of before there was a status say whether they are for release: what is not was made with a test key."""
+def _facts_of(manifest: Mapping[str, Any], universe: Universe) -> _Measured:
+    """An older output has no status, only whether it is for release: what was not had a test key."""
     before = OutputStatus.FOR_RELEASE if manifest["for_release"] else OutputStatus.TEST_KEY
     loss, symbol = manifest["loss"]["whole_run"], universe.definition.budget_symbol
     return _Measured(
@@ -236,7 +236,7 @@ def _write_log(output: Path, facts: ReleaseFacts, measured: _Measured, rows: Map
         f"{facts.date.isoformat()} safetab {facts.version}",
         f"released again from the measurements of {measured.origin}: nothing was drawn, nothing was spent",
         measured.status.sentence,
-        *(f"released {name}: {count} rows" for name, count in sorted(rows.items())),
+        *(f"wrote {name}: {count} rows" for name, count in sorted(rows.items())),
         measured.loss,
     ]
     (output / LOG_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -142,11 +142,11 @@ def test_the_log_is_its_own(plain: Path, stepped: Path) -> None:
     log = (stepped / "log.txt").read_text().splitlines()
     told = manifest_of(stepped)
     assert [line for line in log if line.endswith(" rows")] == [
-        f"released {name}: {one['rows']} rows" for name, one in told["outputs"].items()
+        f"wrote {name}: {one['rows']} rows" for name, one in told["outputs"].items()
     ]
     assert f"released again from the measurements of {told['date']} (safetab {told['version']})" in log[1]
     assert "nothing was drawn, nothing was spent" in log[1]
-    assert log[2] == OutputStatus.TEST_KEY.sentence
+    assert OutputStatus.TEST_KEY.sentence in log[2]
     assert log[-1] == (plain / "log.txt").read_text().splitlines()[-1]
 
 
@@ -211,7 +211,7 @@ def test_a_stray_file_of_the_old_output_stays_behind(plain: Path, tmp_path: Path
         ),
     ],
 )  # fmt: skip
-def test_an_output_that_is_not_whole_is_told(damage, message: str, plain: Path, tmp_path: Path) -> None:
+def test_an_output_that_is_not_whole_is_refused(damage, message: str, plain: Path, tmp_path: Path) -> None:
     shutil.copytree(plain, tmp_path / "out")
     damage(tmp_path / "out")
     with pytest.raises(InvalidInput) as invalid:
@@ -231,7 +231,7 @@ def test_an_output_that_is_not_whole_is_told(damage, message: str, plain: Path, 
         (["--rule", "no-zeros"], '"no-zeros" is no rule'),
     ],
 )
-def test_options_that_make_no_sense_are_told(options: list[str], message: str, plain: Path, tmp_path: Path) -> None:
+def test_options_that_make_no_sense_are_refused(options: list[str], message: str, plain: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["rerelease", str(plain), str(tmp_path / "new"), *options])
     assert result.exit_code == 1
     assert message in result.stderr
