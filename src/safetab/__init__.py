@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from safetab.estimates.open_release import Release
     from safetab.pipeline import RunSummary
     from safetab.planning.run_plan import RunPlan
+    from safetab.release_again import RereleaseSummary
 
 __version__ = VERSION
 
-__all__ = ["__version__", "assess", "open_release", "plan", "run"]
+__all__ = ["__version__", "assess", "open_release", "plan", "rerelease", "run"]
 
 
 def plan(parameters: str | Path, data: str | Path) -> RunPlan:
@@ -97,6 +98,36 @@ def run(  # noqa: PLR0913 - the options of the command
         spark=SparkOptions(spark_master, tuple(spark_conf), persons, geography),
     )
     return run_files(Path(parameters), Path(data), Path(out), options)
+
+
+def rerelease(  # noqa: PLR0913 - the options of the command
+    out: str | Path,
+    new: str | Path,
+    *,
+    confidence: str = "0.95",
+    rules: Sequence[str] = (),
+    coterminous: bool = False,
+    geography: str | Path | None = None,
+    empty_blocks: str | Path | None = None,
+    order: str | None = None,
+    copy_all: bool = False,
+    overwrite: bool = False,
+) -> RereleaseSummary:
+    """Makes the release of OUT again from its measurements: what the command `safetab rerelease` does.
+
+    Nothing is drawn and nothing spent. Raises `safetab.findings.InvalidInput` if what was given is at fault,
+    `safetab.failures.RunFailed` if the machine is, or if the new output breaks a rule.
+    """
+    from safetab.release.release_options import ReleaseRequest
+    from safetab.release_again import RereleaseRequest, rerelease_files
+    from safetab.run_options import whole_path
+
+    request = RereleaseRequest(
+        ReleaseRequest(confidence, tuple(rules), coterminous, order, copy_all).options(),
+        Path(geography) if geography is not None else None,
+        Path(empty_blocks) if empty_blocks is not None else None,
+    )
+    return rerelease_files(whole_path(Path(out)), whole_path(Path(new)), request, overwrite=overwrite)
 
 
 def assess(  # noqa: PLR0913 - the options of the command

@@ -32,13 +32,14 @@ from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import Ledger
 from safetab.privacy.output_status import OutputStatus
 from safetab.progress import NoProgress, Progress
+from safetab.readers.table_files import table_paths_at
 from safetab.release.documents import ReleaseFacts, steps_as_json, write_privacy
 from safetab.release.number_files import RELEASE_FOLDER
 from safetab.release.output_checks import check_output
 from safetab.release.universe import universe_of_run
 from safetab.release.write_release import write_release
+from safetab.release_again import populated_geography
 from safetab.reports.report import write_report
-from safetab.rerelease import populated_geography
 from safetab.run_options import (
     RunOptions,
     refused_log,
@@ -254,7 +255,7 @@ def _tabulated(
         steps = steps_as_json(options.release)
         ran = RunFacts(plan, ledger.events, today, status, steps)
         write_release_log(output, ran, rows)
-        read = inputs.files.paths + (() if options.empty_blocks is None else (options.empty_blocks,))
+        read = inputs.files.paths + (() if options.empty_blocks is None else table_paths_at(options.empty_blocks))
         write_manifest(output, ran, hashes_of(read), rows)
         times.advance()
         times.step("Checking the output", 1)

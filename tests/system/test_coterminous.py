@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -229,6 +230,10 @@ def released(out: Path) -> dict[str, bytes]:
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
 
 
+def rows_told(log: str) -> list[str]:
+    return [line.partition(" ")[2] for line in log.splitlines() if line.endswith(" rows")]
+
+
 def test_the_command_makes_what_run_makes_and_leaves_the_old_output_alone(tmp_path: Path) -> None:
     parameters, data = write_world(tmp_path)
     (tmp_path / "water.txt").write_text(WATER)
@@ -252,9 +257,53 @@ def test_the_command_makes_what_run_makes_and_leaves_the_old_output_alone(tmp_pa
     assert new == at_once
     assert manifests[0]["outputs"] == manifests[1]["outputs"]
     assert manifests[0]["release"] == manifests[1]["release"]
-    assert manifests[0]["public_files"] == manifests[1]["public_files"]
-    assert logs[0].endswith("the coterminous step was applied to the release\n")
+    read = manifests[0]["rerelease"]["public_files"]
+    assert list(read["geography"]) == ["GRF-C.txt"]
+    assert manifests[0]["public_files"] | read["geography"] | read["empty_blocks"] == manifests[1]["public_files"]
+    assert rows_told(logs[0]) == rows_told(logs[1])
+    assert len(rows_told(logs[0])) == len(manifests[0]["outputs"])
     assert (tmp_path / "new" / "NOT-FOR-RELEASE").exists()
+
+
+def test_the_totals_after_the_step_are_there_for_those_who_go_on_with_them(out: Path) -> None:
+    rows = [line.split("|") for line in (out / "after-steps" / "t1" / "us.csv").read_text().splitlines()]
+    assert rows[0] == ["REGION_ID", "REGION_TYPE", "ITERATION_CODE", "COUNT"]
+    totals = {(level, region): int(count) for region, level, code, count in rows[1:] if code == "3001"}
+    assert totals["COUNTY", "11001"] == totals["PLACE", "1150000"] == totals["STATE", "11"] == 7
+    assert totals["TRACT", "44005000100"] == 3
+    sexes = [line.split("|") for line in (out / "after-steps" / "t2" / "us.csv").read_text().splitlines()]
+    of_place = [row[3:] for row in sexes if row[:3] == ["1150000", "PLACE", "3001"]]
+    assert [row[:3] for row in of_place] == [
+        [*ages, sex] for sex in "12" for ages in (("0", "17"), ("18", "44"), ("45", "64"), ("65", "115"), ("*", "*"))
+    ]
+    assert [int(row[3]) for row in of_place] == [0, 4, 0, 0, 4, 0, 3, 0, 0, 3]
+    assert "not SafeTab-P's own tables" in (out / "after-steps" / "README.txt").read_text()
+
+
+def test_the_hashes_are_those_of_the_geography_that_was_read_and_of_nothing_else(tmp_path: Path) -> None:
+    parameters, data = write_world(tmp_path)
+    safetab.run(parameters, data, tmp_path / "plain")
+    for name in ("geography", "water"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "_person-records.txt").write_text("QAGE\n30\n")
+        (tmp_path / name / ".notes.txt").write_text("for the curator\n")
+    head, *blocks = GEOGRAPHY.splitlines()
+    (tmp_path / "geography" / "part-0.txt").write_text("\n".join([head, *blocks[:3]]) + "\n")
+    (tmp_path / "geography" / "part-1.txt").write_text("\n".join([head, *blocks[3:]]) + "\n")
+    (tmp_path / "water" / "part-0.txt").write_text(WATER)
+    arguments = ["--geography", str(tmp_path / "geography"), "--empty-blocks", str(tmp_path / "water")]
+    result = CliRunner().invoke(app, ["coterminous", str(tmp_path / "plain"), str(tmp_path / "new"), *arguments])
+    assert result.exit_code == 0, result.output
+    told = json.loads((tmp_path / "new" / "manifest.json").read_text())
+    before = json.loads((tmp_path / "plain" / "manifest.json").read_text())
+    assert told["public_files"] == before["public_files"]
+    assert told["rerelease"]["public_files"] == {
+        folder: {path.name: sha256(path.read_bytes()).hexdigest() for path in sorted((tmp_path / given).glob("part-*"))}
+        for folder, given in (("geography", "geography"), ("empty_blocks", "water"))
+    }
+    safetab.run(parameters, data, tmp_path / "at-once", coterminous=True, empty_blocks=tmp_path / "water")
+    of_run = json.loads((tmp_path / "at-once" / "manifest.json").read_text())["public_files"]
+    assert of_run == before["public_files"] | told["rerelease"]["public_files"]["empty_blocks"]
 
 
 @pytest.mark.parametrize(

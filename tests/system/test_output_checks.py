@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from safetab.cli.main import app
 from safetab.failures import RunFailed
 from safetab.outputs.manifest import outputs_as_json
 from safetab.planning.planner import plan_of, read_public_files
+from safetab.postprocess.release_rules import ReleaseRule
 from safetab.release.output_checks import check_output
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.universe import Universe, universe_of_run
@@ -203,6 +205,96 @@ def test_the_manifest_must_be_that_of_the_files(
     with pytest.raises(RunFailed, match="breaks its rules") as failed:
         check_output(out, universe, ReleaseOptions())
     assert message in str(failed.value)
+
+
+def link_to_a_file(out: Path) -> None:
+    (out / "t1" / "us.csv").rename(out.parent / "elsewhere.csv")
+    (out / "t1" / "us.csv").symlink_to(out.parent / "elsewhere.csv")
+
+
+STRAYS = {
+    "a file": (lambda out: (out / "person-records.txt").write_text("x"), "person-records.txt"),
+    "a hidden file": (lambda out: (out / "release" / ".notes").write_text("x"), "release/.notes"),
+    "an empty folder": (lambda out: (out / "release" / "more").mkdir(), "release/more"),
+    "a link with a name of its own": (lambda out: (out / "data").symlink_to(out.parent), "data"),
+    "a link with the name of a file": (link_to_a_file, "t1/us.csv"),
+    "a pipe": (lambda out: os.mkfifo(out / "pipe"), "pipe"),
+    "a file of a step that was not asked for": (
+        lambda out: shutil.copy(out / "release/universe/levels.parquet", out / "release/universe/coterminous.parquet"),
+        "release/universe/coterminous.parquet",
+    ),
+    "a file of a pass that did not run": (lambda out: (out / "t1" / "gu.csv").write_text("x\n"), "t1/gu.csv"),
+}
+
+
+@pytest.mark.parametrize("name", STRAYS)
+def test_what_is_not_on_the_list_does_not_leave(name: str, whole: Path, universe: Universe, tmp_path: Path) -> None:
+    put, stray = STRAYS[name]
+    out = tmp_path / "out"
+    shutil.copytree(whole, out)
+    put(out)
+    renewed_manifest(out)
+    with pytest.raises(RunFailed) as failed:
+        check_output(out, universe, ReleaseOptions())
+    assert f"{stray}: is not among the files that may leave." in str(failed.value)
+
+
+def test_an_output_for_release_has_no_mark_that_says_otherwise(whole: Path, universe: Universe, tmp_path: Path) -> None:
+    shutil.copytree(whole, tmp_path / "out")
+    manifest = json.loads((whole / "manifest.json").read_text())
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest | {"for_release": True}))
+    with pytest.raises(RunFailed, match="NOT-FOR-RELEASE: is not among the files that may leave"):
+        check_output(tmp_path / "out", universe, ReleaseOptions())
+
+
+def test_a_run_that_leaves_a_stray_file_is_exit_3_and_publishes_nothing(
+    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("safetab.pipeline.write_report", lambda output: (output / "notes.txt").write_text("x"))
+    result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
+    assert result.exit_code == 3
+    assert "notes.txt: is not among the files that may leave." in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]
+
+
+@pytest.fixture(scope="module")
+def stepped(whole: Path, tmp_path_factory) -> Path:
+    new = tmp_path_factory.mktemp("stepped") / "new"
+    safetab.rerelease(whole, new, rules=["withhold-alone-above-partner"])
+    return new
+
+
+AFTER_T1, AFTER_T2 = f"after-steps/{T1}", f"after-steps/{T2}"
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (line_changed(AFTER_T1, 1, lambda f: [*f[:3], "4711"]), f"{AFTER_T1}: COUNT is not that of the release: row 1"),
+        (line_changed(AFTER_T1, 2, lambda f: ["99", *f[1:]]), f"{AFTER_T1}: REGION_ID is not that of the release: row 2"),
+        (line_changed(AFTER_T1, 0, lambda f: [*f[:3], "count"]), f"{AFTER_T1}: the header is not what it must be"),
+        (line_changed(AFTER_T2, 2, lambda f: [*f[:3], "7", *f[4:]]), f"{AFTER_T2}: AGESTART is not that of the release"),
+        (line_changed(AFTER_T2, 1, lambda f: [*f[:5], "2", f[6]]), f"{AFTER_T2}: SEX is not that of the release: row 1"),
+        (
+            lambda out: (out / AFTER_T2).write_text("\n".join((out / AFTER_T2).read_text().split("\n")[:-2]) + "\n"),
+            f"{AFTER_T2}: lacks rows that the release has",
+        ),
+        (
+            lambda out: (out / AFTER_T1).write_text((out / AFTER_T1).read_text() + "1|USA|1001|5\n"),
+            f"{AFTER_T1}: has rows that the release doesn't have",
+        ),
+    ],
+)  # fmt: skip
+def test_t1_and_t2_after_the_steps_say_what_the_release_says(
+    damage, message, stepped: Path, universe: Universe, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(stepped, out)
+    damage(out)
+    renewed_manifest(out)
+    with pytest.raises(RunFailed) as failed:
+        check_output(out, universe, ReleaseOptions(rules=(ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER,)))
+    assert message in str(failed.value), failed.value
 
 
 def test_a_run_whose_output_breaks_a_rule_is_exit_3_and_leaves_nothing(

@@ -1,16 +1,24 @@
-"""The commands about releases: coterminous, show, status, report, export."""
+"""The commands about releases: rerelease, coterminous, show, status, report, export."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safetab.cli.options import Area, CopyAll, EmptyBlocks, Order, Release
+from safetab.cli.options import Area, Confidence, CopyAll, Coterminous, EmptyBlocks, Order, Release, Rules
+
+if TYPE_CHECKING:
+    from safetab.release_again import RereleaseSummary
+
+_WholeOutput = Annotated[Path, typer.Argument(metavar="OUT", help="The whole output of a run.", readable=False)]
+_New = Annotated[Path, typer.Argument(metavar="NEW", help="Directory to make.", readable=False)]
+_OverwriteNew = Annotated[bool, typer.Option("--overwrite", help="Replace NEW if it is there.")]
 
 
 def add_release_commands(app: typer.Typer) -> None:
+    app.command()(rerelease)
     app.command()(coterminous)
     app.command()(show)
     app.command()(status)
@@ -18,33 +26,73 @@ def add_release_commands(app: typer.Typer) -> None:
     app.command()(export)
 
 
+def rerelease(  # noqa: PLR0913, PLR0917 - the options of the command
+    out: _WholeOutput,
+    new: _New,
+    confidence: Confidence = "0.95",
+    rule: Rules = None,
+    coterminous: Coterminous = False,
+    geography: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --coterminous: the geography of the run, its GRF-C file.")
+    ] = None,
+    empty_blocks: EmptyBlocks = None,
+    order: Order = None,
+    copy_all: CopyAll = False,
+    overwrite: _OverwriteNew = False,
+) -> None:
+    """Make the release again from the measurements, with other steps.
+
+    Writes NEW: OUT with another release, and t1 and t2 as they stand after
+    its steps. Draws nothing and costs nothing, so it can be done as often
+    as wanted. OUT stays as it is, and so do t1, t2 and the measurements. A
+    step that OUT has and that isn't asked for again is not in NEW.
+    """
+    from safetab.cli.messages import told_by_exit_code
+    from safetab.release.release_options import ReleaseRequest
+    from safetab.release_again import RereleaseRequest, rerelease_files
+    from safetab.run_options import whole_path
+
+    with told_by_exit_code():
+        options = ReleaseRequest(confidence, tuple(rule or ()), coterminous, order, copy_all).options()
+        request = RereleaseRequest(options, geography, empty_blocks)
+        summary = rerelease_files(whole_path(out), whole_path(new), request, overwrite=overwrite)
+    _show_rerelease(summary, out, new)
+
+
 def coterminous(  # noqa: PLR0913, PLR0917 - the options of the command
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The whole output of a run.", readable=False)],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="Directory to make.", readable=False)],
+    out: _WholeOutput,
+    new: _New,
     geography: Annotated[Path, typer.Option(metavar="FILE", help="The geography of the run: its GRF-C file.")],
     empty_blocks: EmptyBlocks = None,
     order: Order = None,
     copy_all: CopyAll = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace NEW if it is there.")] = False,
+    overwrite: _OverwriteNew = False,
 ) -> None:
     """Give entities that are made of the same blocks the same numbers.
 
-    Writes NEW: OUT with another release. OUT stays as it is, and so do
-    t1, t2 and the measurements. The first level that has data for a group
-    gives it to the others, and every copied row names its donor.
+    The re-release with this step, and with the confidence and the rules that
+    OUT has: see `safetab rerelease`. The first level that has data for a
+    group gives it to the others, and every copied row names its donor.
     """
     from safetab.cli.messages import told_by_exit_code
     from safetab.release.release_options import ReleaseRequest
-    from safetab.rerelease import CoterminousRequest, coterminous_files
+    from safetab.release_again import RereleaseRequest, coterminous_files
     from safetab.run_options import whole_path
 
     with told_by_exit_code():
-        step = ReleaseRequest(coterminous=True, order=order, copy_all=copy_all).options().coterminous
-        assert step is not None
-        request = CoterminousRequest(geography, empty_blocks, step)
-        rows = coterminous_files(whole_path(out), whole_path(new), request, overwrite=overwrite)
-    total = sum(count for name, count in rows.items() if name.startswith("release/numbers/"))
+        options = ReleaseRequest(coterminous=True, order=order, copy_all=copy_all).options()
+        request = RereleaseRequest(options, geography, empty_blocks)
+        summary = coterminous_files(whole_path(out), whole_path(new), request, overwrite=overwrite)
+    _show_rerelease(summary, out, new)
+
+
+def _show_rerelease(summary: RereleaseSummary, out: Path, new: Path) -> None:
+    total = sum(count for name, count in summary.rows.items() if name.startswith("release/numbers/"))
     typer.echo(f"Wrote {new}: its release has {total:,} rows of numbers. {out} is unchanged.")
+    for name, count in summary.rows.items():
+        if name.startswith("after-steps/"):
+            typer.echo(f"  {name}: {count:,} rows")
+    typer.echo(f"Nothing was drawn, and it cost nothing. {summary.status.sentence}")
 
 
 def show(  # noqa: PLR0913, PLR0917 - the options of the command

@@ -17,7 +17,7 @@ from safetab.tabulation.measurements import Measurements
 T1_COLUMNS = ("REGION_ID", "REGION_TYPE", "ITERATION_CODE", "COUNT")
 T2_COLUMNS = ("REGION_ID", "REGION_TYPE", "ITERATION_CODE", "AGESTART", "AGEEND", "SEX", "COUNT")
 
-_ALL_AGES = "*"
+ALL_AGES = "*"
 
 
 class TableFile:
@@ -69,7 +69,7 @@ def write_t2(measurements: Measurements, groups: GroupColumns, file: TableFile, 
 
 def _t2_rows(rows: SexByAgeRows) -> pa.Table:
     groups, ages = len(rows.places), rows.table.cells_of_a_sex
-    starts, ends = (pa.array([*map(str, bounds), _ALL_AGES] * 2) for bounds in age_bounds(rows.table))
+    starts, ends = (pa.array([*map(str, bounds), ALL_AGES] * 2) for bounds in age_bounds(rows.table))
     counts = np.concatenate([rows.cells.reshape(groups, 2, ages), rows.sex_marginals[:, :, None]], axis=2)
     return pa.table(
         {

@@ -57,6 +57,12 @@ def find_table_at(path: Path, findings: FindingsOf) -> TableFiles | None:
     return None
 
 
+def table_paths_at(path: Path) -> tuple[Path, ...]:
+    """The files that a table given by its own path is read from, and no other file of its folder."""
+    files = find_table_at(path, FindingsOf(path.name))
+    return files.parts if files else ()
+
+
 def _is_utf8(path: Path) -> bool:
     try:
         str(path).encode("utf-8")

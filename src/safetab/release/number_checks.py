@@ -11,6 +11,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from safetab.postprocess.release_rules import ReleaseRule
+from safetab.release.after_steps_checks import AfterStepsChecks
 from safetab.release.breaches import Breaches
 from safetab.release.number_columns import COLUMNS, COPIED, PUBLISHED, SCHEMA, WITHHELD
 from safetab.release.number_files import RELEASE_FOLDER, numbers_file
@@ -29,8 +30,16 @@ _NEGATIVE_RULES = {ReleaseRule.CLAMP_NEGATIVES, ReleaseRule.WITHHOLD_NEGATIVES}
 class NumberChecks:
     """Checks the files of a release level by level."""
 
-    def __init__(self, release: Path, universe: Universe, options: ReleaseOptions, breaches: Breaches) -> None:
+    def __init__(
+        self,
+        release: Path,
+        universe: Universe,
+        options: ReleaseOptions,
+        breaches: Breaches,
+        after_steps: AfterStepsChecks | None,
+    ) -> None:
         self._release = release
+        self._after_steps = after_steps
         self._universe = universe
         self._options = options
         self._breaches = breaches
@@ -87,6 +96,8 @@ class NumberChecks:
         )
         self._check_lines(table, first, level.name, before)
         self._check_totals(table, first, places, level, before)
+        if self._after_steps is not None:
+            self._after_steps.check(level.geography, table)
         is_own = np.asarray(table["donor_region_id"].is_null())[first]
         return own_groups + int(is_own.sum()), int(places[-1])
 
@@ -179,6 +190,7 @@ class _NumberRows:
 
     def __init__(self, facts: LevelFacts, universe: Universe, name: str, published: PublishedTotals) -> None:
         self.name = name
+        self.geography = facts.geography.label
         self.published = published
         self._facts = facts
         self._entities: Mapping[str | None, int] = {

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
 from safetab.outputs.manifest import MANIFEST_FILE, outputs_as_json
+from safetab.release.after_steps_checks import AfterStepsChecks
+from safetab.release.allowed_files import allowed_files, stray_paths
 from safetab.release.breaches import Breaches
 from safetab.release.number_checks import NumberChecks
 from safetab.release.number_files import RELEASE_FOLDER
@@ -26,14 +29,16 @@ def check_output(output: Path, universe: Universe, options: ReleaseOptions) -> N
 
     Files have their schemas; ids and codes are in the universe, and in the states of their pass; every group is there
     once, with the table that its stage-1 total chose, above the suppression threshold; t1 is the sum of t2, marginals
-    are the sums of their cells, and both are made of the measurements; the release says the same; the manifest tells
-    the right rows and hashes.
+    are the sums of their cells, and both are made of the measurements; the release says the same, and so do t1 and t2
+    after its steps; the manifest tells the right rows and hashes; and nothing lies there that is not on the list of
+    what may leave.
     """
     breaches = Breaches()
     checks = (
         lambda: _check_entities(universe, breaches),
         lambda: _check_universe_files(output, universe, breaches),
         lambda: _check_manifest(output, breaches),
+        lambda: _check_names(output, universe, options, breaches),
         *(_pass_check(output, universe, options, breaches, which) for which in range(len(universe.passes))),
     )
     for check in checks:
@@ -45,12 +50,16 @@ def _pass_check(
     output: Path, universe: Universe, options: ReleaseOptions, breaches: Breaches, which: int
 ) -> Callable[[], None]:
     def check() -> None:
-        numbers = NumberChecks(output / RELEASE_FOLDER, universe, options, breaches)
         try:
-            tables = TableChecks(output, universe, universe.passes[which], breaches)
+            of_pass = universe.passes[which]
+            after_steps = AfterStepsChecks(output, of_pass, breaches) if options.change_numbers else None
+            numbers = NumberChecks(output / RELEASE_FOLDER, universe, options, breaches, after_steps)
+            tables = TableChecks(output, universe, of_pass, breaches)
             for level, published in tables.check_levels():
                 numbers.check_level(level, published)
-        except (pa.ArrowException, LookupError, ValueError) as error:
+            if after_steps is not None:
+                after_steps.check_ends()
+        except (pa.ArrowException, FileNotFoundError, LookupError, ValueError) as error:
             breaches.add(f"the {universe.passes[which].value} pass", f"can't be read back ({type(error).__name__})")
 
     return check
@@ -92,8 +101,19 @@ def _check_universe_files(output: Path, universe: Universe, breaches: Breaches) 
             breaches.add(name, f"{level.label}: entities are not those of the run")
 
 
+def _check_names(output: Path, universe: Universe, options: ReleaseOptions, breaches: Breaches) -> None:
+    allowed = allowed_files(universe, options, for_release=_manifest_of(output)["for_release"])
+    for name in stray_paths(output, allowed):
+        breaches.add(name, "is not among the files that may leave")
+
+
+def _manifest_of(output: Path) -> dict[str, Any]:
+    manifest: dict[str, Any] = json.loads((output / MANIFEST_FILE).read_text(encoding="utf-8"))
+    return manifest
+
+
 def _check_manifest(output: Path, breaches: Breaches) -> None:
-    manifest = json.loads((output / MANIFEST_FILE).read_text(encoding="utf-8"))
+    manifest = _manifest_of(output)
     told = {name: entry["rows"] for name, entry in manifest["outputs"].items()}
     missing = [name for name in told if not (output / name).is_file()]
     for name in missing:

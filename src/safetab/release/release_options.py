@@ -34,6 +34,11 @@ class ReleaseOptions:
     rules: tuple[ReleaseRule, ...] = ()
     coterminous: CoterminousOptions | None = None
 
+    @property
+    def change_numbers(self) -> bool:
+        """Whether the release can show other numbers than t1 and t2."""
+        return bool(self.rules) or self.coterminous is not None
+
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRequest:

@@ -32,11 +32,11 @@ _SPELLINGS = pa.array(["*", *map(str, range(OLDEST_AGE + 1))])
 _T2_ROWS = np.array([table.t2_rows for table in TABLES], dtype=np.int64)
 
 
-class _TableRows:
+class TableRows:
     """A pipe-delimited file, a given number of rows at a time."""
 
     def __init__(self, path: Path, columns: tuple[str, ...], name: str, breaches: Breaches) -> None:
-        self._name, self._breaches = name, breaches
+        self.name, self._breaches = name, breaches
         types = {name: pa.int64() if name == "COUNT" else pa.string() for name in columns}
         with path.open(encoding="utf-8") as file:
             self.header_is_right = file.readline() == "|".join(columns) + "\n"
@@ -69,7 +69,7 @@ class _TableRows:
         try:
             yield
         except pa.ArrowInvalid:
-            self._breaches.add(self._name, "a row has the wrong number of fields, or a COUNT that is no integer")
+            self._breaches.add(self.name, "a row has the wrong number of fields, or a COUNT that is no integer")
             raise
 
 
@@ -95,8 +95,8 @@ class TableChecks:
         self._measurements_name = f"measurements/{name}.parquet"
         self._path = output / self._measurements_name
         self._t1, self._t2 = (
-            _TableRows(output / self._t1_name, T1_COLUMNS, self._t1_name, breaches),
-            _TableRows(output / self._t2_name, T2_COLUMNS, self._t2_name, breaches),
+            TableRows(output / self._t1_name, T1_COLUMNS, self._t1_name, breaches),
+            TableRows(output / self._t2_name, T2_COLUMNS, self._t2_name, breaches),
         )
 
     def check_levels(self) -> Iterator[tuple[LevelFacts, PublishedTotals]]:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from safetab.release.after_steps import AfterStepsTables
 from safetab.release.copies import Copies, PassSets
 from safetab.release.measured_groups import groups_by_level
 from safetab.release.number_columns import NumberColumns
-from safetab.release.number_files import NumberFile, numbers_file
+from safetab.release.number_files import RELEASE_FOLDER, NumberFile, numbers_file
 from safetab.release.number_kinds import NumberKinds
 from safetab.release.numbers import NumbersOfLevel
 from safetab.release.published_groups import NO_GROUPS, PublishedGroups, joined, merged
@@ -27,16 +28,34 @@ _STAGES = (_ADAPTIVE, _TOTAL_ONLY)
 
 
 class NumbersWriter:
-    """Writes the numbers of passes into a release, and remembers how many rows each file got."""
+    """Writes the numbers of passes into the release of an output, and remembers how many rows each file got.
 
-    def __init__(self, release: Path, universe: Universe, options: ReleaseOptions) -> None:
-        self._release = release
+    Where steps change numbers, t1 and t2 are written once more, as they stand after the steps.
+    """
+
+    def __init__(self, output: Path, universe: Universe, options: ReleaseOptions) -> None:
+        self._output = output
         self._universe = universe
         self._options = options
         self._kinds = NumberKinds(universe, options.confidence)
-        self.rows: dict[str, int] = {}
+        self.rows: dict[str, int] = {}  # by the path inside the release
+        self.rows_after_steps: dict[str, int] = {}  # by the path inside the output
 
     def write_pass(self, measurements: Path, tabulation_pass: TabulationPass, sets: PassSets | None) -> None:
+        if not self._options.change_numbers:
+            self._write_levels(measurements, tabulation_pass, sets, None)
+            return
+        with closing(AfterStepsTables(self._output, tabulation_pass, self._universe, self._kinds)) as after_steps:
+            self._write_levels(measurements, tabulation_pass, sets, after_steps)
+        self.rows_after_steps |= after_steps.rows
+
+    def _write_levels(
+        self,
+        measurements: Path,
+        tabulation_pass: TabulationPass,
+        sets: PassSets | None,
+        after_steps: AfterStepsTables | None,
+    ) -> None:
         """The numbers of every level that has groups: its own, and those that coterminous sets copy to it."""
         copies = None
         if sets is not None and self._options.coterminous is not None:
@@ -54,18 +73,27 @@ class NumbersWriter:
             copied = NO_GROUPS if copies is None else copies.to_level(number)
             if facts.is_tabulated.any() or len(copied):
                 more = merged(total_only.get(number, NO_GROUPS), copied)
-                self._write_level(number, own, more)
+                self._write_level(number, own, more, after_steps)
             if waiting is not None and waiting[0] == number:
                 waiting = next(adaptive, None)
 
-    def _write_level(self, number: int, own: Iterator[PublishedGroups], more: PublishedGroups) -> None:
+    def _write_level(
+        self,
+        number: int,
+        own: Iterator[PublishedGroups],
+        more: PublishedGroups,
+        after_steps: AfterStepsTables | None,
+    ) -> None:
         facts = self._universe.levels[number]
         numbers = NumbersOfLevel(self._universe, facts, self._kinds, self._options)
         name = numbers_file(facts.level)
-        file = NumberFile(self._release / name, NumberColumns(self._universe, facts, self._kinds))
+        file = NumberFile(self._output / RELEASE_FOLDER / name, NumberColumns(self._universe, facts, self._kinds))
         with closing(file):
             for groups in _with_more(own, more, len(facts.iterations)):
-                file.write(numbers.of(groups))
+                made = numbers.of(groups)
+                file.write(made)
+                if after_steps is not None:
+                    after_steps.write(facts, made)
         self.rows[name] = file.rows
 
 

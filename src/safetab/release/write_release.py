@@ -21,7 +21,7 @@ def write_release(
     facts: ReleaseFacts,
     populated: Mapping[TabulationPass, Geography],
 ) -> dict[str, int]:
-    """The release of the measurements in `output`; tells how many rows each file has.
+    """The release of the measurements in `output`, and what becomes of t1 and t2; tells how many rows each file has.
 
     `populated` is the geography of the blocks that may hold people; the coterminous step, if asked for, compares these.
     """
@@ -31,11 +31,11 @@ def write_release(
     if coterminous is not None:
         sets = {of_pass.tabulation_pass: of_pass for of_pass in sets_of_passes(populated, coterminous)}
     rows = write_universe(release, universe, None if sets is None else sets.values())
-    numbers = NumbersWriter(release, universe, facts.options)
+    numbers = NumbersWriter(output, universe, facts.options)
     for tabulation_pass in universe.passes:
         measurements = output / "measurements" / f"{tabulation_pass.value}.parquet"
         numbers.write_pass(measurements, tabulation_pass, None if sets is None else sets[tabulation_pass])
     rows |= numbers.rows
     write_datapackage(release, universe, facts, rows)
     write_readme(release, facts)
-    return {f"{RELEASE_FOLDER}/{name}": count for name, count in rows.items()}
+    return {f"{RELEASE_FOLDER}/{name}": count for name, count in rows.items()} | numbers.rows_after_steps

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from safetab.new_file import write_new_file
 from safetab.privacy.output_status import OutputStatus
+from safetab.release import allowed_files
 from safetab.release.release_folder import open_release_folder
 from safetab.reports.page import page_of
 from safetab.reports.release_summary import release_summary
 
-REPORT_FILE = "report.html"
+REPORT_FILE = allowed_files.REPORT_FILE
 
 
 def report_of(release: Path) -> str:
