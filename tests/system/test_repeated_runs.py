@@ -442,7 +442,7 @@ def test_the_second_of_two_that_looked_at_the_same_time_is_refused(world: Random
     refused = pytest.raises(InvalidInput, match="more than the limit")
     with one.recorded(fingerprints), refused, two.recorded(fingerprints):
         raise AssertionError
-    assert states_of(tmp_path) == ["begun", "begun", "released"]
+    assert states_of(tmp_path) == ["limit", "begun", "begun", "released"]
 
 
 def command(world: RandomWorld, out: Path, *options: str) -> list[str]:
