@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from math import ceil
 
 from reproduction.figures import continuous_bias, continuous_suppression
 from reproduction.noise_comparison import Scope, digits_where
 from safetab.planning.plan_json import exact
+from safetab.privacy.loss_text import loss_text
 from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.iterations import IterationLevel
 from safetab.spec.population_group_levels import PopulationGroupLevel
@@ -163,7 +165,7 @@ There are several true epsilons, since there are several ways of adding up:
 - **Adding pure epsilons.** Geometric noise is pure: the epsilons of the levels add up to
   {exact(whole.geometric_epsilon)}, at delta 0 and so at every delta.
 - **By zCDP.** Gaussian noise costs rho {exact(whole.gaussian_rho)}; geometric noise costs rho
-  {float(whole.geometric_rho):.3f} ([proof](privacy.md#geometric-noise-under-zcdp)); either is converted to an epsilon at
+  {loss_text(whole.geometric_rho, 4)} ([proof](privacy.md#geometric-noise-under-zcdp)); either is converted to an epsilon at
   delta as in [privacy.md](privacy.md#epsilon-and-delta).
 - **By loss distributions.** The distribution of the privacy loss of all counts together, for a person in 9 groups of
   every level, who is in TotalOnly groups where there are any. This is as tight as it gets: no smaller epsilon holds
@@ -177,8 +179,8 @@ def _noises_table(whole: Scope) -> str:
         rows.append(
             (
                 f"1e-{digits}",
-                *(f"{whole.gaussian_by_zcdp(digits):.2f}", f"{whole.geometric_by_zcdp(digits):.2f}"),
-                *(f"{whole.gaussian_tight(digits):.2f}", f"{whole.geometric_tight(digits):.2f}"),
+                *(_up(whole.gaussian_by_zcdp(digits)), _up(whole.geometric_by_zcdp(digits))),
+                *(_up(whole.gaussian_tight(digits)), _up(whole.geometric_tight(digits))),
                 *savings,
             )
         )
@@ -186,9 +188,13 @@ def _noises_table(whole: Scope) -> str:
         *("delta", "Gaussian, zCDP", "geometric, zCDP", "Gaussian, tight", "geometric, tight"),
         *("less than pure", "less, both zCDP", "less, both tight"),
     )
-    return f"""Epsilons of the US pass, and how much less the Gaussian has (pure epsilons: {exact(whole.geometric_epsilon)} throughout):
+    return f"""Epsilons of the US pass, and how much less the Gaussian has (pure epsilons: {exact(whole.geometric_epsilon)} throughout; all are rounded up):
 
 {_table(heads, rows)}"""
+
+
+def _up(epsilon: float) -> str:
+    return f"{ceil(100 * epsilon) / 100:.2f}"
 
 
 def _noises_crossings(scopes: Iterable[Scope]) -> str:

@@ -15,6 +15,7 @@ from safetab.explorer.explorer_page import explorer_page, json_in_a_page, script
 from safetab.explorer.page_facts import page_facts
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import tuning_of
+from safetab.tuning.concerns import NO_PROTECTION
 from safetab.tuning.presets import presets
 
 
@@ -58,6 +59,21 @@ def test_nothing_of_the_page_is_fetched_from_anywhere(page: str) -> None:
     assert policy is not None
     assert policy.startswith("default-src 'none'")
     assert "connect-src" not in policy
+
+
+def test_the_line_of_2020_reaches_the_page(page: str) -> None:
+    facts = json.loads(elements_of(page).texts["facts"])
+    assert facts["reference"] == {
+        "name": "2020 Detailed DHC-A",
+        "unbounded": "4.944",
+        "bounded": "9.888",
+        "unbounded_epsilon": "25.3629",
+        "bounded_epsilon": "38.9488",
+        "costliest_level": "2.134",
+        "far_above": 2,
+    }
+    assert facts["no_protection"] == NO_PROTECTION
+    assert not re.search(r"4\.944|9\.888|25\.3629|2\.134", script())
 
 
 def test_a_text_from_a_file_cannot_become_a_script() -> None:
