@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from safetab.accuracy.assess import Assessment
 from safetab.accuracy.comparison_section import comparison_section
+from safetab.accuracy.coverage_section import coverage_section
 from safetab.accuracy.curves import choice_plots, error_plots, suppression_plots, threshold_plot
 from safetab.accuracy.plots import figures
 from safetab.accuracy.rows import ALL
 from safetab.accuracy.sections import (
     Rows,
     combined_section,
-    coverage_section,
     distance_section,
     key_figures,
     levels_section,
@@ -51,7 +51,7 @@ def accuracy_page(
         ("levels", "Level by level", levels_section(own, rows)),
         ("errors", "Error against size", _errors(rows)),
         ("tables", "Which table groups get", _tables(own)),
-        ("coverage", "Do the margins of error hold?", coverage_section(own, rows)),
+        ("coverage", "Do the margins and intervals hold?", coverage_section(own, rows)),
         ("suppression", "Suppression, and the bias it makes", _suppression(own)),
         ("combined", "Combined totals beside plain ones", combined_section(rows)),
         ("theory", "Distance from theory", distance_section(own, rows)),
