@@ -89,14 +89,14 @@ def _sizes(assessment: Assessment, totals: Rows) -> Markup:
                 " The table has the levels that suppress: in each cell the share of published totals within the plain"
                 " margin, and below it the share within the release's interval.",
             ),
-            element("div", plain_table("Published totals by true size", ("Level", *classes), made), class_="map"),
+            element("div", plain_table("Published totals by true size", ("Level", *classes), made), class_="sizes"),
         ]
     )
 
 
 def _both(row: Row | None, assessment: Assessment) -> Markup:
     if row is None or not row["numbers"]:
-        return element("td", NOTHING, class_="absent")
+        return element("td", NOTHING)
     words = (
         f"{row['numbers']:,} published totals; theory: plain margin {_theory(row, _PLAIN, assessment)},"
         f" interval {_theory(row, _INTERVAL, assessment)}"

@@ -65,14 +65,18 @@ def accuracy_page(
         element("h1", "How good are the numbers?"),
         element(
             "p",
-            f"The algorithm ran {own.runs:,} times on the same people, each time with other noise, and every number"
-            " that would have been published is compared with the truth. Points are what was seen, lines are"
-            " theory.",
+            f"The algorithm ran {own.runs:,} times on the same people, in {_groups(own):,} groups, each time with other"
+            " noise, and every number that would have been published is compared with the truth. Points are what was"
+            " seen, lines are theory.",
         ),
         key_figures(own, rows),
     )
     footer = element("footer", paragraphs(f"Made by safetab {VERSION} from exact counts. {data.warning}"))
     return document("Accuracy report", element("body", header, contents_and_sections(sections), footer))
+
+
+def _groups(own: Assessment) -> int:
+    return sum(level.truth.plan.universe.size for level in own.levels)
 
 
 def _of_classes(rows: Rows) -> list[Mapping[str, Any]]:

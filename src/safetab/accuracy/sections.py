@@ -103,20 +103,19 @@ def key_figures(assessment: Assessment, rows: Rows) -> Markup:
         if level.theories[measured].suppression_threshold is not None
         and (row := found(rows, level, measured, size_class="0"))
     ]
-    groups, everything = sum(row["groups"] for _, row in wholes), [row for _, row in wholes]
+    everything = [row for _, row in wholes]
     distances = _distances(rows)
     farthest = max((abs(value) for _, _, value in distances), default=None)
     shown = [
-        (f"{groups:,}", f"groups, assessed in {assessment.runs:,} runs"),
         (
             share(mean_share(everything, "coverage_95", "numbers")),
-            "of published totals are within their plain 95% margin of error; below state level"
+            "of published totals are as near to the truth as their plain 95% margin of error says; below state level"
             f" {share(mean_share(below, 'coverage_95', 'numbers'))}",
         ),
         (
             share(mean_share(everything, "interval_coverage_95", "numbers")),
-            "of published totals are in the 95% interval that the release gives them, which accounts for suppression;"
-            f" below state level {share(mean_share(below, 'interval_coverage_95', 'numbers'))}",
+            "of published totals have the truth in the 95% interval that the release gives them, which accounts for"
+            f" suppression; below state level {share(mean_share(below, 'interval_coverage_95', 'numbers'))}",
         ),
         (
             share(mean_share(zeros, "suppressed_share", "groups"), 4),
