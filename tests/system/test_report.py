@@ -317,6 +317,7 @@ def test_thresholds_within_noise_and_levels_without_suppression_are_told(nasty: 
         one.endswith("where the suppression threshold is within the noise")
         for one in page_of(tmp_path / "low").concerns
     )
+    assert "More than 2.5% of empty groups are published there, on average." in page_of(tmp_path / "low").text
     before = nasty.config()
     try:
         nasty.configure(zero_suppression_chance=0)

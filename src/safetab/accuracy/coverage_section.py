@@ -143,7 +143,9 @@ def _all_draws(assessment: Assessment, rows: Rows) -> Markup:
                 *(share(row[f"all_draws_coverage_{int(confidence * 100)}"], 2) for confidence in CONFIDENCES),
             ]
             made.append((f"{name}: {words}", cells))
-    headings = ("Level", "95% margin: all draws, 90% to 100%", "within 90%", "within 95%", "within 99%")
+    headings = (
+        "Level", "95% margin: all draws, 90% to 100%", "within the 90% margin", "the 95% margin", "the 99% margin",
+    )  # fmt: skip
     return joined(
         [
             paragraphs(

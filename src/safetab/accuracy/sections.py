@@ -167,7 +167,7 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
         )
     headings = (
         "Level", "groups", "with people", "of those published", "empty ones suppressed", "published, but empty",
-        "mean error of totals", "bias of totals", "95% margin of a cell or lone total",
+        "mean error of totals", "bias of totals", "95% margin of the noise of a cell or lone total",
     )  # fmt: skip
     return joined(
         [
@@ -200,8 +200,8 @@ def combined_section(rows: Rows) -> Markup:
     if not made:
         return Markup("")
     headings = (
-        "Level and table", "totals", "error, plain", "error, combined", "smaller by", "within 95%, plain",
-        "within 95%, combined",
+        "Level and table", "totals", "error, plain", "error, combined", "smaller by",
+        "within the 95% margin, plain", "within the 95% margin, combined",
     )  # fmt: skip
     return joined(
         [

@@ -79,7 +79,7 @@ def _thresholds_within_noise(release: ReleaseSummary) -> Iterator[Concern]:
         yield Concern(
             Urgency.LOOK,
             f"{_levels(len(where))} where the suppression threshold is within the noise",
-            "The smallest totals that are published there cannot be told from zero.",
+            f"More than {float(50 * (1 - release.confidence)):.10g}% of empty groups are published there, on average.",
             tuple(where),
         )
 
