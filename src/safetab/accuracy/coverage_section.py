@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 from safetab.accuracy.assess import Assessment
 from safetab.accuracy.assess_run import AssessedLevel
 from safetab.accuracy.classes import CONFIDENCES, SIZE_STARTS, USUAL, Measured
 from safetab.accuracy.rows import ALL, SIZE_LABELS
 from safetab.accuracy.sections import Row, Rows, found, plain_table, share, ways
+from safetab.accuracy.statistics import LEAST_NUMBERS
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import legend, paragraphs
 from safetab.reports.wording import NOTHING
 
 _PLAIN, _INTERVAL = "coverage_95", "interval_coverage_95"
 _ROUNDING = 1e-6  # theory is computed in floating point
+_BEYOND_CHANCE = 4  # standard errors: some hundred classes are judged at once
 _LEAST, _MOST = 0.90, 1.0
 
 
@@ -118,7 +122,7 @@ def _cell(row: Row, column: str, assessment: Assessment) -> Markup:
 def _how_judged(assessment: Assessment) -> str:
     if assessment.has_theory:
         return "that is judged by theory, for exactly the totals that were published"
-    return "the whole binomial interval of what was seen lies below"
+    return f"seen among {LEAST_NUMBERS} totals or more, and by more than {_BEYOND_CHANCE} standard errors"
 
 
 def _theory(row: Row, column: str, assessment: Assessment) -> str:
@@ -126,9 +130,13 @@ def _theory(row: Row, column: str, assessment: Assessment) -> str:
 
 
 def _falls_short(row: Row, column: str, assessment: Assessment) -> bool:
-    """Less than 95 %, by theory; without theory, if the binomial interval of what was seen lies below."""
-    most = row[f"{column}_theory" if assessment.has_theory else f"{column}_high"]
-    return most is not None and most < float(CONFIDENCES[USUAL]) - _ROUNDING
+    """Less than 95 %, by theory; without theory, by so much that chance hardly explains it."""
+    promised = float(CONFIDENCES[USUAL])
+    if assessment.has_theory:
+        expected = row[f"{column}_theory"]
+        return expected is not None and expected < promised - _ROUNDING
+    chance = _BEYOND_CHANCE * sqrt(promised * (1 - promised) / row["numbers"])
+    return bool(row["numbers"] >= LEAST_NUMBERS and row[column] < promised - chance)
 
 
 def _all_draws(assessment: Assessment, rows: Rows) -> Markup:
