@@ -17,6 +17,7 @@ from tests.small_census import write_small_census
 
 from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
 from safetab.mechanisms.noisy_count import noisy_count
+from safetab.release import numbers
 from safetab.run_options import RunOptions
 from safetab.tabulation import tabulate_level
 
@@ -71,6 +72,22 @@ def test_noise_that_is_too_narrow_shows_up_in_the_coverage(world: Path, tmp_path
 def test_noise_that_is_too_wide_shows_up_in_the_coverage(world: Path, tmp_path: Path, plant: Callable) -> None:
     plant(lambda noise: np.rint(1.1 * noise).astype(np.int64))
     assert distances(world, tmp_path / "out", 10, "coverage_90").min() < -FAR
+
+
+def test_intervals_that_forget_the_selection_show_up_in_their_coverage(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plain margin given out as the selection-aware interval."""
+
+    class Forgetful:
+        def __init__(self, noise, _, confidence) -> None:
+            self._margin = noise.margin_of_error(confidence)
+
+        def of(self, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return np.maximum(totals - self._margin, 0), totals + self._margin
+
+    monkeypatch.setattr(numbers, "SelectionAwareIntervals", Forgetful)
+    assert distances(world, tmp_path / "out", 60, "selection_aware_coverage").min() < -FAR
 
 
 @pytest.mark.slow

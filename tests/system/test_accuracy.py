@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import stat
 from collections import Counter
@@ -91,6 +92,13 @@ def exact_totals(census: Path) -> dict[tuple[str, str, str], int]:
     return found
 
 
+def is_in_interval(row: dict, true: int) -> bool:
+    """Selection-aware, if the release gives such an interval; else that of the margin of error."""
+    if row["interval_low"] is None:
+        return abs(row["unclamped_count"] - true) <= row["unclamped_margin_of_error"]
+    return row["interval_low"] <= true <= row["interval_high"]
+
+
 def test_known_counts_are_the_engines_whatever_is_asked(census: Path) -> None:
     checked, random = read_inputs(census / "parameters", census / "data"), np.random.default_rng(20)
     with counting_place(RunOptions()) as where, checked_engine(checked, where, NoProgress()) as (_, engine):
@@ -131,19 +139,23 @@ def test_one_assessed_run_is_the_run_that_the_same_key_gives(census: Path, tmp_p
     )  # fmt: skip
     assert run.exit_code == 0, run.stderr
     truth, published, absolute, signed = exact_totals(census), Counter(), Counter(), Counter()
-    cells: Counter = Counter()
+    cells, within, in_interval = Counter(), Counter(), Counter()
     for row in numbers_of(tmp_path / "run"):
         key = (row["geography_level"], row["iteration_level"], row["table"])
         if row["status"] == "withheld":
             continue
         if row["table_id"] == "T01001":
-            error = row["count"] - truth.get((row["geography_level"], row["region_id"], row["iteration_code"]), 0)
+            true = truth.get((row["geography_level"], row["region_id"], row["iteration_code"]), 0)
+            error = row["count"] - true
             published[key] += 1
             absolute[key] += abs(error)
             signed[key] += error
+            within[key] += abs(error) <= row["unclamped_margin_of_error"]
+            in_interval[key] += is_in_interval(row, true)
         elif row["noise_draws"] == 1:
             cells[key] += 1
-    seen = {"published": Counter(), "absolute": Counter(), "signed": Counter(), "cells": Counter()}
+    names = ("published", "absolute", "signed", "cells", "within", "in_interval")
+    seen: dict[str, Counter] = {name: Counter() for name in names}
     for row in rows_of(assessed(census, tmp_path / "out", "--runs", 1, "--test-key", KEY, *options)):
         key = (row["geography_level"], row["iteration_level"], row["table"])
         if row["iteration_kind"] != "all" or row["size_class"] != "all" or row["table"] == "all":
@@ -152,12 +164,16 @@ def test_one_assessed_run_is_the_run_that_the_same_key_gives(census: Path, tmp_p
             seen["published"][key] += row["published"]
             seen["absolute"][key] += round(row["mean_absolute_error"] * row["numbers"])
             seen["signed"][key] += round(row["bias"] * row["numbers"])
+            seen["within"][key] += round(row["coverage_95"] * row["numbers"])
+            seen["in_interval"][key] += round(row["interval_coverage_95"] * row["numbers"])
         if row["number"] == "cell":
             seen["cells"][key] += row["numbers"]
     assert seen["published"] == published
     assert seen["absolute"] == absolute
     assert seen["signed"] == signed
     assert seen["cells"] == cells
+    assert seen["within"] == within
+    assert seen["in_interval"] == in_interval
     assert sum(cells.values()) > 0
 
 
@@ -308,6 +324,42 @@ def test_the_page_needs_nothing_else(report: Path) -> None:
     assert page.count("<figure") > 10
     assert OutputStatus.SYNTHETIC.sentence in page
     assert "Against the other configuration" in page
+
+
+def test_the_page_headlines_the_coverage_of_published_totals(report: Path) -> None:
+    """By the plain margin and by the release's interval, all together and below state level."""
+    page = (report / "accuracy.html").read_text(encoding="utf-8")
+    wholes = [
+        row
+        for row in rows_of(report)
+        if (row["number"], row["table"], row["iteration_kind"], row["size_class"]) == ("total", "all", "all", "all")
+    ]
+    below = [row for row in wholes if row["geography_level"].removeprefix("PR-") not in {"USA", "STATE"}]
+    shown = re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page)
+    for (words, figure), name in zip(shown[:2], ("coverage_95", "interval_coverage_95"), strict=True):
+        assert words.startswith("of published totals")
+        for chosen, text in ((wholes, figure), (below, words.rsplit(" ", 1)[1])):
+            expected = sum(row["numbers"] * (row[name] or 0) for row in chosen) / sum(row["numbers"] for row in chosen)
+            assert float(text.removesuffix("%")) == pytest.approx(100 * expected, abs=0.051)
+    assert "of all totals" not in page
+
+
+def test_the_page_marks_the_true_sizes_for_which_the_plain_margin_fails_and_the_interval_does_not(report: Path) -> None:
+    page = (report / "accuracy.html").read_text(encoding="utf-8")
+    chosen = [
+        row
+        for row in rows_of(report)
+        if (row["number"], row["table"], row["iteration_kind"]) == ("total", "all", "all")
+        and row["size_from"] is not None
+        and row["numbers"]
+    ]
+    failing = [row for row in chosen if row["coverage_95_theory"] < 0.95]
+    assert {row["size_class"] for row in failing} >= {"0", "1 to 9"}
+    assert all(row["interval_coverage_95_theory"] >= 0.95 for row in chosen)
+    told = f"Of {len(chosen):,} classes of level and true size that have published totals, the plain margin falls short"
+    assert f"{told} of 95% in {len(failing):,} and the release&#x27;s interval in 0." in page
+    assert page.count('<strong class="short">') == len(failing)
+    assert '<small class="short">' not in page
 
 
 def test_over_all_tables_the_shares_add_up_to_what_is_published(report: Path) -> None:

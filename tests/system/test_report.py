@@ -141,26 +141,50 @@ def test_availability_tells_for_each_kind_how_many_groups_have_a_total_and_sex_b
     assert seen == len(totals)
 
 
-def test_margins_are_set_beside_their_numbers(out: Path) -> None:
+def ends_of(row: Row) -> tuple[int, int]:
+    """The interval of a number: selection-aware, or its margin of error on both sides."""
+    if row["interval_low"] is not None:
+        return row["interval_low"], row["interval_high"]
+    count, margin = row["unclamped_count"], row["unclamped_margin_of_error"]
+    return count - margin, count + margin
+
+
+def test_intervals_are_set_beside_their_numbers(out: Path) -> None:
     rows = numbers_of(out)
     expected: dict[tuple[str, str], Counter] = {}
     for row in rows:
         sort = "Totals" if row["table_id"] == "T01001" else "Cells of sex by age" if row["noise_draws"] == 1 else None
         if sort is None:
             continue
-        margin, count = row["unclamped_margin_of_error"], row["unclamped_count"]
-        place = next((n for n, limit in enumerate((5, 10, 25, 50, 100)) if 100 * margin <= limit * count), 5)
+        count, (low, high) = row["unclamped_count"], ends_of(row)
+        farthest = max(count - low, high - count)
+        place = next((n for n, limit in enumerate((5, 10, 25, 50)) if 100 * farthest <= limit * count), 4)
+        place = 5 if low <= 0 else place
         name = dict(zip(TABLES, ("total only", "sex by 4 ages", "sex by 9 ages", "sex by 23 ages"), strict=True))[
             row["table"]
         ]
-        caption = f"{sort} by relative margin, level and table: {name}"
+        caption = f"{sort} by precision, level and table: {name}"
         expected.setdefault((caption, level_of(row)), Counter())[place] += 1
     page = page_of(out)
-    found = {(caption, level) for caption, of in page.tables.items() if "by relative margin" in caption for level in of}
+    found = {(caption, level) for caption, of in page.tables.items() if "by precision" in caption for level in of}
     assert found == set(expected)
     for (caption, level), classes in expected.items():
         numbers = [sum(classes.values()), *(classes[place] for place in range(6))]
         assert page.numbers(caption)[level] == [str(number) for number in numbers]
+
+
+def test_how_many_published_groups_may_be_empty_is_said_in_words(out: Path) -> None:
+    totals = list(totals_of(numbers_of(out)).values())
+    zeros = [row for row in totals if ends_of(row)[0] <= 0]
+    below, may_be = ([row for row in rows if row["geography_level"] in SUBSTATE] for rows in (totals, zeros))
+    page = page_of(out)
+    assert 0 < len(may_be) < len(zeros)
+    sentence = (
+        f"{len(zeros):,} of {len(totals):,} published totals may be zero, and their groups empty. Below state level it is"
+        f" {len(may_be):,} of {len(below):,}, and the most are in "
+    )
+    assert sentence in page.text
+    assert f"{len(zeros):,} published totals may be zero" in page.concerns
 
 
 def chance_from(at_least: int, row: Row, stage: str) -> float:
@@ -184,11 +208,7 @@ def test_the_bound_on_published_empty_groups_follows_from_public_numbers(out: Pa
         groups, published, threshold, bound, reaching = shown[level_of(row)]
         own = [total for total in totals if level_of(total) == level_of(row)]
         assert (int(groups), int(published)) == (could, len(own))
-        low = [
-            t["unclamped_count"] - t["unclamped_margin_of_error"] if t["interval_low"] is None else t["interval_low"]
-            for t in own
-        ]
-        assert int(reaching) == sum(one <= 0 for one in low)
+        assert int(reaching) == sum(ends_of(total)[0] <= 0 for total in own)
         if row["suppression_threshold"] is None:
             assert (threshold, bound) == (NOTHING, f"{could} (all)")
             continue
@@ -315,6 +335,7 @@ def test_thresholds_within_noise_and_levels_without_suppression_are_told(nasty: 
         one.endswith("where the suppression threshold is within the noise")
         for one in page_of(tmp_path / "low").concerns
     )
+    assert "More than 2.5% of empty groups are published there, on average." in page_of(tmp_path / "low").text
     before = nasty.config()
     try:
         nasty.configure(zero_suppression_chance=0)

@@ -18,6 +18,7 @@ from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.planning.expectations import publication_chance, table_chances
 from safetab.planning.planner import plan_of_files
 from safetab.planning.run_plan import LevelPlan
+from safetab.postprocess.selection import SelectionAwareIntervals
 from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.iterations import IterationLevel
 from safetab.spec.population_group_levels import PopulationGroupLevel
@@ -104,6 +105,48 @@ def test_a_lone_total_is_biased_upwards_near_the_threshold_and_a_table_never_is(
     assert 3 < bias[1] < 5  # about 0.8 sigma
     assert abs(bias[2]) < 1e-9
     assert theory.error(Number.TOTAL, Table.SEX_BY_AGE_4, sizes).mean == pytest.approx(0, abs=1e-9)
+
+
+SIZES = np.array([0, 1, 7, 15, 19, 20, 26, 45, 90, 400, 5_000])
+
+
+def test_selection_aware_coverage_is_a_sum_over_exact_probabilities_and_at_least_what_is_promised(
+    county: LevelPlan,
+) -> None:
+    noise, threshold = county.stages[Stage.STAGE_2].noise, county.suppression_threshold
+    theory, of = LevelTheory(county, Measured.ADAPTIVE), chances(noise, 80)
+    covered = theory.interval_covered(Table.TOTAL, SIZES)
+    for place, size in enumerate(SIZES.tolist()):
+        shown = {size + value: chance for value, chance in of.items() if size + value > threshold}
+        low, high = SelectionAwareIntervals(noise, threshold, Fraction(95, 100)).of(np.array(list(shown)))
+        holding = sum(
+            chance for chance, *ends in zip(shown.values(), low, high, strict=True) if ends[0] <= size <= ends[1]
+        )
+        assert covered[place] == pytest.approx(holding / sum(shown.values()), rel=1e-9)
+    assert (covered >= 0.95).all()
+
+
+def test_a_total_that_is_always_shown_has_the_interval_of_its_margin(county: LevelPlan) -> None:
+    theory = LevelTheory(county, Measured.ADAPTIVE)
+    assert theory.is_selected(Table.TOTAL)
+    for table in (Table.SEX_BY_AGE_4, Table.SEX_BY_AGE_23):
+        assert not theory.is_selected(table)
+        plain = theory.error(Number.TOTAL, table, SIZES).covered[1]
+        assert theory.interval_covered(table, SIZES) == pytest.approx(plain)
+    everywhere = LevelTheory(dataclasses.replace(county, suppression_threshold=None), Measured.ADAPTIVE)
+    assert not everywhere.is_selected(Table.TOTAL)
+    assert everywhere.margin_fails_up_to is None
+
+
+def test_the_plain_margin_fails_for_published_totals_of_exactly_the_sizes_up_to_one(county: LevelPlan) -> None:
+    theory, noise = LevelTheory(county, Measured.ADAPTIVE), county.stages[Stage.STAGE_2].noise
+    of, margin, failing = chances(noise, 80), noise.margin_of_error(Fraction(95, 100)), []
+    for size in range(3 * county.suppression_threshold):
+        shown = {value: chance for value, chance in of.items() if size + value > county.suppression_threshold}
+        if sum(chance for value, chance in shown.items() if abs(value) <= margin) < 0.95 * sum(shown.values()):
+            failing.append(size)
+    assert failing == list(range(theory.margin_fails_up_to + 1))
+    assert 10 < theory.margin_fails_up_to <= county.suppression_threshold
 
 
 def test_combined_totals_have_less_noise_and_none_is_made_of_a_total_that_was_selected(county: LevelPlan) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from tests.conftest import SMALL_EXAMPLE
 
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.postprocess.release_rules import partner_codes
 from safetab.release.universe import LevelFacts, Universe, universe_of_run
+from safetab.reports.level_summary import precision_classes
 from safetab.reports.markup import Markup, element, joined, name, void
 from safetab.reports.page_tables import bar
 from safetab.reports.pairs import PairAbove, PairTally
+from safetab.reports.precision_section import CLASS_NAMES
 from safetab.reports.wording import NOTHING, percent, rounded_up
 from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.iterations import IterationLevel
@@ -70,6 +73,30 @@ def test_a_bar_is_told_in_words() -> None:
     assert 'aria-label="few 3, many 1,000"' in drawn
     assert drawn.count("<rect") == 2
     assert "<svg" not in bar([0, 0], ["a", "b"], "t")
+
+
+@pytest.mark.parametrize(
+    ("count", "margin", "interval", "shown"),
+    [
+        (200, 10, None, "within 5%"),
+        (200, 11, None, "within 10%"),
+        (30, 11, None, "within 50%"),
+        (30, 11, (0, 41), "may be zero"),  # passed suppression: the margin alone would say within 50%
+        (30, 11, (1, 41), "wider, but above zero"),
+        (40, 11, (28, 51), "within 50%"),
+        (40, 11, (31, 51), "within 50%"),  # the farther end counts
+        (10, 9, None, "wider, but above zero"),
+        (10, 10, None, "may be zero"),
+        (-3, 2, None, "may be zero"),
+    ],
+)  # fmt: skip
+def test_how_near_the_truth_is_goes_by_the_interval_where_a_number_has_one(
+    count: int, margin: int, interval: tuple[int, int] | None, shown: str
+) -> None:
+    low, high = interval or (None, None)
+    values = {"unclamped_count": count, "unclamped_margin_of_error": margin, "interval_low": low, "interval_high": high}
+    batch = pa.record_batch({name: pa.array([value], pa.int64()) for name, value in values.items()})
+    assert [CLASS_NAMES[one] for one in precision_classes(batch)] == [shown]
 
 
 @pytest.fixture(scope="module")

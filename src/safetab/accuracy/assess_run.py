@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.classes import CONFIDENCES, Measured, Number
+from safetab.accuracy.classes import CONFIDENCES, USUAL, Measured, Number
 from safetab.accuracy.known_counts import KnownCounts
 from safetab.accuracy.tally import Errors, Groups, LevelTally
 from safetab.accuracy.theory import LevelTheory
@@ -156,17 +156,14 @@ class AssessedRuns:
             margins = self._margins[numbers.kinds[all_rows[:, lines[0]]]]
             tally.add_errors(number, part.seen, Errors(errors[:, lines], exact[:, lines], is_shown[:, lines], margins))
             tally.add_draws(number, part.seen_of(was_drawn), drawn[was_drawn][:, lines], margins[was_drawn])
-        low, high = numbers.low[part.rows], numbers.high[part.rows]
-        has_interval = (low != NO_INTERVAL) & is_shown[:, 0]
-        holds = (low <= exact[:, 0]) & (exact[:, 0] <= high)
-        tally.add_intervals(part.seen_of(has_interval), holds[has_interval])
         plain = Errors(drawn[:, :1], exact[:, :1], is_shown[:, :1], self._margins[numbers.kinds[part.rows]])
+        _assess_intervals(tally, part, plain)
         self._assess_combined(level, measured, part, plain)
 
     def _was_drawn_whatever_came(self, level: AssessedLevel, measured: Measured, part: _Part) -> NDArray[np.bool_]:
         """Own numbers of groups whose every draw is known: not of empty groups where only large noise is looked at."""
         is_own = part.groups.donors == NO_DONOR
-        is_lazy = level.theories[measured].suppression_threshold is not None and part.seen.table is Table.TOTAL
+        is_lazy = level.theories[measured].is_selected(part.seen.table)
         return np.asarray(is_own & (level.truth.sizes[part.seen.size_indices] > 0)) if is_lazy else is_own
 
     def _assess_combined(self, level: AssessedLevel, measured: Measured, part: _Part, plain: Errors) -> None:
@@ -199,6 +196,15 @@ class _Part:
 
     def seen_of(self, chosen: NDArray[np.bool_]) -> Groups:
         return Groups(self.seen.table, self.seen.kinds[chosen], self.seen.size_indices[chosen])
+
+
+def _assess_intervals(tally: LevelTally, part: _Part, plain: Errors) -> None:
+    """What the release gives a total: the selection-aware interval if it has one, else its margin of error."""
+    low, high, truth = part.numbers.low[part.rows], part.numbers.high[part.rows], plain.truths[:, 0]
+    is_selected, is_shown = low != NO_INTERVAL, plain.is_shown[:, 0]
+    is_within = np.abs(plain.errors[:, 0]) <= plain.margins[:, USUAL]
+    is_holding = np.where(is_selected, (low <= truth) & (truth <= high), is_within)
+    tally.add_intervals(part.seen_of(is_shown), is_selected[is_shown], is_holding[is_shown])
 
 
 def _published_groups(measurements: Measurements, level: AssessedLevel) -> PublishedGroups:

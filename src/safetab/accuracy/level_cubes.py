@@ -121,10 +121,10 @@ class LevelCubes:
             name = f"coverage_{int(confidence * 100)}"
             within, variance = seen[WITHIN[position]], variances[name]
             cubes |= self._coverage(name, (within, count), covered[position], variance)
-        return cubes | self._draws(number, seen)
+        return cubes | self._draws(number, seen) | self._intervals(number, seen)
 
     def _draws(self, number: Number, seen: dict[Sum, Floats]) -> Cubes:
-        """Coverage over all draws, published or not, and of selection-aware intervals."""
+        """Coverage over all draws, published or not."""
         cubes: Cubes = {"draws": seen[Sum.DRAWS]}
         for position, confidence in enumerate(CONFIDENCES):
             name = f"all_draws_coverage_{int(confidence * 100)}"
@@ -135,13 +135,25 @@ class LevelCubes:
             draws = self._tally.sums(number, Sum.DRAWS)
             expected, variance = with_all(draws * chance), with_all(draws * chance * (1 - chance))
             cubes |= self._coverage(name, (seen[DRAWS_WITHIN[position]], seen[Sum.DRAWS]), expected, variance)
-        low, high = wilson_interval(seen[Sum.INTERVALS_HOLDING], seen[Sum.INTERVALS])
-        return cubes | {
-            "selection_aware_intervals": seen[Sum.INTERVALS],
-            "selection_aware_coverage": ratio(seen[Sum.INTERVALS_HOLDING], seen[Sum.INTERVALS]),
-            "selection_aware_coverage_low": low,
-            "selection_aware_coverage_high": high,
-        }
+        return cubes
+
+    def _intervals(self, number: Number, seen: dict[Sum, Floats]) -> Cubes:
+        """Coverage of the intervals that the release gives published totals, and of the selection-aware ones alone."""
+        shown = self._tally.published if number is Number.TOTAL else np.zeros_like(self._tally.published)
+        chances = np.stack([self._theory.interval_covered(table, self._tally.sizes) for table in TABLES])
+        is_selected = np.array([[self._theory.is_selected(table)] for table in TABLES])
+        cubes: Cubes = {"selection_aware_intervals": seen[Sum.INTERVALS]}
+        for name, chance, holding, count in (
+            ("interval_coverage_95", chances, Sum.IN_INTERVAL, Sum.NUMBERS),
+            ("selection_aware_coverage", chances * is_selected, Sum.INTERVALS_HOLDING, Sum.INTERVALS),
+        ):
+            expected, variance = (self._summed(shown, one) for one in (chance, chance * (1 - chance)))
+            cubes |= self._coverage(name, (seen[holding], seen[count]), expected, variance)
+        return cubes
+
+    def _summed(self, shown: NDArray[np.int64], of_size: Floats) -> Floats:
+        """The sum over shown numbers of what theory says of each, which depends on its table and true size alone."""
+        return with_all(self._exactly_by_class(np.where(shown > 0, shown * of_size[None], 0.0)))
 
     def _coverage(self, name: str, seen: tuple[Floats, Floats], expected: Floats, variance: Floats) -> Cubes:
         within, count = seen
@@ -165,8 +177,7 @@ class LevelCubes:
         shown = self._tally.published * numbers[None, :, None]
 
         def summed(of_size: list[Floats]) -> Floats:
-            terms = np.where(shown > 0, shown * np.stack(of_size)[None], 0.0)
-            return with_all(self._exactly_by_class(terms))
+            return self._summed(shown, np.stack(of_size))
 
         variances = {
             "mean": summed([one.square - one.mean**2 for one in of_table]),

@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from safetab.accuracy.assess import Assessment
 from safetab.accuracy.comparison_section import comparison_section
+from safetab.accuracy.coverage_section import coverage_section
 from safetab.accuracy.curves import choice_plots, error_plots, suppression_plots, threshold_plot
 from safetab.accuracy.plots import figures
 from safetab.accuracy.rows import ALL
 from safetab.accuracy.sections import (
     Rows,
     combined_section,
-    coverage_section,
     distance_section,
     key_figures,
     levels_section,
@@ -52,7 +52,7 @@ def accuracy_page(
         ("levels", "Level by level", levels_section(own, rows)),
         ("errors", "Error against size", _errors(rows)),
         ("tables", "Which table groups get", _tables(own)),
-        ("coverage", "Do the margins of error hold?", coverage_section(own, rows)),
+        ("coverage", "Do the margins and intervals hold?", coverage_section(own, rows)),
         ("suppression", "Suppression, and the bias it makes", _suppression(own)),
         ("combined", "Combined totals beside plain ones", combined_section(rows)),
         ("theory", "Distance from theory", distance_section(own, rows)),
@@ -66,14 +66,18 @@ def accuracy_page(
         element("h1", "How good are the numbers?"),
         element(
             "p",
-            f"The algorithm ran {own.runs:,} times on the same people, each time with other noise, and every number"
-            " that would have been published is compared with the truth. Points are what was seen, lines are"
-            " theory.",
+            f"The algorithm ran {own.runs:,} times on the same people, in {_groups(own):,} groups, each time with other"
+            " noise, and every number that would have been published is compared with the truth. Points are what was"
+            " seen, lines are theory.",
         ),
         key_figures(own, rows),
     )
     footer = element("footer", paragraphs(f"Made by safetab {VERSION} from exact counts. {data.warning}"))
     return document("Accuracy report", element("body", header, contents_and_sections(sections), footer))
+
+
+def _groups(own: Assessment) -> int:
+    return sum(level.truth.plan.universe.size for level in own.levels)
 
 
 def _of_classes(rows: Rows) -> list[Mapping[str, Any]]:

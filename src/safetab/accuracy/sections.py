@@ -1,4 +1,4 @@
-"""The tables of the page: levels, coverage, combined totals, distances from theory."""
+"""The figures on top of the page, and its tables: levels, combined totals, distances from theory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from safetab.accuracy.classes import CONFIDENCES, Measured
 from safetab.accuracy.rows import ALL
 from safetab.planning.expectations import margins_of
 from safetab.reports.markup import Markup, element, joined
-from safetab.reports.page_tables import legend, paragraphs, whole_table
+from safetab.reports.page_tables import paragraphs, whole_table
 from safetab.reports.wording import NOTHING, TABLE_NAMES, area_name, level_name
 from safetab.spec.geography_levels import GeographyLevel
 from safetab.spec.tables import Table
@@ -28,6 +28,8 @@ _STATISTICS = {
     "empty_share_of_published_distance": "share of published groups that are empty",
     "mean_absolute_error_distance": "mean absolute error",
     "bias_distance": "bias",
+    "interval_coverage_95_distance": "coverage of the release's 95% intervals, published totals",
+    "selection_aware_coverage_distance": "coverage of selection-aware 95% intervals",
     **{
         f"{draws}coverage_{int(confidence * 100)}_distance": f"coverage at {int(confidence * 100)}%, {words}"
         for draws, words in (("", "published numbers"), ("all_draws_", "all draws"))
@@ -74,7 +76,7 @@ def found(rows: Rows, level: AssessedLevel, measured: Measured, **keys: str) -> 
     return next((row for row in rows if all(row[key] == value for key, value in wanted.items())), None)
 
 
-def _table(caption: str, headings: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> Markup:
+def plain_table(caption: str, headings: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> Markup:
     head = element("tr", *(element("th", heading, scope="col") for heading in headings))
     body = [
         element("tr", element("th", title, scope="row"),
@@ -84,7 +86,7 @@ def _table(caption: str, headings: Sequence[str], rows: Sequence[tuple[str, Sequ
     return whole_table(caption, element("thead", head), [element("tbody", *body)])
 
 
-def _ways(assessment: Assessment) -> list[tuple[AssessedLevel, Measured, str]]:
+def ways(assessment: Assessment) -> list[tuple[AssessedLevel, Measured, str]]:
     return [
         (level, measured, level_name(level.truth.facts) + (", total only" if measured is Measured.TOTAL_ONLY else ""))
         for level in assessment.levels
@@ -93,41 +95,51 @@ def _ways(assessment: Assessment) -> list[tuple[AssessedLevel, Measured, str]]:
 
 
 def key_figures(assessment: Assessment, rows: Rows) -> Markup:
-    wholes = [row for level, measured, _ in _ways(assessment) if (row := found(rows, level, measured))]
-    groups = sum(row["groups"] for row in wholes)
+    wholes = [(level, row) for level, measured, _ in ways(assessment) if (row := found(rows, level, measured))]
+    below = [row for level, row in wholes if level.truth.plan.level.geography.is_substate]
     zeros = [
         row
-        for level, measured, _ in _ways(assessment)
+        for level, measured, _ in ways(assessment)
         if level.theories[measured].suppression_threshold is not None
         and (row := found(rows, level, measured, size_class="0"))
     ]
-    empty, hidden = (
-        sum(row["groups"] for row in zeros),
-        sum(row["groups"] * row["suppressed_share"] for row in zeros),
-    )
-    draws = sum(row["draws"] for row in wholes)
-    within = sum(row["draws"] * (row["all_draws_coverage_95"] or 0) for row in wholes)
-    farthest = max((abs(value) for _, _, value in _distances(rows)), default=None)
+    everything = [row for _, row in wholes]
+    distances = _distances(rows)
+    farthest = max((abs(value) for _, _, value in distances), default=None)
     shown = [
-        (f"{groups:,}", f"groups, assessed in {assessment.runs:,} runs"),
-        (share(within / draws if draws else None, 2), "of all totals are within their 95% margin of error"),
         (
-            share(hidden / empty if empty else None, 4),
+            share(mean_share(everything, "coverage_95", "numbers")),
+            "of published totals are as near to the truth as their plain 95% margin of error says; below state level"
+            f" {share(mean_share(below, 'coverage_95', 'numbers'))}",
+        ),
+        (
+            share(mean_share(everything, "interval_coverage_95", "numbers")),
+            "of published totals have the truth in the 95% interval that the release gives them, which accounts for"
+            f" suppression; below state level {share(mean_share(below, 'interval_coverage_95', 'numbers'))}",
+        ),
+        (
+            share(mean_share(zeros, "suppressed_share", "groups"), 4),
             "of groups with nobody in them are suppressed, below state level",
         ),
         (
             NOTHING if farthest is None else f"{farthest:.1f}",
             "standard errors at most between what was seen and theory, among"
-            f" {len(_distances(rows)):,} comparisons; about {_expected_farthest(len(_distances(rows))):.1f} by chance",
+            f" {len(distances):,} comparisons; about {_expected_farthest(len(distances)):.1f} by chance",
         ),
     ]
-    pairs = (element("div", element("dt", told), element("dd", figure)) for figure, told in shown)
+    pairs = (element("div", element("dt", words), element("dd", figure)) for figure, words in shown)
     return element("dl", *pairs, class_="figures")
+
+
+def mean_share(rows: Sequence[Row], name: str, weight: str) -> float | None:
+    """A share of all these rows together; None if there is nothing in them."""
+    whole = sum(row[weight] for row in rows)
+    return sum(row[weight] * (row[name] or 0) for row in rows) / whole if whole else None
 
 
 def levels_section(assessment: Assessment, rows: Rows) -> Markup:
     made = []
-    for level, measured, name in _ways(assessment):
+    for level, measured, name in ways(assessment):
         whole = found(rows, level, measured)
         if whole is None:
             continue
@@ -155,7 +167,7 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
         )
     headings = (
         "Level", "groups", "with people", "of those published", "empty ones suppressed", "published, but empty",
-        "mean error of totals", "bias of totals", "95% margin of a cell or lone total",
+        "mean error of totals", "bias of totals", "95% margin of the noise of a cell or lone total",
     )  # fmt: skip
     return joined(
         [
@@ -163,69 +175,9 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
                 "Every group of every level, over all runs. Nation and states publish all groups; below, small totals"
                 " are suppressed. “Published, but empty” is the share of published groups in which there is nobody.",
             ),
-            _table("Levels", headings, made),
+            plain_table("Levels", headings, made),
         ]
     )
-
-
-_LEAST, _MOST = 0.90, 1.0
-
-
-def coverage_section(assessment: Assessment, rows: Rows) -> Markup:
-    made = []
-    for level, measured, name in _ways(assessment):
-        for sort, words in (("total", "totals"), ("cell", "cells")):
-            row = found(rows, level, measured, number=sort)
-            if row is None or not row["draws"]:
-                continue
-            cells = [
-                _interval(row),
-                *(share(row[f"all_draws_coverage_{int(confidence * 100)}"], 2) for confidence in CONFIDENCES),
-                share(row["coverage_95"], 2),
-                share(row["selection_aware_coverage"], 2),
-            ]
-            made.append((f"{name}: {words}", cells))
-    headings = (
-        "Level", "95% margin: all draws, 90% to 100%", "within 90%", "within 95%", "within 99%",
-        "95%, if published", "selection-aware interval",
-    )  # fmt: skip
-    return joined(
-        [
-            paragraphs(
-                "A margin of error promises how often noise stays within it. Over all draws it must hold at least as"
-                " often as it says; noise is whole numbers, so that a small margin holds more often. Bars: the share"
-                " that was within the 95% margin, as a binomial 95% interval; the upright line is what theory says.",
-                "Among published totals of small groups it holds less often, because those with large noise were chosen"
-                " for publication. The release gives such totals an interval that knows of the selection, and the last"
-                " column says how often that one holds the truth: it promises 95%.",
-            ),
-            legend(("what was seen, with its uncertainty", "theory"), "v"),
-            element("div", _table("Coverage of margins of error", headings, made), class_="chart"),
-        ]
-    )
-
-
-def _interval(row: Row) -> Markup:
-    """The interval of a share as a bar from 90 to 100 %, and theory as a line."""
-    low, high, theory = (row[f"all_draws_coverage_95_{end}"] for end in ("low", "high", "theory"))
-
-    def place(value: float) -> float:
-        return 1000 * min(max((value - _LEAST) / (_MOST - _LEAST), 0.0), 1.0)
-
-    told = f"from {share(low, 2)} to {share(high, 2)}; theory {share(theory, 2)}"
-    start, end = place(low), place(high)
-    drawing = element(
-        "svg",
-        element("title", told),
-        element("rect", x="0", y="4", width="1000", height="2", class_="s1"),
-        element("rect", x=f"{start:.1f}", y="1", width=f"{max(end - start, 8):.1f}", height="8", class_="v0"),
-        element("rect", x=f"{place(theory) - 3:.1f}", y="0", width="6", height="10", class_="v1"),
-        viewBox="0 0 1000 10",
-        preserveAspectRatio="none",
-        role="img",
-        aria_label=told,
-    )
-    return element("td", drawing, class_="bar")
 
 
 def combined_section(rows: Rows) -> Markup:
@@ -248,8 +200,8 @@ def combined_section(rows: Rows) -> Markup:
     if not made:
         return Markup("")
     headings = (
-        "Level and table", "totals", "error, plain", "error, combined", "smaller by", "within 95%, plain",
-        "within 95%, combined",
+        "Level and table", "totals", "error, plain", "error, combined", "smaller by",
+        "within the 95% margin, plain", "within the 95% margin, combined",
     )  # fmt: skip
     return joined(
         [
@@ -257,7 +209,7 @@ def combined_section(rows: Rows) -> Markup:
                 "A group with a sex-by-age table has two independent totals: the first one, that chose the table, and"
                 " the sum of its cells. Weighted together they are nearer to the truth. Errors are root mean squares.",
             ),
-            _table("Totals as published, and combined", headings, made),
+            plain_table("Totals as published, and combined", headings, made),
         ]
     )
 
@@ -302,7 +254,7 @@ def distance_section(assessment: Assessment, rows: Rows) -> Markup:
                 "How far each statistic of each class is from what theory predicts, in standard errors. If the program"
                 " does what it says, about 1 in 370 is beyond 3 by chance. Classes overlap, so far ones come together.",
             ),
-            _table("Distances", ("Statistic", "compared", "beyond 3", "by chance", "farthest"), made),
+            plain_table("Distances", ("Statistic", "compared", "beyond 3", "by chance", "farthest"), made),
             element("p", "The farthest:"),
             element("ul", *list_of),
         ]

@@ -39,6 +39,7 @@ class Sum(IntEnum):
     DRAWS_WITHIN_99 = 12
     INTERVALS = 13  # selection-aware ones
     INTERVALS_HOLDING = 14
+    IN_INTERVAL = 15  # numbers whose truth is in the interval that the release gives: selection-aware, or the margin's
 
 
 WITHIN = (Sum.WITHIN_90, Sum.WITHIN_95, Sum.WITHIN_99)
@@ -134,9 +135,13 @@ class LevelTally:
             of_groups[within] = (np.abs(errors) <= margins[:, number_of_margin, None]).sum(axis=1)
         self._add(NUMBERS.index(number), self._keys(groups), of_groups)
 
-    def add_intervals(self, groups: Groups, is_holding: NDArray[np.bool_]) -> None:
-        """Selection-aware intervals of these groups, and which of them hold the true size."""
-        of_groups = {Sum.INTERVALS: np.ones(len(is_holding)), Sum.INTERVALS_HOLDING: is_holding}
+    def add_intervals(self, groups: Groups, is_selected: NDArray[np.bool_], is_holding: NDArray[np.bool_]) -> None:
+        """Whether the interval that the release gives a shown total holds the true size, and is selection-aware."""
+        of_groups: dict[Sum, NDArray[np.generic]] = {
+            Sum.INTERVALS: is_selected,
+            Sum.INTERVALS_HOLDING: is_selected & is_holding,
+            Sum.IN_INTERVAL: is_holding,
+        }
         self._add(NUMBERS.index(Number.TOTAL), self._keys(groups), of_groups)
 
     def _keys(self, groups: Groups) -> NDArray[np.int64]:

@@ -14,12 +14,13 @@ from math import ceil, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.classes import CONFIDENCES, Measured, Number
+from safetab.accuracy.classes import CONFIDENCES, USUAL, Measured, Number
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.float_tails import FloatTails
 from safetab.distributions.weighted_sum import WeightedDraws, WeightedSum
 from safetab.estimates.combined_totals import share_of_first
 from safetab.planning.run_plan import LevelPlan
+from safetab.postprocess.selection import SelectionAwareIntervals
 from safetab.privacy.calibration import Noise
 from safetab.spec.tables import Stage, Table
 from safetab.tabulation.measurements import TABLES
@@ -95,6 +96,30 @@ class LevelTheory:
             return draws.above(threshold - sizes)
         return draws.above(np.full(len(sizes), -draws.reach - 1))
 
+    def is_selected(self, table: Table) -> bool:
+        """Whether a total with this table is shown only if it passes suppression."""
+        return table is Table.TOTAL and self.suppression_threshold is not None
+
+    def interval_covered(self, table: Table, sizes: Sizes) -> Floats:
+        """P[the interval that the release gives a shown total holds its true size], at 95 %, an element per size."""
+        threshold = self.suppression_threshold
+        if table is Table.TOTAL and threshold is not None:
+            return _selection_aware_covered(self._noise, threshold, sizes)
+        return self.error(Number.TOTAL, table, sizes).covered[USUAL]
+
+    @cached_property
+    def margin_fails_up_to(self) -> int | None:
+        """The largest true size whose lone totals, if shown, are within their 95 % margin less often than that.
+
+        With m the margin: at n > T at least half of the noise is shown, so that the share beyond m is at most twice its
+        share of all noise. Below, that share grows as n falls, so that every smaller size fails too.
+        """
+        if self.suppression_threshold is None:
+            return None
+        sizes = np.arange(max(self.suppression_threshold, 0) + 1)
+        fails = self.error(Number.TOTAL, Table.TOTAL, sizes).covered[USUAL] < float(CONFIDENCES[USUAL])
+        return int(np.flatnonzero(fails)[-1]) if fails.any() else None
+
     def _combined_share(self, table: Table) -> Fraction:
         """The weight of the published total; the rest is that of the stage-1 total."""
         own = self._noise.sum_of(table.cells).variance()
@@ -102,7 +127,7 @@ class LevelTheory:
 
     def has_combined(self, table: Table) -> bool:
         """A total that underwent suppression is not combined, and a total-only group has one total."""
-        return self._is_adaptive and not (table is Table.TOTAL and self.suppression_threshold is not None)
+        return self._is_adaptive and not self.is_selected(table)
 
     def _combined(self, table: Table, sizes: Sizes) -> ErrorTheory:
         """The stage-1 total chose the table, so its noise is known to lie between two thresholds."""
@@ -118,6 +143,19 @@ class LevelTheory:
         own = sum_of_draws(self._noise, table.cells)
         squares = share**2 * own.variance + (1 - share) ** 2 * square
         return replace(_unknown(len(sizes)), mean=(1 - share) * mean, square=squares)
+
+
+def _selection_aware_covered(noise: Noise, threshold: int, sizes: Sizes) -> Floats:
+    """Both ends of the interval rise with the total, so the totals whose interval holds a size are neighbours."""
+    reach = sum_of_draws(noise, 1).reach
+    near = np.minimum(sizes, threshold + 3 * reach)  # so far above T the interval is that of the margin of error
+    totals = np.arange(threshold + 1, threshold + 4 * reach + 1)
+    low, high = SelectionAwareIntervals(noise, threshold, CONFIDENCES[USUAL]).of(totals)
+    first = threshold + 1 + np.searchsorted(high, near)  # the least total whose interval reaches up to the size
+    end = threshold + 1 + np.searchsorted(low, near, side="right")  # the least one whose interval begins above it
+    tails = FloatTails(noise)
+    holding = tails.at_least(first - near) - tails.at_least(end - near)
+    return np.asarray(np.maximum(holding, 0.0) / tails.at_least(threshold + 1 - near))
 
 
 def _unknown(sizes: int) -> ErrorTheory:

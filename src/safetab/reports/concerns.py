@@ -121,7 +121,7 @@ def _thresholds_within_noise(release: ReleaseSummary) -> Iterator[Concern]:
         yield Concern(
             Urgency.LOOK,
             f"{_levels(len(where))} where the suppression threshold is within the noise",
-            "The smallest totals that are published there cannot be told from zero.",
+            f"More than {float(50 * (1 - release.confidence)):.10g}% of empty groups are published there, on average.",
             tuple(where),
         )
 
@@ -157,20 +157,17 @@ def _many_empty(release: ReleaseSummary) -> Iterator[Concern]:
         )
 
 
-def _wide_margins(release: ReleaseSummary) -> Iterator[Concern]:
-    wide = _by_level(release, lambda level: int(level.precision[TOTALS, :, -1].sum()))
-    everything = sum(int(level.precision[TOTALS].sum()) for level in release.levels)
-    if wide:
-        count = sum(counted for _, counted in wide)
+def _totals_that_may_be_zero(release: ReleaseSummary) -> Iterator[Concern]:
+    found = _by_level(release, lambda level: level.totals_that_may_be_zero)
+    everything = sum(level.shown_totals for level in release.levels)
+    if found:
+        count = sum(counted for _, counted in found)
         yield Concern(
             Urgency.LOOK,
-            f"{count:,} totals have a margin of error above the total itself",
-            f"That is {percent(count, everything)} of all published totals. They say that a group is small, and not how"
-            " small.",
-            tuple(
-                f"{level_name(level.facts)}: {counted:,} of {int(level.precision[TOTALS].sum()):,}"
-                for level, counted in wide
-            ),
+            f"{count:,} published totals may be zero",
+            f"That is {percent(count, everything)} of all published totals: their interval at {release.confidence_text}"
+            " reaches down to zero. They say that a group is small, and not whether anybody is in it.",
+            tuple(f"{level_name(level.facts)}: {counted:,} of {level.shown_totals:,}" for level, counted in found),
         )
 
 
@@ -254,7 +251,7 @@ _LOOKS: tuple[Callable[[ReleaseSummary], Iterable[Concern]], ...] = (
     _no_suppression,
     _thresholds_within_noise,
     _many_empty,
-    _wide_margins,
+    _totals_that_may_be_zero,
     _negative,
     _alone_above_partner,
     _clamped,

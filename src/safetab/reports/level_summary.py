@@ -27,9 +27,11 @@ from safetab.spec.published_lines import TOTAL_TABLE_ID
 from safetab.spec.tables import Stage, Table
 from safetab.tabulation.measurements import TABLES
 
-RELATIVE_MARGINS = (5, 10, 25, 50, 100)
-"""In percent: a number is in the first class whose share of it its margin of error is within, or in none of them."""
-CLASSES = len(RELATIVE_MARGINS) + 1
+RELATIVE_MARGINS = (5, 10, 25, 50)
+"""In percent: a number is in the first class whose share of it holds the distance to either end of its interval."""
+CLASSES = len(RELATIVE_MARGINS) + 2
+MAY_BE_ZERO = CLASSES - 1
+"""The last class: numbers that a true zero does not contradict. The one before has the others that are wider."""
 
 TOTALS, CELLS = 0, 1
 """Which numbers of a table are looked at: its total, or its cells (one sex, one range of ages)."""
@@ -37,7 +39,9 @@ TOTALS, CELLS = 0, 1
 _SHOWN = [STATUSES.index(PUBLISHED), STATUSES.index(COPIED)]
 _ROWS_AT_ONCE = 1 << 17
 _TEXTS = ("region_id", "iteration_code", "table", "table_id", "status", "rule")
-_NUMBERS = ("count", "unclamped_count", "unclamped_margin_of_error", "interval_low", "noise_draws")
+_NUMBERS = (
+    "count", "unclamped_count", "unclamped_margin_of_error", "interval_low", "interval_high", "noise_draws",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +52,9 @@ class LevelSummary:
     entities: int
     rows: int
     groups: NDArray[np.int64]  # by iteration, STATUSES and TABLES
-    precision: NDArray[np.int64]  # numbers that are shown, by TOTALS or CELLS, TABLES and class of relative margin
+    precision: NDArray[np.int64]  # numbers that are shown, by TOTALS or CELLS, TABLES and class of precision
     negative: NDArray[np.int64]  # numbers below 0, by TOTALS or CELLS
     ruled: NDArray[np.int64]  # numbers that a rule acted on, by RULES
-    reaching_zero: int  # totals that nobody at all would not contradict
     pairs: Pairs
 
     @property
@@ -86,6 +89,14 @@ class LevelSummary:
     def shown_groups(self) -> int:
         """Groups with a total that everybody can read, wherever it was measured, of those that are tabulated here."""
         return int(self._tabulated[_SHOWN].sum())
+
+    @property
+    def shown_totals(self) -> int:
+        return int(self.precision[TOTALS].sum())
+
+    @property
+    def totals_that_may_be_zero(self) -> int:
+        return int(self.precision[TOTALS, :, MAY_BE_ZERO].sum())
 
     def of_kind(self, kind: IterationKind) -> KindSummary:
         is_kind = np.array([one.kind is kind for one in self.facts.iterations], dtype=np.bool_)
@@ -147,7 +158,6 @@ class _Tally:
         self._precision = np.zeros(2 * len(TABLES) * CLASSES, dtype=np.int64)
         self._negative = np.zeros(2, dtype=np.int64)
         self._ruled = np.zeros(len(RULES), dtype=np.int64)
-        self._reaching_zero = 0
         self._rows = 0
         self._pairs = PairTally(release.universe, facts)
 
@@ -159,20 +169,15 @@ class _Tally:
         is_total = batch["table_id"].dictionary.index(TOTAL_TABLE_ID).as_py() == _indices(batch["table_id"])
         is_shown = status != STATUSES.index(WITHHELD)
         is_cell = (batch["noise_draws"].to_numpy() == 1) & ~is_total
-        count, low = (_numbers(batch, column) for column in ("count", "interval_low"))
-        unclamped, margin = (_numbers(batch, column) for column in ("unclamped_count", "unclamped_margin_of_error"))
+        count, precision = _numbers(batch, "count"), precision_classes(batch)
         self._rows += len(batch)
         code = (iteration * len(STATUSES) + status) * len(TABLES) + table
         self._groups += np.bincount(code[is_total], minlength=len(self._groups))
         self._ruled += np.bincount(rule[rule >= 0], minlength=len(self._ruled))
-        relative = sum((100 * margin > limit * unclamped).astype(np.int64) for limit in RELATIVE_MARGINS)
         for sort, is_sort in ((TOTALS, is_total & is_shown), (CELLS, is_cell & is_shown)):
-            place = ((sort * len(TABLES)) + table) * CLASSES + relative
+            place = ((sort * len(TABLES)) + table) * CLASSES + precision
             self._precision += np.bincount(place[is_sort], minlength=len(self._precision))
             self._negative[sort] += int((count[is_sort] < 0).sum())
-        has_interval = np.asarray(batch["interval_low"].is_valid())
-        reaches = np.where(has_interval, low == 0, unclamped <= margin)
-        self._reaching_zero += int((reaches & is_total & is_shown).sum())
         ids = batch["region_id"]
         region = np.array(ids.dictionary.to_pylist(), dtype=np.int64)[_indices(ids)]
         chosen = is_total & is_shown
@@ -187,9 +192,23 @@ class _Tally:
             precision=self._precision.reshape(2, len(TABLES), CLASSES),
             negative=self._negative,
             ruled=self._ruled,
-            reaching_zero=self._reaching_zero,
             pairs=self._pairs.pairs(),
         )
+
+
+def precision_classes(batch: pa.RecordBatch) -> NDArray[np.int64]:
+    """How near to each number the truth is, at the release's confidence.
+
+    By the selection-aware interval of a total that passed suppression, since smaller ones are not shown; any other
+    number has its margin of error on both sides.
+    """
+    number, margin = (_numbers(batch, column) for column in ("unclamped_count", "unclamped_margin_of_error"))
+    is_selected = np.asarray(batch["interval_low"].is_valid())
+    low = np.where(is_selected, _numbers(batch, "interval_low"), number - margin)
+    high = np.where(is_selected, _numbers(batch, "interval_high"), number + margin)
+    farthest = np.maximum(number - low, high - number)
+    classes = sum((100 * farthest > limit * number).astype(np.int64) for limit in RELATIVE_MARGINS)
+    return np.where(low <= 0, MAY_BE_ZERO, classes)
 
 
 def _looked_up(batch: pa.RecordBatch, column: str, positions: Mapping[str, int]) -> NDArray[np.int64]:

@@ -1,17 +1,17 @@
-"""How far the numbers can be trusted: margins relative to size, and published groups that may be empty."""
+"""How far the numbers can be trusted: intervals relative to size, and published groups that may be empty."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from safetab.reports.level_summary import CELLS, RELATIVE_MARGINS, TOTALS, LevelSummary
+from safetab.reports.level_summary import CELLS, MAY_BE_ZERO, RELATIVE_MARGINS, TOTALS, LevelSummary
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import bar, legend, level_table, paragraphs
 from safetab.reports.release_summary import ReleaseSummary
-from safetab.reports.wording import NOTHING, TABLE_NAMES, percent, rounded_up
+from safetab.reports.wording import NOTHING, TABLE_NAMES, level_name, percent, rounded_up
 from safetab.tabulation.measurements import TABLES
 
-CLASS_NAMES = (*(f"within {limit}%" for limit in RELATIVE_MARGINS), "wider than the number")
+CLASS_NAMES = (*(f"within {limit}%" for limit in RELATIVE_MARGINS), "wider, but above zero", "may be zero")
 _TEN_PERCENT, _HALF = RELATIVE_MARGINS.index(10), RELATIVE_MARGINS.index(50)
 
 
@@ -20,15 +20,39 @@ def precision_section(release: ReleaseSummary) -> Markup:
     return joined(
         [
             paragraphs(
-                f"Every number carries noise of a known size. Its margin of error, at {confidence}, is set beside the"
-                " number here: a total of 200 with a margin of 10 is known within 5%. Noise has the same size whether"
-                " a group is large or small, so small groups are known less well."
+                f"Every number carries noise of a known size. How far the truth may be from it, at {confidence}, is set"
+                " beside the number here: a total of 200 whose true size is from 190 to 210 is known within 5%. Noise"
+                " has the same size whether a group is large or small, so small groups are known less well.",
+                "A total that passed suppression is judged by its selection-aware interval, which accounts for smaller"
+                " totals not being shown; every other number by its margin of error, on both sides. A number whose"
+                " interval reaches down to zero is in the last class, however narrow its margin of error is.",
+                *_that_may_be_zero(release),
             ),
             legend(CLASS_NAMES, "p"),
-            _chart(release, "Totals: margin of error relative to the total", TOTALS),
-            _chart(release, "Cells of sex by age: margin of error relative to the cell", CELLS),
+            _chart(release, "Totals: how far the truth may be, relative to the total", TOTALS),
+            _chart(release, "Cells of sex by age: how far the truth may be, relative to the cell", CELLS),
         ]
     )
+
+
+def _that_may_be_zero(release: ReleaseSummary) -> list[str]:
+    """How many published groups may be empty, and the level below state with the most of them."""
+    below = [level for level in release.levels if level.facts.geography.is_substate]
+    if not any(level.totals_that_may_be_zero for level in release.levels):
+        return []
+    sentence = (
+        f"{_how_many(release.levels)} published totals may be zero, and their groups empty. Below state level it is"
+        f" {_how_many(below)}"
+    )
+    most = max(below, key=lambda level: level.totals_that_may_be_zero, default=None)
+    if most is not None and most.totals_that_may_be_zero:
+        sentence += f", and the most are in {level_name(most.facts)}: {_how_many([most])}"
+    return [f"{sentence}."]
+
+
+def _how_many(levels: Sequence[LevelSummary]) -> str:
+    may_be_zero = sum(level.totals_that_may_be_zero for level in levels)
+    return f"{may_be_zero:,} of {sum(level.shown_totals for level in levels):,}"
 
 
 def _chart(release: ReleaseSummary, caption: str, sort: int) -> Markup:
@@ -38,9 +62,9 @@ def _chart(release: ReleaseSummary, caption: str, sort: int) -> Markup:
         if not count:
             return None
         within = [percent(sum(classes[: limit + 1]), count) for limit in (_TEN_PERCENT, _HALF)]
-        return [bar(classes, CLASS_NAMES, "p"), f"{count:,}", *within]
+        return [bar(classes, CLASS_NAMES, "p"), f"{count:,}", *within, percent(classes[MAY_BE_ZERO], count)]
 
-    headings = ("share of numbers by relative margin", "numbers", "within 10%", "within 50%")
+    headings = ("share of numbers by precision", "numbers", "within 10%", "within 50%", "may be zero")
     return element("div", level_table(release, caption, headings, cells), class_="chart")
 
 
@@ -48,8 +72,8 @@ def precision_appendix(release: ReleaseSummary) -> Markup:
     """The same, in numbers, by level and table."""
     parts = []
     for sort, caption in (
-        (TOTALS, "Totals by relative margin, level and table"),
-        (CELLS, "Cells of sex by age by relative margin, level and table"),
+        (TOTALS, "Totals by precision, level and table"),
+        (CELLS, "Cells of sex by age by precision, level and table"),
     ):
         for table in TABLES:
             if any(level.precision[sort, TABLES.index(table)].any() for level in release.levels):
@@ -76,7 +100,7 @@ def empty_section(release: ReleaseSummary) -> Markup:
             f"{level.own_groups:,}",
             NOTHING if threshold is None else f"{threshold:,}",
             bound,
-            f"{level.reaching_zero:,}",
+            f"{level.totals_that_may_be_zero:,}",
         ]
 
     headings = (
