@@ -100,7 +100,7 @@ def test_every_engine_finds_the_same_broken_rules(column: str, value: str, tmp_p
     inputs = read_inputs(world.parameters, world.data).require()
     findings = [make(inputs, tmp_path).check() for make in (duckdb_engine, plain_engine)]
     assert findings[0] == findings[1]
-    assert "3 rows are not so" in str(findings[0][0])
+    assert "3 rows break this rule" in str(findings[0][0])
 
 
 @pytest.mark.parametrize("line", ["1|2", "|" * 17, "x" * 100])
@@ -111,7 +111,7 @@ def test_every_engine_finds_rows_of_another_shape(line: str, tmp_path: Path) -> 
     inputs = read_inputs(world.parameters, world.data).require()
     for make in (duckdb_engine, plain_engine):
         (finding,) = make(inputs, tmp_path).check()
-        assert finding.message == "a row must have 17 fields: 2 rows are not so."
+        assert finding.message == "a row must have 17 fields. 2 rows break this rule."
 
 
 @pytest.mark.parametrize("make", [duckdb_engine, plain_engine])
