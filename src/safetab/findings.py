@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Generic, TypeVar
 
@@ -17,12 +17,16 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong or worth a look: in which file, where in it, what, and what to do."""
+    """One thing that is wrong or worth a look: in which file, where in it, what, and what to do.
+
+    `rows` says which rows of the person records it is about, by line or row number: for the confidential log alone.
+    """
 
     severity: Severity
     file: str
     where: str
     message: str
+    rows: str = field(default="", repr=False, compare=False)
 
     @property
     def is_error(self) -> bool:
@@ -39,8 +43,8 @@ class FindingsOf:
         self.file = file
         self._findings: list[Finding] = []
 
-    def error(self, where: str, message: str) -> None:
-        self._findings.append(Finding(Severity.ERROR, self.file, where, message))
+    def error(self, where: str, message: str, rows: str = "") -> None:
+        self._findings.append(Finding(Severity.ERROR, self.file, where, message, rows))
 
     def warning(self, where: str, message: str) -> None:
         self._findings.append(Finding(Severity.WARNING, self.file, where, message))
@@ -55,11 +59,12 @@ class FindingsOf:
 
 
 class InvalidInput(Exception):  # noqa: N818 - the name is the sentence: the input is invalid
-    """What was given is at fault; `findings` says all of it."""
+    """What was given is at fault; `findings` says all of it, and `advice` where more about them is to be found."""
 
-    def __init__(self, findings: Iterable[Finding]) -> None:
+    def __init__(self, findings: Iterable[Finding], advice: str = "") -> None:
         self.findings = tuple(findings)
-        super().__init__(described(self.findings))
+        self.advice = advice
+        super().__init__("\n".join(filter(None, (described(self.findings), advice))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime
 import errno
-import resource
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from safetab.disk_space import described_needs, disk_needs, require_room
 from safetab.engines.counting_engine import CountingEngine, EngineSettings, MiscountedPersons
 from safetab.engines.counting_place import CountingPlace, Persons
 from safetab.engines.duckdb_place import DuckDbPlace
+from safetab.engines.known_lists import KnownLists
 from safetab.failures import RunFailed
 from safetab.findings import Checked, Finding, InvalidInput, Severity
 from safetab.mechanisms.random_bits import AddressedBits
@@ -92,7 +92,6 @@ def run_files(
     Raises InvalidInput if what was given is at fault, RunFailed if the run itself failed.
     """
     options = options or RunOptions()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold the key and the persons
     out = whole_path(out)
     kept = (parameters, data, options.temporary_folder)
     refused = output_findings(out, kept, overwrite=options.overwrite) + refused_options(data, options)
@@ -102,7 +101,8 @@ def run_files(
         raise InvalidInput(refused)
     with (
         failures_told(),
-        _log_of(out, options) as log,
+        _opened_log(options.log_of(out)) as log,
+        findings_logged(log),
         own_errors_logged(log),
         pyarrow_threads(options.threads),
         counting_place(options, log.write) as place,
@@ -116,7 +116,7 @@ def run_files(
             spending.look()
         _require_disk(inputs, place, out, options, times)
         with checked_engine(checked, place, times) as (warnings, engine):
-            log.write("validation passed")
+            _log_passed(log, warnings)
             times.step("Counting the persons of each state", 1)
             people = engine.prepare()
             times.advance()
@@ -134,16 +134,22 @@ def validate_files(
     """Checks everything that was given, every person included; returns the warnings, raises InvalidInput for errors."""
     options, progress = options or RunOptions(), progress or NoProgress()
     refused = refused_options(data, options)
+    if options.confidential_log is not None:
+        refused += refused_log(options.confidential_log, (parameters, data))
     if refused:
         raise InvalidInput(refused)
     with (
         failures_told(),
-        own_errors_logged(None),
+        _opened_log(options.confidential_log) if options.confidential_log else nullcontext() as log,
+        findings_logged(log),
+        own_errors_logged(log),
         pyarrow_threads(options.threads),
-        counting_place(options) as place,
+        counting_place(options, log.write if log else lambda _: None) as place,
     ):
         checked = _public_inputs(parameters, data, options, progress, place)
         with checked_engine(checked, place, progress) as (warnings, _):
+            if log:
+                _log_passed(log, warnings)
             return warnings
 
 
@@ -178,13 +184,17 @@ def read_inputs(
 def _public_inputs(
     parameters: Path, data: Path, options: RunOptions, progress: Progress, place: CountingPlace
 ) -> Checked[Inputs]:
-    """Has a value; raises InvalidInput, warnings included, if there is none."""
+    """Has a value; raises InvalidInput if there is none, with what can still be judged of the person records."""
     progress.step("Reading the public files", 1)
     checked = read_inputs(parameters, data, options.empty_blocks, place)
-    refused = () if checked.value is None else refused_plan(checked.value.plan, data, options)
-    if checked.value is None or refused:
-        raise InvalidInput(checked.findings + refused)
     progress.advance()
+    if checked.value is None:
+        progress.step("Checking what can be checked of the person records", 0)
+        known = KnownLists.readable(parameters, place.geography_folder(data).value)
+        raise InvalidInput((*checked.findings, *place.judge(data, known, progress.advance)))
+    refused = refused_plan(checked.value.plan, data, options)
+    if refused:
+        raise InvalidInput(checked.findings + refused)
     return checked
 
 
@@ -265,15 +275,45 @@ def _tabulated(
 
 
 @contextmanager
-def _log_of(out: Path, options: RunOptions) -> Iterator[ConfidentialLog]:
-    path = options.log_of(out)
+def _opened_log(path: Path) -> Iterator[ConfidentialLog]:
     try:
         log = ConfidentialLog(path)
     except OSError:
-        message = "the confidential log can't be written there. Give another --confidential-log."
+        message = "the confidential log can't be written there: it must be a file, or be made one, and no link."
         raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)]) from None
     with log:
         yield log
+
+
+def _log_passed(log: ConfidentialLog, warnings: Iterable[Finding]) -> None:
+    _log_findings(log, warnings)
+    log.write("validation passed")
+
+
+def _log_findings(log: ConfidentialLog, findings: Iterable[Finding]) -> None:
+    for finding in findings:
+        text = (
+            f"{finding.severity.value} in {finding.file}: {finding}{f' Rows: {finding.rows}' if finding.rows else ''}"
+        )
+        log.write(text.replace("\n", "\\n"))  # a value can't forge a line
+
+
+@contextmanager
+def findings_logged(log: ConfidentialLog | None) -> Iterator[None]:
+    """Findings go to the confidential log, with line numbers; the terminal is told where these are."""
+    try:
+        yield
+    except InvalidInput as invalid:
+        if log is not None:
+            _log_findings(log, invalid.findings)
+        if not any(finding.rows for finding in invalid.findings):
+            raise
+        advice = (
+            "To find these rows, give a file for their line numbers: safetab validate --confidential-log FILE ..."
+            if log is None
+            else f"Which rows these are, by line or row number, is in {log.path}."
+        )
+        raise InvalidInput(invalid.findings, advice) from None
 
 
 @contextmanager

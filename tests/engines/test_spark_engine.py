@@ -7,12 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.engines.test_engine_contract import BROKEN_PEOPLE, COLUMNS
-from tests.person_forms import PERSON_FORMS, people_of
+from tests.person_forms import PERSON_FORMS, parquet_of_integers, people_of, split
 from tests.random_worlds import RandomWorld, write_random_world
+from tests.system.test_nobody import EMPTY_FORMS, emptied
 
-from safetab.engines.counting_engine import MiscountedPersons
+from safetab.engines.counting_engine import EngineSettings, MiscountedPersons
+from safetab.engines.duckdb_place import DuckDbPlace
+from safetab.engines.known_lists import KnownLists
 from safetab.engines.person_location import PersonLocation
 from safetab.engines.plain_engine import PlainEngine
+from safetab.engines.spark_options import SparkOptions
 from safetab.pipeline import Inputs, read_inputs
 from safetab.readers.person_files import person_file_names
 from safetab.spec.tables import SEX_BY_AGE_TABLES
@@ -129,17 +133,72 @@ def test_rows_of_another_shape_and_of_no_text_are_found(session, tmp_path: Path)
         file.write(b"1|2\n" + b"|" * 17 + b"\n" + b"|".join([b"\xff"] * 17) + b"\n\n\n")
     findings = spark_engine(session, world, read_inputs(world.parameters, world.data).require()).check()
     assert [finding.message for finding in findings] == [
-        "a row must have 17 fields: 2 rows are not so.",
-        "must be UTF-8 text: 1 row is not so.",
+        "a row must have 17 fields. 2 rows break this rule.",
+        "a row must be UTF-8 text. 1 row breaks this rule.",
     ]
 
 
-def test_an_empty_pass_is_an_error(session, tmp_path: Path) -> None:
+@pytest.mark.parametrize("write", EMPTY_FORMS)
+def test_nobody_is_counted_as_zeros(session, write, tmp_path: Path) -> None:
+    world = emptied(write_random_world(tmp_path / "world", 3), write)
+    inputs = read_inputs(world.parameters, world.data).require()
+    engine = spark_engine(session, world, inputs)
+    findings = engine.check()
+    assert findings == PlainEngine(inputs.persons, inputs.files).check()
+    assert [finding.is_error for finding in findings] == [False, False]
+    assert set(engine.prepare().values()) == {0}
+    for level in inputs.plan.levels:
+        assert len(engine.totals(level).places) == 0
+        (cells,) = engine.cells(level, {SEX_BY_AGE_TABLES[0]: np.arange(3)}).values()
+        assert not cells.confidential_counts.any()
+    engine.close()
+
+
+def test_an_empty_pass_is_a_warning(session, tmp_path: Path) -> None:
     world = write_random_world(tmp_path / "world", 3)
     inputs = read_inputs(world.parameters, world.data).require()
     PERSON_FORMS[0](world.data, [row for row in people_of(world) if row.split("|")[3] != "72"])
     (finding,) = spark_engine(session, world, inputs).check()
-    assert finding.message == "nobody is in a state of the PR pass."
+    assert not finding.is_error
+    assert finding.message == "nobody is in a state of the PR pass: its counts are 0 before noise."
+
+
+@pytest.mark.parametrize(
+    ("write", "rows"),
+    [(split, "1 in part-3.txt, 2 in part-4.txt"), (parquet_of_integers, "2 in a.parquet, 1 in b.parquet")],
+)
+def test_the_files_of_bad_rows_are_told(session, write, rows: str, tmp_path: Path) -> None:
+    """Spark knows no line numbers; it does know files."""
+    world = write_random_world(tmp_path / "world", 3)
+    people = people_of(world)
+    (world.data / "person-records.txt").unlink()
+    for row in (3, 4, 39):
+        people[row] = f"116|{people[row].partition('|')[2]}"
+    write(world.data, people)
+    (finding,) = spark_engine(session, world, read_inputs(world.parameters, world.data).require()).check()
+    assert finding.message == "must be an age from 0 to 115. 3 rows break this rule."
+    assert finding.rows == rows
+
+
+def test_rows_are_judged_by_what_is_known(session, tmp_path: Path, monkeypatch) -> None:
+    """Without a list of blocks or codes only their form counts, as for the engine of one machine."""
+    from safetab.engines.spark.spark_place import SparkPlace  # noqa: PLC0415
+
+    world = write_random_world(tmp_path / "world", 3)
+    people = [row.split("|") for row in people_of(world)]
+    for row, (column, value) in {1: (0, "116"), 2: (3, "x"), 3: (6, "9999"), 4: (8, "1001"), 5: (8, "12")}.items():
+        people[row][column] = value
+    PERSON_FORMS[0](world.data, ["|".join(row) for row in people])
+    monkeypatch.setattr(SparkPlace, "_session", session)
+    local = DuckDbPlace(EngineSettings(tmp_path), pytest.fail)
+    spark = SparkPlace(SparkOptions(), EngineSettings(tmp_path), pytest.fail)
+    for damaged in (None, "race-and-ethnicity-codes.txt", "config.json"):
+        if damaged is not None:
+            (world.parameters / damaged).unlink()
+        known = KnownLists.readable(world.parameters, world.data)
+        findings = spark.judge(world.data, known, lambda _: None)
+        assert findings == local.judge(world.data, known, lambda _: None)
+        assert len(findings) == {None: 4, "race-and-ethnicity-codes.txt": 4, "config.json": 3}[damaged]
 
 
 @pytest.mark.parametrize(

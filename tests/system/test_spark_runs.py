@@ -226,7 +226,7 @@ except InvalidInput as invalid:
     print(invalid)
 """
     told = run_program(cluster, given + program)
-    assert "QAGE: must be an age from 0 to 115: 1 row is not so." in told
+    assert "QAGE: must be an age from 0 to 115. 1 row breaks this rule." in told
     assert SECRET not in told
     assert not any(SECRET.encode() in path.read_bytes() for path in cluster.folder.rglob("*") if path.is_file())
 

@@ -30,3 +30,12 @@ def test_blank_lines_are_found_whatever_the_blocks(
     monkeypatch.setattr(text_tables._blocks, "__defaults__", (block_bytes,))
     assert text_tables.blank_lines_at_the_end(path) == at_the_end
     assert text_tables.has_blank_line_inside(path) == is_inside
+
+
+@pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 1000])
+def test_the_lines_that_are_blank_are_named_whatever_the_blocks(block_bytes: int, tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "table.txt"
+    path.write_bytes(b"a|b\r\n\r\n\n1|2\n3|4\n\n5|6\n\n\n")
+    monkeypatch.setattr(text_tables._blocks, "__defaults__", (block_bytes,))
+    assert text_tables.blank_lines_inside(path, 100) == (3, [2, 3, 6])
+    assert text_tables.blank_lines_inside(path, 1) == (3, [2])

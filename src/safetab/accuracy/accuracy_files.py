@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 import os
-import resource
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,11 +18,18 @@ from safetab.accuracy.assess import Assessment, Repetition, assess
 from safetab.accuracy.comparison import comparison_table
 from safetab.accuracy.page import AssessedData, accuracy_page
 from safetab.accuracy.rows import accuracy_table
-from safetab.counting_places import counting_place
+from safetab.counting_places import counting_place, forbid_memory_dumps
 from safetab.findings import Finding, FindingsOf, InvalidInput
 from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
 from safetab.outputs.output_folder import output_findings, whole_output
-from safetab.pipeline import checked_engine, failures_told, own_errors_logged, pyarrow_threads, read_inputs
+from safetab.pipeline import (
+    checked_engine,
+    failures_told,
+    findings_logged,
+    own_errors_logged,
+    pyarrow_threads,
+    read_inputs,
+)
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.progress import NoProgress, Progress
 from safetab.readers.person_files import is_synthetic
@@ -65,13 +71,13 @@ def accuracy_files(
     Proof: docs/privacy.md#accuracy. Raises InvalidInput if what was given is at fault, RunFailed if the machine is.
     """
     progress, options = progress or NoProgress(), request.options
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold the persons
+    forbid_memory_dumps()
     out = whole_path(out)
     refused = _refused(parameters, data, out, request)
     if refused:
         raise InvalidInput(refused)
     given = {GIVEN: parameters} | ({OTHER: request.against} if request.against is not None else {})
-    with failures_told(), own_errors_logged(None), pyarrow_threads(options.threads):
+    with failures_told(), findings_logged(None), own_errors_logged(None), pyarrow_threads(options.threads):
         assessed, warnings = {}, tuple[Finding, ...]()
         for name, one in given.items():
             assessed[name], found = _assessed(one, data, request, progress)

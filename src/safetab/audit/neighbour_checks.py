@@ -32,6 +32,7 @@ NEIGHBOURS: Mapping[str, tuple[worlds.Person, ...]] = {
     "one code eight times": worlds.ONE_CODE_EIGHT_TIMES,
     "moved to Puerto Rico": worlds.MOVED_TO_PUERTO_RICO,
 }
+SOMEBODY_WHERE_NOBODY_WAS = "the first person of Puerto Rico"
 ONE_PERSON, REPLAY, NO_TRACE = "one person", "equal numbers, equal bytes", "suppressed groups leave no trace"
 _LESS = 7
 
@@ -68,15 +69,22 @@ def neighbour_checks(folder: Path, key: bytes | None = None) -> Iterator[Verdict
     base = audited_run(folder / "base", worlds.POPULATION, key)
     for number, (name, people) in enumerate(NEIGHBOURS.items()):
         neighbour = audited_run(folder / f"neighbour-{number}", people, key, base.record)
-        yield _one_person(name, base.record, neighbour.record)
-        faults = different_files(base.released, neighbour.released)
-        yield verdict(f"{REPLAY}: {name}", faults, f"{len(base.released)} files, the log among them")
+        yield from _compared(name, base, neighbour)
+    nobody = audited_run(folder / "nobody", worlds.NOBODY_IN_PUERTO_RICO, key)
+    somebody = audited_run(folder / "somebody", worlds.ONE_PERSON_IN_PUERTO_RICO, key, nobody.record)
+    yield from _compared(SOMEBODY_WHERE_NOBODY_WAS, nobody, somebody)
     change, altered = _lower_suppressed_numbers(base)
     again = audited_run(folder / "suppressed", worlds.POPULATION, key, base.record, change)
     faults = different_files(base.released, again.released)
     if not altered:
         faults.append("nothing was suppressed, so nothing was tried")
     yield verdict(NO_TRACE, faults, f"other noisy numbers for {altered} suppressed groups")
+
+
+def _compared(name: str, base: AuditedRun, neighbour: AuditedRun) -> Iterator[Verdict]:
+    yield _one_person(name, base.record, neighbour.record)
+    faults = different_files(base.released, neighbour.released)
+    yield verdict(f"{REPLAY}: {name}", faults, f"{len(base.released)} files, the log among them")
 
 
 def different_files(one: Release, other: Release) -> list[str]:

@@ -18,6 +18,7 @@ from safetab.cli.options import (
     Dataset,
     EmptyBlocks,
     Engine,
+    FindingsLog,
     GeographyAt,
     LogFile,
     Memory,
@@ -99,6 +100,7 @@ def validate(  # noqa: PLR0913, PLR0917 - the options of the command
     memory: Memory = "4GB",
     threads: Threads = 2,
     temp: Temp = None,
+    confidential_log: FindingsLog = None,
     spark_master: SparkMaster = None,
     spark_conf: SparkConf = None,
     persons: PersonsAt = None,
@@ -107,7 +109,8 @@ def validate(  # noqa: PLR0913, PLR0917 - the options of the command
     """Check everything that is given and tell all that is wrong, at once.
 
     Checks config.json, the lists of codes and iterations, the geography,
-    and every row of the person records. Shows no value of a record.
+    and every row of the person records. Shows no value of a record;
+    with --confidential-log the curator gets the line numbers.
     """
     from safetab.cli.messages import show_findings, told_by_exit_code
     from safetab.cli.terminal_progress import TerminalProgress
@@ -121,6 +124,7 @@ def validate(  # noqa: PLR0913, PLR0917 - the options of the command
             memory=memory,
             threads=threads,
             temporary_parent=temp,
+            confidential_log=confidential_log,
             spark=SparkOptions(spark_master, tuple(spark_conf or ()), persons, geography),
         )
         warnings = validate_files(parameters, data, options, progress)

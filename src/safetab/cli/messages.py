@@ -27,6 +27,8 @@ def told_by_exit_code() -> Iterator[None]:
         yield
     except InvalidInput as invalid:
         show_findings(invalid.findings)
+        if invalid.advice:
+            sys.stderr.write(f"{printable(invalid.advice)}\n")
         raise typer.Exit(ExitCode.INVALID_INPUT) from None
     except RunFailed as failed:
         sys.stderr.write(f"The run failed: {printable(str(failed))}\n")

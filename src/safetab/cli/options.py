@@ -30,6 +30,10 @@ Temp = Annotated[
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it is there.")]
 LogFile = Annotated[Path | None, typer.Option(help="The curator's log. Default: OUT.confidential.log beside OUT.")]
+FindingsLog = Annotated[
+    Path | None,
+    typer.Option("--confidential-log", help="The curator's log: line numbers of rows that break a rule, no values."),
+]
 SparkMaster = Annotated[
     str | None, typer.Option(metavar="URL", help="Where Spark runs, with --engine spark. Default: local[THREADS].")
 ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 from safetab.engines.counting_engine import CountingEngine
+from safetab.engines.known_lists import KnownLists
 from safetab.engines.person_location import PersonLocation
-from safetab.findings import Checked
+from safetab.findings import Checked, Finding
 from safetab.planning.planner import PublicFiles
 from safetab.readers.table_files import TableFiles
 
@@ -28,6 +30,9 @@ class CountingPlace(Protocol):
 
     def engine(self, persons: Persons, files: PublicFiles) -> CountingEngine:
         """The caller closes it."""
+
+    def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
+        """What is wrong with the rows, as far as it can be judged, where no engine can be made."""
 
     def close(self) -> None:
         """Once every engine is closed."""

@@ -5,8 +5,8 @@ The only module that imports duckdb. Its error messages quote values, so they go
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 
 import duckdb
 import numpy as np
@@ -17,8 +17,10 @@ from safetab.engines.array_counter import ArrayCounter
 from safetab.engines.counting_engine import EngineSettings, MiscountedPersons
 from safetab.engines.encoding import Encoding
 from safetab.engines.fingerprint import RecordFingerprint
+from safetab.engines.known_lists import KnownLists
 from safetab.engines.person_batches import PersonBatch, parquet_batches, person_batch, rows_of
 from safetab.engines.person_encoder import PersonEncoder
+from safetab.engines.person_judge import judge_rows
 from safetab.engines.person_source import parquet_files, parquet_source, text_source
 from safetab.engines.state_persons import StatePersons
 from safetab.failures import RunFailed
@@ -28,7 +30,7 @@ from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.readers.person_files import label_of
-from safetab.readers.person_rules import BrokenRules, text_of_value
+from safetab.readers.person_rules import report_empty_passes, text_of_value
 from safetab.readers.table_files import TableFiles, TableForm
 from safetab.spec.geography_levels import TabulationPass
 from safetab.spec.tables import Table
@@ -36,7 +38,7 @@ from safetab.spec.tables import Table
 Log = Callable[[str], None]
 
 _OUT_OF_MEMORY = "the database ran out of memory, or of room in --temp. Nothing was written. Give more with --memory."
-_REJECT_RULES = {"INVALID ENCODING": "must be UTF-8 text"}
+_UNREADABLE = "it can't be read: damaged, not what its ending says, or lines that end in different ways."
 
 
 class DuckDbEngine:
@@ -44,7 +46,7 @@ class DuckDbEngine:
 
     def __init__(self, persons: TableFiles, files: PublicFiles, settings: EngineSettings, log: Log) -> None:
         self._persons = persons
-        self._codes = files.lists.code_names
+        self._known = KnownLists.of_files(files)
         self._log = log
         self._encoding = Encoding(files)
         self._database = duckdb.connect()
@@ -66,40 +68,49 @@ class DuckDbEngine:
         self._counter = ArrayCounter(self._encoding, settings.threads)
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
-        """Reads the files once: every row is checked, and its person encoded and stored."""
+        """Reads the files once: every row is checked, and its person encoded and stored.
+
+        At the first row that breaks a rule it stops, and the files are read again for all rules and line numbers.
+        """
         findings = FindingsOf(label_of(self._persons))
-        encoder = PersonEncoder(self._encoding, self._codes, self._stored, text_of_value)
+        encoder = PersonEncoder(self._encoding, self._known.codes, self._stored, text_of_value)
         try:
             with self._errors_logged():
-                for batch in self._batches():
-                    encoder.add(batch)
-                    rows_done(rows_of(batch))
-                self._check_rejects(encoder.broken)
+                are_right = self._encode(encoder, rows_done)
         except (duckdb.Error, pa.ArrowException):
-            findings.error(
-                "", "it can't be read: damaged, not what its ending says, or lines that end in different ways."
-            )
+            findings.error("", _UNREADABLE)
+            with suppress(pa.ArrowException):
+                judge_rows(self._persons, self._known, findings, rows_done)
             return findings.findings
-        encoder.report_empty_passes(findings)
-        encoder.broken.report(findings)
-        self._people = encoder.people
+        if are_right:
+            report_empty_passes(encoder.people, findings)
+            self._people = encoder.people
+            return findings.findings
+        judge_rows(self._persons, self._known, findings, rows_done)
+        if not findings.has_errors:
+            raise MiscountedPersons("rows that break a rule were found, and no rule that they break.")
         return findings.findings
 
-    def _batches(self) -> Iterator[PersonBatch]:
+    def _encode(self, encoder: PersonEncoder, rows_done: Callable[[int], None]) -> bool:
+        """Whether all rows are right; if not, some may be left unread."""
+        with closing(self._batches()) as batches:
+            for batch in batches:
+                encoder.add(batch)
+                if not encoder.is_right:
+                    return False
+                rows_done(rows_of(batch))
+        return self._persons.form is TableForm.PARQUET or not self._has_rejects()
+
+    def _batches(self) -> Generator[PersonBatch]:
         if self._persons.form is TableForm.PARQUET:
             yield from parquet_batches(self._persons)
             return
         rows = self._database.sql(f"SELECT * FROM {text_source(self._persons, keep_rejects=True)}")  # noqa: S608
-        yield from map(person_batch, pa.RecordBatchReader.from_stream(rows))
+        with pa.RecordBatchReader.from_stream(rows) as reader:
+            yield from map(person_batch, reader)
 
-    def _check_rejects(self, broken: BrokenRules) -> None:
-        if self._persons.form is TableForm.PARQUET:
-            return
-        rejects = self._database.execute(
-            "SELECT file_id, line, min(error_type) FROM reject_errors GROUP BY file_id, line"
-        )
-        for _, _, error_type in rejects.fetchall():
-            broken.add(("", _REJECT_RULES.get(str(error_type), "a row must have 17 fields")), 1)
+    def _has_rejects(self) -> bool:
+        return bool(self._database.execute("SELECT 1 FROM reject_errors LIMIT 1").fetchall())
 
     def prepare(self) -> Mapping[TabulationPass, int]:
         counted = dict.fromkeys(self._people, 0)

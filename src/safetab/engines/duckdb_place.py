@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+
+import pyarrow as pa
 
 from safetab.engines.counting_engine import CountingEngine, EngineSettings
 from safetab.engines.counting_place import Persons
-from safetab.findings import Checked
+from safetab.engines.known_lists import KnownLists
+from safetab.engines.person_judge import judge_rows
+from safetab.findings import Checked, Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
-from safetab.readers.person_files import find_person_files, number_of_persons
+from safetab.readers.person_files import find_person_files, label_of, number_of_persons, readable_person_files
 from safetab.readers.table_files import TableFiles
 
 
@@ -34,6 +39,15 @@ class DuckDbPlace:
         from safetab.engines.duckdb_engine import DuckDbEngine  # noqa: PLC0415 - `import safetab` loads no engine
 
         return DuckDbEngine(_files(persons), files, self._settings, self._log)
+
+    def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
+        files = readable_person_files(data)
+        if files is None:
+            return ()
+        findings = FindingsOf(label_of(files))
+        with suppress(pa.ArrowException, OSError):  # a damaged file is told about where its columns are checked
+            judge_rows(files, known, findings, rows_done)
+        return findings.findings
 
     def close(self) -> None:
         pass

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -46,12 +47,16 @@ PersonBatch = dict[str, ValueColumn]
 
 
 def parquet_batches(files: TableFiles) -> Iterator[PersonBatch]:
-    """The dictionaries that Parquet holds are taken as they are."""
     for path in files.parts:
-        texts = [field.name for field in pq.read_schema(path) if field.name in PERSON_COLUMNS and is_text(field.type)]
-        with pq.ParquetFile(path, read_dictionary=texts) as file:
-            for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(PERSON_COLUMNS)):
-                yield person_batch(batch)
+        yield from parquet_batches_of(path)
+
+
+def parquet_batches_of(path: Path) -> Iterator[PersonBatch]:
+    """The dictionaries that Parquet holds are taken as they are."""
+    texts = [field.name for field in pq.read_schema(path) if field.name in PERSON_COLUMNS and is_text(field.type)]
+    with pq.ParquetFile(path, read_dictionary=texts) as file:
+        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(PERSON_COLUMNS)):
+            yield person_batch(batch)
 
 
 def person_batch(batch: pa.RecordBatch) -> PersonBatch:

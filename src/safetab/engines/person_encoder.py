@@ -1,8 +1,7 @@
-"""Checks every row and makes it three numbers: its atom, its pattern, and its sex and age."""
+"""Makes every row three numbers: its atom, its pattern, and its sex and age; and says whether all rows are right."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection
 from functools import partial
 
@@ -14,18 +13,10 @@ from safetab.engines.counting_engine import AGES
 from safetab.engines.encoding import Encoding
 from safetab.engines.pattern_table import CODE_END
 from safetab.engines.person_batches import PersonBatch, ValueColumn, rows_of
-from safetab.engines.person_loops import NOT_DIGITS, NOT_LISTED, atoms_of_rows
+from safetab.engines.person_loops import LEFT_OUT, atoms_of_rows
 from safetab.engines.state_persons import StatePersons
-from safetab.findings import FindingsOf
 from safetab.readers.person_files import BLOCK_COLUMNS, RACE_COLUMNS
-from safetab.readers.person_rules import (
-    BLOCK_RULE,
-    NO_CODE,
-    NOT_DIGITS_RULE,
-    BrokenRules,
-    broken_code_rules,
-    broken_small_rule,
-)
+from safetab.readers.person_rules import NO_CODE, broken_small_rule
 from safetab.spec.geography_levels import TabulationPass
 from safetab.spec.public_lists import is_race_code
 
@@ -37,64 +28,60 @@ TextOf = Callable[[str, object], str | None]
 
 
 class PersonEncoder:
-    """Takes all batches of the person records, one after the other."""
+    """Takes all batches of the person records, one after the other.
+
+    `is_right` tells whether no row so far broke a rule; which rows do, and which rules, is for `person_judge` to say.
+    """
 
     def __init__(self, encoding: Encoding, codes: Collection[str], persons: StatePersons, text_of: TextOf) -> None:
         self._encoding = encoding
-        self._codes = codes
         self._persons = persons
         self._text_of = text_of
         self._is_code = _marked(codes)
         self._is_race_code = _marked([code for code in codes if is_race_code(code)])
-        self.broken = BrokenRules()
+        self.is_right = True
         self.people: dict[TabulationPass, int] = dict.fromkeys(encoding.passes, 0)
 
     def add(self, batch: PersonBatch) -> None:
         """Checks the rows, and keeps the persons of the passes that run."""
-        sex_ages = self._sexes_and_ages(batch)
-        for column in ("HOUSEHOLDER", "CENRACE"):
-            self._judged(batch[column], column)
-        atoms = self._atoms(batch)
+        sex_ages, atoms = self._sexes_and_ages(batch), self._atoms(batch)
         codes = np.stack([self._code_numbers(batch[column], column) for column in CODE_COLUMNS])
         patterns = self._encoding.patterns.numbers_of(codes)
-        self._add_broken_codes(batch, np.flatnonzero(patterns < 0))
-        is_kept = (atoms >= 0) & (patterns >= 0) & (sex_ages >= 0)
+        is_right = (atoms >= LEFT_OUT) & (patterns >= 0) & (sex_ages >= 0)
+        self.is_right = self.is_right and bool(is_right.all() and self._others_are_right(batch))
+        is_kept = is_right & (atoms >= 0)
         if not is_kept.all():
             atoms, patterns, sex_ages = atoms[is_kept], patterns[is_kept], sex_ages[is_kept]
         self._persons.add(atoms, patterns, sex_ages.astype(np.uint8))
 
-    def report_empty_passes(self, findings: FindingsOf) -> None:
-        for tabulation_pass, people in self.people.items():
-            if not people:
-                findings.error("TABBLKST", f"nobody is in a state of the {tabulation_pass.value.upper()} pass.")
+    def _others_are_right(self, batch: PersonBatch) -> bool:
+        """The columns that nothing is counted by."""
+        for name in ("HOUSEHOLDER", "CENRACE"):
+            is_wrong = [text is None for text in self._right_texts(batch[name], name)]
+            if any(is_wrong) and np.array(is_wrong)[batch[name].position_of_row].any():
+                return False
+        return True
 
     def _sexes_and_ages(self, batch: PersonBatch) -> NDArray[np.int16]:
         """(sex - 1) * AGES + age of each row, or something negative."""
-        ages = [-AGES * 2 if text is None else int(text) for text in self._judged(batch["QAGE"], "QAGE")]
-        sexes = [-AGES * 2 if text is None else (int(text) - 1) * AGES for text in self._judged(batch["QSEX"], "QSEX")]
+        age_texts, sex_texts = (self._right_texts(batch[name], name) for name in ("QAGE", "QSEX"))
+        ages = [-AGES * 2 if text is None else int(text) for text in age_texts]
+        sexes = [-AGES * 2 if text is None else (int(text) - 1) * AGES for text in sex_texts]
         of_age, of_sex = (np.array(numbers, dtype=np.int16) for numbers in (ages, sexes))
         return of_age[batch["QAGE"].position_of_row] + of_sex[batch["QSEX"].position_of_row]
 
-    def _judged(self, column: ValueColumn, name: str) -> list[str | None]:
+    def _right_texts(self, column: ValueColumn, name: str) -> list[str | None]:
         """The text of each value, or nothing if it breaks the column's rule."""
         texts = column.texts(partial(self._text_of, name))
-        rules = [broken_small_rule(name, text) for text in texts]
-        if any(rules):
-            rows_of_values = column.rows_of_values().tolist()
-            for rule, rows in zip(rules, rows_of_values[: len(rules)], strict=True):
-                if rule is not None:
-                    self.broken.add(rule, rows)
-        return [text if rule is None else None for text, rule in zip(texts, rules, strict=True)]
+        return [None if broken_small_rule(name, text) else text for text in texts]
 
     def _atoms(self, batch: PersonBatch) -> NDArray[np.int32]:
-        """The atom of each row, or a negative number; counts who breaks a rule, and who is in which pass."""
+        """The atom of each row, or a negative number; counts who is in which pass."""
         numbers = {column: batch[column].digits(width).astype(np.int32) for column, width in BLOCK_DIGITS.items()}
         parts = np.stack([numbers[column][batch[column].position_of_row] for column in BLOCK_DIGITS])
         atoms = np.empty(rows_of(batch), dtype=np.int32)
         loop = quick(atoms_of_rows, len(atoms))
         loop(parts, 10 ** np.array(list(BLOCK_DIGITS.values())), *self._encoding.block_lookup, atoms)
-        self.broken.add(NOT_DIGITS_RULE, int(np.count_nonzero(atoms == NOT_DIGITS)))
-        self.broken.add(BLOCK_RULE, int(np.count_nonzero(atoms == NOT_LISTED)))
         rows_of_states = batch["TABBLKST"].rows_of_values()
         for tabulation_pass, is_of_pass in self._encoding.passes_of_states(numbers["TABBLKST"]).items():
             self.people[tabulation_pass] += int(rows_of_states[is_of_pass].sum())
@@ -111,16 +98,6 @@ class PersonEncoder:
                 if self._text_of(name, value) == NO_CODE:
                     numbers[position] = 0
         return numbers[column.position_of_row]
-
-    def _add_broken_codes(self, batch: PersonBatch, rows: NDArray[np.intp]) -> None:
-        if not len(rows):
-            return
-        texts = {column: batch[column].texts(partial(self._text_of, column)) for column in CODE_COLUMNS}
-        combinations = zip(*(batch[column].position_of_row[rows].tolist() for column in CODE_COLUMNS), strict=True)
-        for positions, persons in Counter(combinations).items():
-            *races, ethnicity = (texts[column][at] for column, at in zip(CODE_COLUMNS, positions, strict=True))
-            for rule in broken_code_rules(races, ethnicity, self._codes):
-                self.broken.add(rule, persons)
 
 
 def _marked(codes: Collection[str]) -> NDArray[np.bool_]:

@@ -25,11 +25,15 @@ from safetab.readers.person_rules import (
     DIGITS_OF_COLUMN,
     NO_CODE,
     NOT_DIGITS_RULE,
+    SHAPE_RULE,
     SMALL_COLUMNS,
+    UTF8_RULE,
     BrokenRules,
+    Rule,
     broken_code_rules,
     broken_small_rule,
     race_codes_of,
+    report_empty_passes,
     text_of_value,
 )
 from safetab.readers.table_files import TableFiles, TableForm
@@ -58,39 +62,45 @@ class PlainEngine:
         }
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
-        findings, broken = FindingsOf(label_of(self._persons)), BrokenRules()
-        for person in self._read(broken):
-            for column in SMALL_COLUMNS:
-                rule = broken_small_rule(column, person[column])
-                if rule is not None:
-                    broken.add(rule, 1)
-            races = [person[column] for column in RACE_COLUMNS]
-            for rule in broken_code_rules(races, person["QSPAN"], self._files.lists.code_names):
-                broken.add(rule, 1)
-            self._check_block(person, broken)
+        findings = FindingsOf(label_of(self._persons))
+        broken = BrokenRules("row" if self._persons.form is TableForm.PARQUET else "line")
+        for part, number, row in self._rows():
+            for rule in self._broken_rules(row):
+                broken.add(rule, part, [number])
             rows_done(1)
-        for tabulation_pass, count in self._people.items():
-            if not count:
-                findings.error("TABBLKST", f"nobody is in a state of the {tabulation_pass.value.upper()} pass.")
         broken.report(findings)
+        if not findings.has_errors:
+            report_empty_passes(self._people, findings)
         return findings.findings
 
-    def _check_block(self, person: Person, broken: BrokenRules) -> None:
+    def _broken_rules(self, row: Person | Rule) -> Iterator[Rule]:
+        if isinstance(row, tuple):
+            yield row
+            return
+        for column in SMALL_COLUMNS:
+            rule = broken_small_rule(column, row[column])
+            if rule is not None:
+                yield rule
+        races = [row[column] for column in RACE_COLUMNS]
+        yield from broken_code_rules(races, row["QSPAN"], self._files.lists.code_names)
+        yield from self._broken_block_rules(row)
+
+    def _broken_block_rules(self, person: Person) -> Iterator[Rule]:
         parts = [person[column] or "" for column in BLOCK_COLUMNS]
         if not all(
             len(part) == DIGITS_OF_COLUMN[column] and part.isascii() and part.isdigit()
             for column, part in zip(BLOCK_COLUMNS, parts, strict=True)
         ):
-            broken.add(NOT_DIGITS_RULE, 1)
+            yield NOT_DIGITS_RULE
             return
         for tabulation_pass in self._people:
             if parts[0] in self._files.config.states_of(tabulation_pass):
                 self._people[tabulation_pass] += 1
                 if int("".join(parts)) not in self._entity_of_block[tabulation_pass][EntityKind.NATION]:
-                    broken.add(BLOCK_RULE, 1)
+                    yield BLOCK_RULE
 
     def prepare(self) -> Mapping[TabulationPass, int]:
-        everyone = list(self._read(BrokenRules()))
+        everyone = list(self._read())
         for tabulation_pass in self._files.config.passes:
             states = self._files.config.states_of(tabulation_pass)
             self._of_pass[tabulation_pass] = [person for person in everyone if person["TABBLKST"] in states]
@@ -124,7 +134,7 @@ class PlainEngine:
 
     def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
         fingerprint = RecordFingerprint(secret)
-        return fingerprint.of_passes(fingerprint.sums_of(person) for person in self._read(BrokenRules()))
+        return fingerprint.of_passes(fingerprint.sums_of(person) for person in self._read())
 
     def close(self) -> None:
         self._of_pass.clear()
@@ -146,27 +156,30 @@ class PlainEngine:
         maximum = self._files.config.max_race_codes
         return iteration_map_of(self._files.lists, level, is_substate=is_substate, max_race_codes=maximum)
 
-    def _read(self, broken: BrokenRules) -> Iterator[Person]:
+    def _read(self) -> Iterator[Person]:
+        """Once `check` found no error."""
+        return (row for _, _, row in self._rows() if not isinstance(row, tuple))
+
+    def _rows(self) -> Iterator[tuple[str, int, Person | Rule]]:
+        """The file, the number and the person of each row; in place of a person, the rule that a line breaks."""
         for path in self._persons.parts:
             if self._persons.form is TableForm.PARQUET:
-                for row in pa.parquet.read_table(path, columns=list(PERSON_COLUMNS)).to_pylist():
-                    yield {column: text_of_value(column, value) for column, value in row.items()}
+                table = pa.parquet.read_table(path, columns=list(PERSON_COLUMNS))
+                for number, row in enumerate(table.to_pylist(), start=1):
+                    yield path.name, number, {column: text_of_value(column, value) for column, value in row.items()}
                 continue
             content = path.read_bytes()
             text = gzip.decompress(content) if self._persons.form is TableForm.GZIPPED_TEXT else content
-            for line in text.split(b"\n")[1:]:
-                yield from _person_of_line(line.removesuffix(b"\r"), broken)
+            for number, line in enumerate(text.split(b"\n")[1:], start=2):
+                if line.removesuffix(b"\r"):
+                    yield path.name, number, _person_of_line(line.removesuffix(b"\r"))
 
 
-def _person_of_line(line: bytes, broken: BrokenRules) -> Iterator[Person]:
-    if not line:
-        return
+def _person_of_line(line: bytes) -> Person | Rule:
     try:
         fields = line.decode("utf-8").split("|")
     except UnicodeDecodeError:
-        broken.add(("", "must be UTF-8 text"), 1)
-        return
+        return UTF8_RULE
     if len(fields) != len(PERSON_COLUMNS):
-        broken.add(("", "a row must have 17 fields"), 1)
-        return
-    yield dict(zip(PERSON_COLUMNS, fields, strict=True))
+        return SHAPE_RULE
+    return dict(zip(PERSON_COLUMNS, fields, strict=True))

@@ -12,10 +12,13 @@ from safetab.findings import Checked, FindingsOf, shortened
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.table_files import TableFiles, TableForm, find_table
-from safetab.readers.text_tables import has_blank_line_inside, header_of
+from safetab.readers.text_tables import blank_lines_inside, has_blank_line_inside, header_of
 from safetab.text_files import why_unreadable
 
 PERSON_TABLE = "person-records"
+
+MOST_ROWS_LISTED = 100
+"""In the confidential log, for each rule; how many there are in all is told besides."""
 
 _PATTERN_CHARACTERS = set("*?[]{}")
 
@@ -52,6 +55,15 @@ def find_person_files(data: Path) -> Checked[TableFiles]:
     return Checked(None if errors else files, tuple(errors))
 
 
+def readable_person_files(data: Path) -> TableFiles | None:
+    """The person files whose rows can be judged, whatever else is wrong; nothing if there are none."""
+    files = person_file_names(data).value
+    if files is None:
+        return None
+    parts = tuple(path for path in files.parts if _has_columns(path, files.form))
+    return TableFiles(files.form, parts) if parts else None
+
+
 def number_of_persons(files: TableFiles) -> int:
     """How many there are, before a row is read: exactly for Parquet, else about, by the sizes of the files."""
     if files.form is TableForm.PARQUET:
@@ -80,16 +92,32 @@ def _check_same_types(files: TableFiles, findings: FindingsOf) -> None:
 def _check_part(path: Path, form: TableForm, findings: FindingsOf) -> None:
     damaged = f"{path} is damaged, or not what its ending says. Write it again."
     try:
-        if form is TableForm.PARQUET:
-            _check_parquet_columns(path, findings)
-        elif header_of(path) != list(PERSON_COLUMNS):
-            findings.error("line 1", f"the header must be {SEPARATOR.join(PERSON_COLUMNS)}")
-        elif has_blank_line_inside(path):
-            findings.error("", "blank lines are only allowed at the end.")
+        _check_columns(path, form, findings)
+        if form is not TableForm.PARQUET and not findings.has_errors and has_blank_line_inside(path):
+            count, first = blank_lines_inside(path, MOST_ROWS_LISTED)
+            where = f"{path.name}, line {shortened(first, MOST_ROWS_LISTED)}"
+            more = f" and {count - len(first):,} more" if count > len(first) else ""
+            findings.error("", f"blank lines are only allowed at the end: {count:,} inside.", where + more)
     except pa.ArrowException:
         findings.error("", damaged)
     except OSError as error:
         findings.error("", damaged if error.errno is None else why_unreadable(path, error))
+
+
+def _has_columns(path: Path, form: TableForm) -> bool:
+    findings = FindingsOf(path.name)
+    try:
+        _check_columns(path, form, findings)
+    except (pa.ArrowException, OSError):
+        return False
+    return not findings.has_errors
+
+
+def _check_columns(path: Path, form: TableForm, findings: FindingsOf) -> None:
+    if form is TableForm.PARQUET:
+        _check_parquet_columns(path, findings)
+    elif header_of(path) != list(PERSON_COLUMNS):
+        findings.error("line 1", f"the header must be {SEPARATOR.join(PERSON_COLUMNS)}")
 
 
 def _check_parquet_columns(path: Path, findings: FindingsOf) -> None:

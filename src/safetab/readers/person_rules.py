@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from safetab.findings import FindingsOf
-from safetab.readers.person_files import RACE_COLUMNS
+from safetab.readers.person_files import MOST_ROWS_LISTED, RACE_COLUMNS
+from safetab.spec.geography_levels import TabulationPass
 from safetab.spec.public_lists import is_race_code
 
 NO_CODE = "Null"
@@ -26,6 +27,8 @@ _CENRACE = re.compile("[0-9]{2}")
 Rule = tuple[str, str]
 """A column, and what its values must be."""
 
+SHAPE_RULE: Rule = ("", "a row must have 17 fields")
+UTF8_RULE: Rule = ("", "a row must be UTF-8 text")
 AGE_RULE: Rule = ("QAGE", "must be an age from 0 to 115")
 BLOCK_RULE: Rule = ("TABBLKST..TABBLK", "the block must be listed in GRF-C")
 NOT_DIGITS_RULE: Rule = ("TABBLKST..TABBLK", "must be 2, 3, 6 and 4 digits")
@@ -65,18 +68,53 @@ def race_rule(column: str) -> Rule:
 
 
 class BrokenRules:
-    """How many rows break which rule."""
+    """How many rows break which rule, and where the first of them are."""
 
-    def __init__(self) -> None:
+    def __init__(self, noun: str = "line") -> None:
+        """`noun` is what the numbers count: lines of text files, rows of Parquet files."""
+        self._noun = noun
         self._rows: Counter[Rule] = Counter()
+        self._numbers: dict[Rule, dict[str, list[int]]] = {}
+        self._listed: Counter[Rule] = Counter()
 
-    def add(self, rule: Rule, rows: int) -> None:
-        self._rows[rule] += rows
+    def add(self, rule: Rule, part: str, numbers: Sequence[int]) -> None:
+        """The rows of one file that break a rule, by their line or row numbers."""
+        if not len(numbers):
+            return
+        shown = numbers[: MOST_ROWS_LISTED - self._listed[rule]]
+        self._rows[rule] += len(numbers)
+        self._listed[rule] += len(shown)
+        self._numbers.setdefault(rule, {}).setdefault(part, []).extend(shown)
 
     def report(self, findings: FindingsOf) -> None:
-        for (column, rule), rows in sorted(self._rows.items()):
-            if rows:
-                findings.error(column, f"{rule}: {rows:,} {'row is' if rows == 1 else 'rows are'} not so.")
+        for rule, rows in sorted(self._rows.items()):
+            column, sentence = rule
+            findings.error(column, rule_and_rows(sentence, rows), self._where(rule))
+
+    def _where(self, rule: Rule) -> str:
+        listed = [
+            f"{part}, {self._noun}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+            for part, numbers in self._numbers[rule].items()
+            if numbers
+        ]
+        more = self._rows[rule] - self._listed[rule]
+        return "; ".join(listed) + (f" and {more:,} more" if more else "")
+
+
+def rule_and_rows(rule: str, rows: int) -> str:
+    """A rule, and how many rows break it, in two sentences."""
+    return f"{rule}. {rows:,} {'row breaks' if rows == 1 else 'rows break'} this rule."
+
+
+def report_empty_passes(people: Mapping[TabulationPass, int], findings: FindingsOf) -> None:
+    """For the curator's eyes alone: a release must not depend on whether somebody is there but through noise.
+
+    Proof: docs/privacy.md#nobody.
+    """
+    for tabulation_pass, number in people.items():
+        if not number:
+            name = tabulation_pass.value.upper()
+            findings.warning("TABBLKST", f"nobody is in a state of the {name} pass: its counts are 0 before noise.")
 
 
 def broken_small_rule(column: str, value: str | None) -> Rule | None:

@@ -33,7 +33,7 @@ _LISTS = {
 
 
 def read_public_lists(parameters: Path) -> Checked[PublicLists]:
-    codes = _read_codes(parameters)
+    codes = read_codes(parameters)
     race = _read_iterations(parameters, RACE_ITERATIONS_FILE, _RACE_HEADER)
     ethnicity = _read_iterations(parameters, ETHNICITY_ITERATIONS_FILE, _ETHNICITY_HEADER)
     findings = [*codes.findings, *race.findings, *ethnicity.findings]
@@ -48,7 +48,7 @@ def read_public_lists(parameters: Path) -> Checked[PublicLists]:
     return Checked(PublicLists(codes.value, in_code_order, assignments.require()), tuple(findings))
 
 
-def _read_codes(parameters: Path) -> Checked[MappingProxyType[str, str]]:
+def read_codes(parameters: Path) -> Checked[MappingProxyType[str, str]]:
     findings = FindingsOf(CODES_FILE)
     rows = read_rows(parameters / CODES_FILE, _CODES_HEADER, findings)
     problems = RowProblems(findings)

@@ -46,6 +46,29 @@ def has_blank_line_inside(path: Path) -> bool:
     return is_found
 
 
+def blank_lines_inside(path: Path, most: int) -> tuple[int, list[int]]:
+    """How many blank lines something follows, and the numbers of the first of them."""
+    count, first, run = 0, list[int](), 0  # `run`: blank lines that nothing has followed yet
+    for number, lines in numbered_lines(path):
+        for line_number, line in enumerate(lines, start=number):
+            if not line.removesuffix(b"\r"):
+                run += 1
+            elif run:
+                first += range(line_number - run, line_number)[: most - len(first)]
+                count, run = count + run, 0
+    return count, first
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
+    """All lines, many at a time, without their line feeds, and the number of the first; the header is line 1."""
+    number, rest = 1, b""
+    for block in _blocks(path):
+        *lines, rest = (rest + block).split(b"\n")
+        yield number, lines
+        number += len(lines)
+    yield number, [rest]
+
+
 def _beginning(path: Path) -> bytes:
     return next(_blocks(path, _LONGEST_HEADER), b"")
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from safetab.engines.counting_engine import AGES
-from safetab.engines.encoding import Encoding
 from safetab.engines.spark.person_rules import age, block_number, broken_rules, digits, divided, is_right
+from safetab.engines.spark.person_source import FILE
 from safetab.population_groups.iteration_map import IterationMap
 from safetab.readers.person_files import RACE_COLUMNS
 from safetab.readers.person_rules import BLOCK_RULE, NOT_DIGITS_RULE, Rule
@@ -57,9 +58,11 @@ class CodeLists:
         return found
 
 
-def tracts_with_blocks(session: SparkSession, encoding: Encoding) -> DataFrame:
-    """One row per tract: the last four digits of its blocks, and their atoms, in one order. Public and small."""
-    _, _, blocks, atoms = encoding.block_lookup
+def tracts_with_blocks(session: SparkSession, blocks: NDArray[np.int64], atoms: NDArray[np.int32]) -> DataFrame:
+    """One row per tract: the last four digits of its blocks, and their atoms, in one order. Public and small.
+
+    `blocks` are rising, and each has one atom.
+    """
     tracts, starts = np.unique(blocks // _BLOCKS_OF_A_TRACT, return_index=True)
     offsets = pa.array(np.append(starts, len(blocks)).astype(np.int32))
     within = pa.array((blocks % _BLOCKS_OF_A_TRACT).astype(np.int16))
@@ -84,9 +87,9 @@ class LookedUp:
 
     @property
     def broken_rules(self) -> DataFrame:
-        """One row per state and combination of broken rules, of the rows that are not right."""
-        judged = self.persons.where(~self.is_right).select("state", broken_rules(*self._judged).alias("broken"))
-        counts: DataFrame = judged.groupBy("state", "broken").count()
+        """One row per file and combination of broken rules, of the rows that are not right."""
+        judged = self.persons.where(~self.is_right).select(FILE, broken_rules(*self._judged).alias("broken"))
+        counts: DataFrame = judged.groupBy(FILE, "broken").count()
         return counts
 
     @property

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from pyspark.sql import Column
+from pyspark.sql import Column, Row
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from safetab.engines.spark.person_source import MISFIT, NOT_UTF8, SHAPE_RULE, UTF8_RULE, WRONG_SHAPE
-from safetab.readers.person_files import BLOCK_COLUMNS, RACE_COLUMNS
+from safetab.engines.spark.person_source import FILE, MISFIT, NOT_UTF8, WRONG_SHAPE, file_name
+from safetab.findings import FindingsOf, shortened
+from safetab.readers.person_files import BLOCK_COLUMNS, MOST_ROWS_LISTED, RACE_COLUMNS
 from safetab.readers.person_rules import (
     AFTER_NO_CODE_RULE,
     BLOCK_RULE,
@@ -16,9 +18,12 @@ from safetab.readers.person_rules import (
     ETHNICITY_RULE,
     NO_CODE,
     NOT_DIGITS_RULE,
+    SHAPE_RULE,
     SMALL_COLUMNS,
+    UTF8_RULE,
     Rule,
     race_rule,
+    rule_and_rows,
 )
 
 RULES: tuple[Rule, ...] = (
@@ -102,6 +107,20 @@ def broken_rules(is_broken_block: Mapping[Rule, Column], codes: Sequence[Column]
         .when(F.col(MISFIT) == NOT_UTF8, 1 << RULES.index(UTF8_RULE))
         .otherwise(number)
     )
+
+
+def report_broken_rules(faults: Iterable[Row], findings: FindingsOf) -> None:
+    """`faults` are those of `LookedUp.broken_rules`. Spark knows a row's file, and not its line."""
+    rows_of_files: dict[Rule, Counter[str]] = {}
+    for fault in faults:
+        for number, rule in enumerate(RULES):
+            if fault.broken >> number & 1:
+                rows_of_files.setdefault(rule, Counter())[file_name(fault[FILE])] += fault["count"]
+    for rule, rows_of_file in sorted(rows_of_files.items()):
+        column, sentence = rule
+        files = [f"{rows:,} in {file}" for file, rows in sorted(rows_of_file.items())]
+        listed = shortened(files, MOST_ROWS_LISTED)
+        findings.error(column, rule_and_rows(sentence, rows_of_file.total()), listed)
 
 
 def _bits(claims: Iterable[Column]) -> Column:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql import types as T  # noqa: N812
@@ -15,14 +16,14 @@ from safetab.engines.spark_options import TABLE_PREFIX
 from safetab.findings import FindingsOf, shortened
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
-from safetab.readers.person_rules import DIGITS_OF_COLUMN, NO_CODE, Rule
+from safetab.readers.person_rules import DIGITS_OF_COLUMN, NO_CODE
 from safetab.readers.table_files import TableForm
 
-SHAPE_RULE: Rule = ("", "a row must have 17 fields")
-UTF8_RULE: Rule = ("", "must be UTF-8 text")
 MISFIT = "misfit"
 """A column that is 0 for a row that has 17 fields of text, else one of the next two."""
 WRONG_SHAPE, NOT_UTF8 = 1, 2
+FILE = "file"
+"""A column with the path of the file that a row comes from; a table of the catalog has its name instead."""
 
 _HEADER = SEPARATOR.join(PERSON_COLUMNS)
 _LINE_END = "\r"
@@ -67,6 +68,23 @@ def files_at(session: SparkSession, given: str, findings: FindingsOf) -> list[st
     return sorted(status.getPath().toString() for status in found)
 
 
+def read_persons(session: SparkSession, location: PersonLocation, findings: FindingsOf) -> DataFrame | None:
+    """One row per person: 17 columns of text, MISFIT and FILE; nothing and a finding if a column or header is wrong."""
+    if location.form is None:
+        return typed_persons(session.table(location.parts[0]), F.lit(location.label), findings)
+    if location.form is TableForm.PARQUET:
+        try:
+            table = parquet_table(session, location.parts)
+        except AnalysisException as error:
+            if "CANNOT_MERGE" not in (error.getCondition() or ""):
+                raise
+            findings.error("", "a column has several types in its parts. Write all parts alike.")
+            return None
+        return typed_persons(table, F.col("_metadata.file_path"), findings)
+    lines = lines_of(session, location)
+    return persons_of_lines(lines) if check_lines(lines, location, findings) else None
+
+
 def lines_of(session: SparkSession, location: PersonLocation) -> DataFrame:
     """One row per line of the text files, line ends cut off."""
     lines = session.read.text(list(location.parts), lineSep="\n", recursiveFileLookup=True)
@@ -78,7 +96,7 @@ def is_header(line: Column) -> Column:
 
 
 def persons_of_lines(lines: DataFrame) -> DataFrame:
-    """One row per person: 17 columns of text, and whether the line is a misfit."""
+    """One row per person: 17 columns of text, whether the line is a misfit, and its file."""
     value = F.col("value")
     rows = lines.where((value != "") & ~is_header(value))
     misfit = (
@@ -86,13 +104,16 @@ def persons_of_lines(lines: DataFrame) -> DataFrame:
         .when(F.size(F.col("fields")) != len(PERSON_COLUMNS), WRONG_SHAPE)
         .otherwise(0)
     )
-    split = rows.select(value, F.split(value, r"\|").alias("fields"))
+    split = rows.select(value, F.split(value, r"\|").alias("fields"), F.col("_metadata.file_path").alias(FILE))
     fields = [F.get("fields", F.lit(position)).alias(column) for position, column in enumerate(PERSON_COLUMNS)]
-    return split.select(*fields, misfit.alias(MISFIT))
+    return split.select(*fields, misfit.alias(MISFIT), FILE)
 
 
-def check_lines(lines: DataFrame, location: PersonLocation, findings: FindingsOf) -> None:
-    """Every file has its header once, and blank lines only at its end; files are told by name, lines not at all."""
+def check_lines(lines: DataFrame, location: PersonLocation, findings: FindingsOf) -> bool:
+    """Every file has its header once, and blank lines only at its end; whether all headers are right.
+
+    Files are told by name, lines not at all.
+    """
     name, value = F.col("_metadata.file_path"), F.col("value")
     place = F.struct(F.col("_metadata.file_block_start"), F.monotonically_increasing_id())
     of_files = (
@@ -106,15 +127,16 @@ def check_lines(lines: DataFrame, location: PersonLocation, findings: FindingsOf
     )
     with_header = {row.file for row in of_files.where("headers = 1").select("file").collect()}
     blank_inside = [row.file for row in of_files.where("first_blank < last_filled").select("file").collect()]
-    names = {_name(part) for part in location.parts}
-    for file in sorted(names - {_name(file) for file in with_header}):
+    without_header = {file_name(part) for part in location.parts} - {file_name(file) for file in with_header}
+    for file in sorted(without_header):
         findings.error("line 1", f"the header must be {_HEADER}, in {file}")
     if blank_inside:
-        inside = shortened(sorted(_name(file) for file in blank_inside))
+        inside = shortened(sorted(file_name(file) for file in blank_inside))
         findings.error("", f"blank lines are only allowed at the end: {inside}.")
+    return not without_header
 
 
-def typed_persons(table: DataFrame, findings: FindingsOf) -> DataFrame | None:
+def typed_persons(table: DataFrame, file: Column, findings: FindingsOf) -> DataFrame | None:
     """Typed columns as text; nothing and a finding if a column is missing, or there twice."""
     names = list(table.columns)
     folded = [name.upper() for name in names]
@@ -125,7 +147,7 @@ def typed_persons(table: DataFrame, findings: FindingsOf) -> DataFrame | None:
         return None
     types = {field.name: field.dataType for field in table.schema.fields}
     columns = [_as_text(column, types[column]).alias(column) for column in PERSON_COLUMNS]
-    return table.select(*columns, F.lit(0).alias(MISFIT))
+    return table.select(*columns, F.lit(0).alias(MISFIT), file.alias(FILE))
 
 
 def _as_text(name: str, data_type: T.DataType) -> Column:
@@ -147,5 +169,5 @@ def parquet_table(session: SparkSession, parts: Sequence[str]) -> DataFrame:
     return session.read.parquet(*parts, mergeSchema=True, recursiveFileLookup=True)
 
 
-def _name(path: str) -> str:
+def file_name(path: str) -> str:
     return Path(unquote(path)).name

@@ -6,13 +6,12 @@ them, and nobody else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
-from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.storagelevel import StorageLevel
 
@@ -22,34 +21,28 @@ from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.person_location import PersonLocation
 from safetab.engines.spark.encoded_persons import (
     CodeLists,
+    LookedUp,
     iterations_of_pattern,
     looked_up,
     state_number,
     tracts_with_blocks,
 )
 from safetab.engines.spark.group_counter import GroupCounter
-from safetab.engines.spark.person_rules import RULES
-from safetab.engines.spark.person_source import (
-    check_lines,
-    lines_of,
-    parquet_table,
-    persons_of_lines,
-    typed_persons,
-)
+from safetab.engines.spark.person_rules import report_broken_rules
+from safetab.engines.spark.person_source import read_persons
 from safetab.engines.spark.session import SPARK_ERRORS
 from safetab.failures import RunFailed
 from safetab.findings import Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.readers.person_rules import BrokenRules
-from safetab.readers.table_files import TableForm
+from safetab.readers.person_rules import report_empty_passes
 from safetab.spec.geography_levels import TabulationPass
 from safetab.spec.tables import Table
 
 Log = Callable[[str], None]
 
-_UNREADABLE = "it can't be read: damaged, or not what its ending says. The confidential log has the reason."
+UNREADABLE = "it can't be read: damaged, or not what its ending says. The confidential log has the reason."
 _VIEW = "person_records"
 
 
@@ -69,53 +62,34 @@ class SparkEngine:
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
         """One scan: every row is checked, and its person encoded and kept by the executors."""
-        findings, broken = FindingsOf(self._location.label), BrokenRules()
+        findings = FindingsOf(self._location.label)
         try:
             with self._errors_logged():
-                self._persons = self._read(findings)
-                if self._persons is None or findings.has_errors:
+                self._persons = read_persons(self._session, self._location, findings)
+                if self._persons is None:
                     return findings.findings
-                persons = looked_up(
-                    self._persons,
-                    tracts_with_blocks(self._session, self._encoding),
-                    self._codes,
-                    [state for states in self._states.values() for state in states],
-                )
+                states = [state for states in self._states.values() for state in states]
+                _, _, blocks, atoms = self._encoding.block_lookup
+                tracts = tracts_with_blocks(self._session, blocks, atoms)
+                persons = looked_up(self._persons, tracts, self._codes, states)
                 self._encoded = persons.encoded(self._config.max_race_codes).persist(StorageLevel.MEMORY_AND_DISK)
                 # one row per state and verdict; only where something is wrong, another scan says what
                 found = self._encoded.groupBy("state", "is_right").count().collect()
-                faults = persons.broken_rules.collect() if any(not row.is_right for row in found) else []
+                if any(not row.is_right for row in found):
+                    self._report_broken_rules(persons, findings)
         except SPARK_ERRORS:
-            findings.error("", _UNREADABLE)
+            findings.error("", UNREADABLE)
             return findings.findings
-        for row in faults:
-            for number, rule in enumerate(RULES):
-                if row.broken >> number & 1:
-                    broken.add(rule, row["count"])
-        for tabulation_pass, states in self._states.items():
-            if not any(row.state in states for row in found):
-                findings.error("TABBLKST", f"nobody is in a state of the {tabulation_pass.value.upper()} pass.")
-        broken.report(findings)
-        if any(not row.is_right for row in found) and not findings.has_errors:
-            raise MiscountedPersons("rows that break a rule were found, and no rule that they break.")
+        if not findings.has_errors:
+            report_empty_passes(self._people_of(found), findings)
         rows_done(sum(row["count"] for row in found))
         return findings.findings
 
-    def _read(self, findings: FindingsOf) -> DataFrame | None:
-        if self._location.form is None:
-            return typed_persons(self._session.table(self._location.parts[0]), findings)
-        if self._location.form is TableForm.PARQUET:
-            try:
-                table = parquet_table(self._session, self._location.parts)
-            except AnalysisException as error:
-                if "CANNOT_MERGE" not in (error.getCondition() or ""):
-                    raise
-                findings.error("", "a column has several types in its parts. Write all parts alike.")
-                return None
-            return typed_persons(table, findings)
-        lines = lines_of(self._session, self._location)
-        check_lines(lines, self._location, findings)
-        return persons_of_lines(lines)
+    def _report_broken_rules(self, persons: LookedUp, findings: FindingsOf) -> None:
+        before = len(findings.findings)
+        report_broken_rules(persons.broken_rules.collect(), findings)
+        if len(findings.findings) == before:
+            raise MiscountedPersons("rows that break a rule were found, and no rule that they break.")
 
     def prepare(self) -> Mapping[TabulationPass, int]:
         """Counts once for all levels; compares the persons who are counted with the rows of each pass."""
@@ -161,8 +135,13 @@ class SparkEngine:
         return {which: [int(state) for state in self._config.states_of(which)] for which in self._encoding.passes}
 
     def _by_pass(self, persons: DataFrame) -> Mapping[TabulationPass, int]:
-        of_state = {row.state: row["count"] for row in persons.groupBy("state").count().collect()}
-        return {which: sum(of_state.get(state, 0) for state in states) for which, states in self._states.items()}
+        return self._people_of(persons.groupBy("state").count().collect())
+
+    def _people_of(self, counts: Sequence[Row]) -> Mapping[TabulationPass, int]:
+        """Adds up the counts of states."""
+        return {
+            which: sum(row["count"] for row in counts if row.state in states) for which, states in self._states.items()
+        }
 
     def _checked(self) -> tuple[DataFrame, DataFrame]:
         if self._persons is None or self._encoded is None:

@@ -7,17 +7,21 @@ from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from safetab.engines.counting_engine import CountingEngine, EngineSettings
 from safetab.engines.counting_place import Persons
+from safetab.engines.known_lists import KnownLists
 from safetab.engines.person_location import PersonLocation
-from safetab.engines.spark.person_source import files_at, located
+from safetab.engines.spark.encoded_persons import CodeLists, looked_up, tracts_with_blocks
+from safetab.engines.spark.person_rules import report_broken_rules
+from safetab.engines.spark.person_source import files_at, located, read_persons
 from safetab.engines.spark.session import SPARK_ERRORS, spark_session
-from safetab.engines.spark.spark_engine import SparkEngine
+from safetab.engines.spark.spark_engine import UNREADABLE, SparkEngine
 from safetab.engines.spark_options import TABLE_PREFIX, SparkOptions
-from safetab.findings import Checked, FindingsOf
+from safetab.findings import Checked, Finding, FindingsOf, InvalidInput
 from safetab.planning.planner import PublicFiles
 from safetab.readers.geography import GEOGRAPHY_TABLE
 from safetab.readers.person_files import person_file_names
@@ -48,9 +52,11 @@ class SparkPlace:
 
     def geography_folder(self, data: Path) -> Checked[Path]:
         """The data directory, or a folder of the run's own with a copy of what --geography names."""
-        given = self._options.geography
-        if given is None:
-            return Checked(data, ())
+        return Checked(data, ()) if self._options.geography is None else self._copied_geography
+
+    @cached_property
+    def _copied_geography(self) -> Checked[Path]:
+        given = self._options.geography or ""
         findings, folder = FindingsOf("--geography"), self._settings.temporary_folder / _PUBLIC_FOLDER
         folder.mkdir()
         with self._reached(given, findings):
@@ -67,6 +73,25 @@ class SparkPlace:
         if not isinstance(persons, PersonLocation):
             raise TypeError("Spark reads locations")
         return SparkEngine(self._session, persons, files, self._log)
+
+    def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:  # noqa: ARG002 - the executors do them all at once
+        location = self.persons(data).value
+        if not isinstance(location, PersonLocation):
+            return ()
+        findings = FindingsOf(location.label)
+        try:
+            persons = read_persons(self._session, location, findings)
+            if persons is not None:
+                nowhere = np.zeros(len(known.blocks), dtype=np.int32)  # nobody is encoded, so any atom will do
+                tracts = tracts_with_blocks(self._session, known.blocks, nowhere)
+                judged = looked_up(persons, tracts, CodeLists(known.codes), known.states)
+                report_broken_rules(judged.broken_rules.collect(), findings)
+        except SPARK_ERRORS as error:
+            self._log(f"Spark: {error}")
+            findings.error("", UNREADABLE)
+        except InvalidInput as invalid:  # Spark doesn't start: one finding among those that are there already
+            return invalid.findings
+        return findings.findings
 
     def close(self) -> None:
         self._open.close()

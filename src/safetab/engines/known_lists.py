@@ -1,0 +1,48 @@
+"""What person records are judged by: as much of the public lists as could be read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.config.config_file import read_config
+from safetab.planning.planner import PublicFiles
+from safetab.readers.geography import read_geography
+from safetab.readers.public_lists import read_codes
+
+_EVERY_CODE = frozenset(str(code) for code in range(1000, 10_000))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownLists:
+    """The codes that there may be, the states of the passes that run, and the blocks of these states, rising.
+
+    Where a list can't be read, every code that it could have is one, and no state is known: then only the form of
+    codes and blocks is judged.
+    """
+
+    codes: Collection[str]
+    states: tuple[int, ...]
+    blocks: NDArray[np.int64]
+
+    @classmethod
+    def of_files(cls, files: PublicFiles) -> Self:
+        passes = files.config.passes
+        states = tuple(int(state) for which in passes for state in files.config.states_of(which))
+        blocks = np.concatenate([files.geography_of_pass[which].block for which in passes])
+        return cls(files.lists.code_names, states, np.sort(blocks))
+
+    @classmethod
+    def readable(cls, parameters: Path, geography_folder: Path | None) -> Self:
+        """Reads again what a run that can't begin could read, and leaves out what is wrong."""
+        codes, config = read_codes(parameters).value or _EVERY_CODE, read_config(parameters).value
+        geography = None if geography_folder is None or config is None else read_geography(geography_folder).value
+        if config is None or geography is None:
+            return cls(codes, (), np.empty(0, dtype=np.int64))
+        states = [state for which in config.passes for state in config.states_of(which)]
+        return cls(codes, tuple(map(int, states)), geography.of_states(states).block)

@@ -1,0 +1,126 @@
+"""Whether somebody is there decides about no release: an empty pass is zeros plus noise."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.engines.test_engine_contract import duckdb_engine, plain_engine
+from tests.person_forms import as_text, people_of
+from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.findings import Severity
+from safetab.pipeline import read_inputs
+
+KEY = "00" * 32
+NOBODY = "nobody is in a state of the {} pass: its counts are 0 before noise."
+
+
+def header_only(folder: Path, _: list[str]) -> None:
+    (folder / "person-records.txt").write_text(f"{PERSON_HEADER}\n")
+
+
+def header_without_a_line_end(folder: Path, _: list[str]) -> None:
+    (folder / "person-records.txt").write_text(PERSON_HEADER)
+
+
+def gzipped_header(folder: Path, _: list[str]) -> None:
+    (folder / "person-records.txt.gz").write_bytes(gzip.compress(f"{PERSON_HEADER}\n".encode()))
+
+
+def parquet_without_rows(folder: Path, _: list[str]) -> None:
+    columns = dict.fromkeys(PERSON_HEADER.split("|"), pa.array([], pa.string()))
+    pq.write_table(pa.table(columns), folder / "person-records.parquet")
+
+
+def parquet_of_integers_without_rows(folder: Path, _: list[str]) -> None:
+    (folder / "person-records").mkdir()
+    columns = dict.fromkeys(PERSON_HEADER.split("|"), pa.array([], pa.int16()))
+    for part in ("a", "b"):
+        pq.write_table(pa.table(columns), folder / "person-records" / f"{part}.parquet")
+
+
+def people_of_other_states(folder: Path, rows: list[str]) -> None:
+    as_text(folder, ["|".join([*row.split("|")[:3], "02", *row.split("|")[4:]]) for row in rows])
+
+
+EMPTY_FORMS = (
+    header_only,
+    header_without_a_line_end,
+    gzipped_header,
+    parquet_without_rows,
+    parquet_of_integers_without_rows,
+    people_of_other_states,
+)
+
+
+def emptied(world: RandomWorld, write) -> RandomWorld:
+    rows = people_of(world)
+    (world.data / "person-records.txt").unlink()
+    write(world.data, rows)
+    return world
+
+
+@pytest.mark.parametrize("make", [duckdb_engine, plain_engine])
+@pytest.mark.parametrize("write", EMPTY_FORMS)
+def test_every_engine_counts_nobody_as_zeros(make, write, tmp_path: Path) -> None:
+    world = emptied(write_random_world(tmp_path / "world", 3), write)
+    inputs = read_inputs(world.parameters, world.data).require()
+    engine = make(inputs, tmp_path)
+    findings = engine.check()
+    assert [finding.message for finding in findings] == [NOBODY.format("US"), NOBODY.format("PR")]
+    assert {finding.severity for finding in findings} == {Severity.WARNING}
+    assert set(engine.prepare().values()) == {0}
+    for level in inputs.plan.levels:
+        assert len(engine.totals(level).places) == 0
+    engine.close()
+
+
+def run(world: RandomWorld, out: Path, *options: str):
+    arguments = [str(world.parameters), str(world.data), str(out), "--test-key", KEY, *options]
+    return CliRunner().invoke(app, ["run", *arguments])
+
+
+def released(out: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+
+
+def test_a_run_on_nobody_releases_noise_and_warns_the_curator_alone(tmp_path: Path) -> None:
+    world = emptied(write_random_world(tmp_path / "world", 3, budget=1, zero_suppression_chance=0), header_only)
+    result = run(world, tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert NOBODY.format("US") in result.stderr
+    assert NOBODY.format("PR") in result.stderr
+    assert NOBODY.format("PR") in (tmp_path / "out.confidential.log").read_text()
+    assert not any(b"obody is in" in content for content in released(tmp_path / "out").values())
+    totals = (tmp_path / "out" / "t1" / "pr.csv").read_text().splitlines()[1:]
+    assert len({line.rpartition("|")[2] for line in totals}) > 1  # zeros plus noise are not all alike
+
+
+def test_an_empty_pass_is_released_like_the_other(tmp_path: Path) -> None:
+    """The same files, whoever is there; what differs is in those of the pass."""
+    world = write_random_world(tmp_path / "world", 3, budget=1, zero_suppression_chance=0)
+    assert run(world, tmp_path / "somebody").exit_code == 0
+    emptied(world, lambda folder, rows: as_text(folder, [row for row in rows if row.split("|")[3] != "72"]))
+    result = run(world, tmp_path / "nobody")
+    assert result.exit_code == 0
+    assert NOBODY.format("US") not in result.stderr
+    somebody, nobody = released(tmp_path / "somebody"), released(tmp_path / "nobody")
+    assert list(somebody) == list(nobody)
+    assert somebody["t1/us.csv"] == nobody["t1/us.csv"]
+    assert somebody["t1/pr.csv"] != nobody["t1/pr.csv"]
+
+
+def test_accuracy_and_accounts_work_without_anybody(tmp_path: Path) -> None:
+    world = emptied(write_random_world(tmp_path / "world", 3, budget=1), header_only)
+    arguments = [str(world.parameters), str(world.data), str(tmp_path / "accuracy"), "--runs", "2"]
+    result = CliRunner().invoke(app, ["accuracy", *arguments])
+    assert result.exit_code == 0, result.output
+    assert NOBODY.format("US") in result.stderr
+    accounts = ["--dataset", "nobody", "--spend-log", str(tmp_path / "spend.log")]
+    assert run(world, tmp_path / "out", *accounts).exit_code == 0
