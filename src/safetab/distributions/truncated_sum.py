@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, sqrt
 from typing import NamedTuple
 
@@ -56,11 +57,12 @@ def sum_of_truncated(draws: Mapping[TruncatedDraw, int]) -> WholeNumberDistribut
     return WholeNumberDistribution(first + int(matters[0]), np.maximum(chances[matters[0] : matters[-1] + 1], 0.0))
 
 
+@lru_cache(maxsize=1024)
 def _truncated(draw: TruncatedDraw) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     reach = ceil(_reach(draw.noise)) + 1
     values = np.arange(max(draw.above, -reach) + 1, max(draw.above, 0) + reach + 1)
     tails = FloatTails(draw.noise)
-    chances = tails.at_least(values) - tails.at_least(values + 1)
+    chances = -np.diff(tails.at_least(np.append(values, values[-1] + 1)))
     return values, chances / chances.sum()
 
 

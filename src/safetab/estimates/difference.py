@@ -42,7 +42,7 @@ class Difference(Tabular):
 
     @cached_property
     def margin_of_error(self) -> Number:
-        """The difference minus the noise of both: it knows nothing of selection."""
+        """It describes the noise of both, less what they share; selection is in the interval alone."""
         return as_number(self.noise.margin_of_error(self.a.confidence))
 
     @cached_property
@@ -80,7 +80,7 @@ class Difference(Tabular):
         chance = self.chance_of_noise_alone
         if chance is not None:
             often = chance_in_words(chance)
-            lines.append(f"  If the true numbers were equal, noise would make them differ this much or more {often}.")
+            lines.append(f"  How often noise makes equal true numbers differ by this much or more: {often}.")
         if self.holds_confidence:
             low, high = self.interval
             verdict = "not ruled out" if low <= 0 <= high else "ruled out"
