@@ -206,3 +206,25 @@ def test_what_the_choice_of_a_table_made_less_sure_is_not_called_95_percent() ->
     assert "noise ± 16 (not at 95 %)" in str(Difference(unsure, sure))
     assert "ruled out" not in str(Difference(unsure, sure))
     assert "(noise, not at 95 %: " in str(Ratio(unsure, sure))
+
+
+def test_at_a_confidence_beyond_what_floats_resolve_the_interval_is_wide_and_not_endless() -> None:
+    confidence = 1 - Fraction(1, 10**9)
+    form = form_of("rho 0.159", (22, 26), SUM)
+    interval = interval_of(Fraction(48), form, confidence)
+    margin = form.noise.margin_of_error(confidence)
+    assert interval.low <= 48 - margin
+    assert interval.high >= 48 + margin
+
+
+def test_a_sum_with_combined_totals_takes_selection_into_account_too() -> None:
+    """Weights such as 9/17 have hardly a common measure with those of other tables: the noise is smoothed."""
+    noise = LEVELS["rho 0.159"][0]
+    first, second = (LinearForm({measured(number, noise): (1,) * cells}) for number, cells in ((8, 8), (9, 46)))
+    others = first.times(Fraction(9, 17)).plus(second.times(Fraction(4999, 9973)))
+    form = sum_of_forms([form_of("rho 0.159", (22, 26), SUM), others])
+    interval = interval_of(Fraction(2048), form, CONFIDENCE)
+    margin = form.noise.margin_of_error(CONFIDENCE)
+    assert interval.selection_matters
+    assert interval.low < 2048 - margin - 20
+    assert 0 <= interval.high - 2048 - margin < 2

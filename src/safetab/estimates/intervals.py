@@ -18,7 +18,7 @@ from safetab.privacy.calibration import Noise
 
 _SIZES_SHARE = Fraction(1, 10)  # of the error: that a true size is not within the limits of its total
 _FAR_SHARE = Fraction(1, 1000)  # of the error: that a small group has a total far above its threshold
-_FLOAT_ERROR = 1e-8
+_FLOAT_ERROR = 1e-8  # of the chances that are compared; docs/noise.md#selection-in-sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Interval:
 
 
 def interval_of(value: Fraction, form: LinearForm, confidence: Fraction, least: Fraction | None = None) -> Interval:
-    """Holds the true number, of which `least` is known, at the confidence, given that all of its parts were published.
+    """Holds the true number at the confidence, given that all of its parts were published. No end is below `least`.
 
     It does so whatever the true sizes of the parts are. If none passed suppression, or all that did are far above their
     thresholds, it is the number plus and minus its margin of error. Proof: docs/noise.md#selection-in-sums.
@@ -56,7 +56,7 @@ def _given_publication(value: Fraction, form: LinearForm, confidence: Fraction) 
     if all(_is_far(selected, noise, far_error / (2 * len(draws))) for selected, noise, _ in draws):
         return plain
     sizes = [_sizes(noise, selected, 1 - error * _SIZES_SHARE / len(draws)) for selected, noise, _ in draws]
-    each_side = float(error * (1 - _FAR_SHARE - _SIZES_SHARE) / 2) - _FLOAT_ERROR
+    each_side = max(float(error * (1 - _FAR_SHARE - _SIZES_SHARE) / 2) - _FLOAT_ERROR, 0.0)
     low = _least(value, form, sizes, each_side)
     high = -_least(-value, form.times(-1), sizes, each_side)
     return Interval(min(plain.low, Fraction(low)), max(plain.high, Fraction(high)), selection_matters=True)
@@ -88,8 +88,10 @@ def _least(value: Fraction, form: LinearForm, sizes: Sequence[tuple[int, int]], 
     """
     draws: Counter[TruncatedDraw] = Counter()
     for (selected, noise, weight), (least, greatest) in zip(form.selected_draws, sizes, strict=True):
+        if weight.denominator != 1:
+            raise ValueError("a total that passed suppression is added as a whole")
         size = least if weight > 0 else greatest
-        draws[TruncatedDraw(noise, int(weight), selected.threshold - size)] += 1
+        draws[TruncatedDraw(noise, weight.numerator, selected.threshold - size)] += 1
     selected_sum, rest = sum_of_truncated(draws), form.unselected.noise
     values = selected_sum.values.astype(np.float64)
 
