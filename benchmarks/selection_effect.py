@@ -48,11 +48,36 @@ def coverage(table: Table, distance: float, *, is_above: bool) -> tuple[float, f
     return reached, (chances * held).sum() / reached, share * (chances * noise).sum() / reached / deviation
 
 
+def called_and_missed(table: Table, *, is_above: bool) -> float:
+    """The most, over all n, of the chance that a combined total is called 95 % and misses, given its table.
+
+    It is called so if the stage-1 total is more than 2 sigma from the threshold.
+    """
+    share, margin, _ = combined_form(table.cells)
+    noise = np.arange(-400, 401)
+    sigma = float(STAGE_1.sigma_squared) ** 0.5
+    chances = np.exp(-(noise**2) / (2 * float(STAGE_1.sigma_squared)))
+    cells = FloatTails(DiscreteGaussian(table.cells * STAGE_2.sigma_squared))
+    low = np.ceil((-margin - share * noise) / (1 - share) - 1e-9).astype(np.int64)
+    high = np.floor((margin - share * noise) / (1 - share) + 1e-9).astype(np.int64)
+    missed = chances * (1 - cells.at_least(low) + cells.at_least(high + 1))
+    worst = 0.0
+    for distance in range(-round(7 * sigma), round(7 * sigma) + 1):
+        beyond = distance + noise if is_above else -1 - distance - noise
+        worst = max(worst, missed[beyond > 2 * sigma].sum() / chances[beyond >= 0].sum())
+    return worst
+
+
 def main() -> None:
     print("Sigma as in 2020 for a county's Detailed groups; margins at 95 %. Below: the group got the coarser table.")
     for above in SEX_BY_AGE_TABLES:
         below = [Table.TOTAL, *SEX_BY_AGE_TABLES][SEX_BY_AGE_TABLES.index(above)]
         print(f"\nThreshold of {above.label}")
+        for table, is_above in ((above, True), (below, False)):
+            if table is not Table.TOTAL:
+                print(
+                    f"{table.label}: called 95 % and missed at most {called_and_missed(table, is_above=is_above):.4f}"
+                )
         print("(n - threshold) / sigma_1 | gets it | holds n | off by || gets the coarser | holds n | off by")
         for distance in DISTANCES:
             cells = []

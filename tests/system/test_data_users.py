@@ -93,7 +93,8 @@ def test_3_are_there_more_dominicans_than_puerto_ricans(release: Release) -> Non
     assert difference.value == present(a).value - present(b).value
     assert difference.variance == pytest.approx(present(a).variance + present(b).variance)
     assert difference.chance_of_noise_alone < 1e-6
-    assert "more than noise" in str(difference)
+    assert "Equal true numbers are ruled out at 95 %." in str(difference)
+    assert "How often noise makes equal true numbers differ by this much or more: less than once" in str(difference)
     assert release.differ(b, a).chance_of_noise_alone == difference.chance_of_noise_alone
 
 
@@ -124,6 +125,8 @@ def test_6_why_is_there_no_number_for_the_hmong_of_kent_county(release: Release)
     assert [one.what for one in answer.instead] == [state.what]
     assert f"Hmong alone, Rhode Island: {state.value:,} ± {state.margin_of_error}" in str(answer)
     assert "not known to be zero" in str(answer)
+    assert f"A group of more than {answer.at_most} people would be shown 95 % of the time or more." in str(answer)
+    assert "most likely" not in str(answer)  # how likely a size is, nobody can say
 
 
 def test_7_what_share_are_children_and_how_sure_is_that(release: Release) -> None:
@@ -251,7 +254,37 @@ def test_18_small_totals_come_with_an_interval_that_knows_of_the_threshold(relea
     assert answer.interval[0] < low - answer.margin_of_error or answer.interval[0] == 0
     assert answer.combined is None  # the total underwent suppression
     assert any("shown only above a threshold" in note for note in answer.notes)
-    assert any("doesn't know of it" in note for note in release.sum([answer, answer]).notes)
+    twice = release.sum([answer, answer])
+    assert twice.interval == (2 * answer.interval[0], 2 * answer.interval[1])
+    assert any("the interval takes that into account" in note for note in twice.notes)
+    assert f"its noise is ± {answer.margin_of_error})" in str(answer)
+    assert f"({answer.interval[0]} to {answer.interval[1]})" in str(release.table(key[1], key[2]))
+    large = release.total("Providence County", "Dominican")
+    both = release.sum([answer, large])
+    assert both.interval[0] < both.value - both.margin_of_error
+    assert release.differ(both, answer).interval == present(large).interval  # what was selected has cancelled
+    assert release.ratio(answer, large).method == "intervals of both"
+
+
+def test_every_selected_total_has_the_interval_of_the_release_and_a_note_only_near_its_threshold(
+    release: Release, totals: dict
+) -> None:
+    quiet = noted = 0
+    for key, row in list(totals.items())[::7]:
+        if row["interval_low"] is None or row["status"] == "withheld":
+            continue
+        answer = present(release.total(release.geography(key[1], level_of(key[0])), key[2]))
+        interval = (row["interval_low"], row["interval_high"])
+        plain = (max(answer.value - answer.margin_of_error, 0), answer.value + answer.margin_of_error)
+        has_note = any("shown only above a threshold" in note for note in answer.notes)
+        assert answer.interval == interval
+        assert has_note == (interval != plain) == answer.selection_matters
+        quiet, noted = quiet + (not has_note), noted + has_note
+    assert min(quiet, noted) > 20
+
+
+def level_of(label: str) -> str:
+    return label.removeprefix("PR-").casefold()
 
 
 def test_19_an_area_of_the_same_blocks_has_the_same_number_and_the_same_noise(release: Release, totals: dict) -> None:
@@ -532,6 +565,7 @@ def test_a_combined_total_near_a_threshold_says_so(release: Release, totals: dic
                 assert totals[key]["stage_1_total"] is not None
                 notes += bool(one.combined.notes)
                 assert ("near a threshold" in str(one)) == bool(one.combined.notes)
+                assert ("not at 95 %" in str(one)) == bool(one.combined.notes)
     assert 0 < notes < 100
 
 

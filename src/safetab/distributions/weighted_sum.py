@@ -25,6 +25,8 @@ _MOST_NODES = 1 << 19
 _LEAST_MATTERING = 1e-22  # nodes with a smaller characteristic function change no probability by 1e-15
 _GAUSSIAN_REACH, _LAPLACE_REACH = 10.0, 36.0  # in spreads: beyond lie less than 1e-10
 _SMOOTHING_CUT, _SMOOTHING_REACH = 9.0, 7.0
+_MOST_AT_ONCE = 1 << 21
+_ROUNDING = 1e-6  # a distance in steps is a whole number if it is that near to one
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,10 @@ class WeightedSum:
         if self._certified is not None:
             return min(2 * float(self._certified.tail(ceil(distance / self.step)).mid()), 1.0)
         return min(max(1 - self._integral.chance_below(distance), 0.0), 1.0)
+
+    def tail_bounds(self, at_least: NDArray[np.float64]) -> NDArray[np.float64]:
+        """P[noise >= x] for each x within 1e-9; if `is_smoothed` a little more, never less."""
+        return self._integral.tail_bounds(at_least) if self.parts else (at_least <= 0).astype(np.float64)
 
     @property
     def is_smoothed(self) -> bool:
@@ -152,7 +158,21 @@ class _Integral:
             return 0.0
         return 1.0 if within >= self._reach else self._within(within)
 
+    def tail_bounds(self, at_least: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Upper bounds of P[S >= x], from P[|S| < x] for x > 0 and from P[|S| <= -x] for others."""
+        steps = np.ceil(at_least / float(self._step) - _ROUNDING)
+        within = np.where(steps > 0, steps - 1 - ceil(self.slack), ceil(self.slack) - steps)
+        chances = np.where(within >= self._reach, 1.0, 0.0)
+        is_open = (within >= 0) & (within < self._reach)
+        chances[is_open] = self._all_within(within[is_open])
+        return np.where(steps > 0, 1 - chances, 1 + chances) / 2
+
     def _within(self, most: int) -> float:
         """P[|S| <= most]."""
-        kernel = np.sin((most + 0.5) * self._t) / self._below
-        return float((2 * most + 1 + 2 * np.sum(self._phi * kernel)) / self._period)
+        return float(self._all_within(np.array([most], dtype=np.float64))[0])
+
+    def _all_within(self, most: NDArray[np.float64]) -> NDArray[np.float64]:
+        """P[|S| <= m] for each m."""
+        chunks = np.array_split(most, len(most) * len(self._t) // _MOST_AT_ONCE + 1)
+        sums = [np.sin(np.outer(chunk + 0.5, self._t)) @ (self._phi / self._below) for chunk in chunks]
+        return np.asarray((2 * most + 1 + 2 * np.concatenate(sums)) / self._period)

@@ -15,7 +15,10 @@ from safetab.spec.tables import Stage
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Absence(Tabular):
-    """Why a group has no number. Absent is not zero."""
+    """Why a group has no number. Absent is not zero.
+
+    A group of more than `at_most` people is suppressed with a chance below 1 - confidence.
+    """
 
     schema = NUMBER_SCHEMA
 
@@ -41,8 +44,8 @@ class Absence(Tabular):
         lines = [f"{self.what}: no number ({self.status}).", f"  {self.reason}"]
         if self.at_most is not None:
             lines.append(
-                f"  A group of more than {self.at_most:,} people is shown {percent(self.confidence)} of the time or"
-                " more, so this one is most likely no larger."
+                f"  A group of more than {self.at_most:,} people would be shown {percent(self.confidence)} of the time"
+                " or more."
             )
         if self.hint:
             lines.append(f"  {self.hint}")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Protocol
 
 from safetab.distributions.weighted_sum import WeightedSum
+from safetab.estimates.intervals import Interval, interval_of
 from safetab.estimates.linear_form import LinearForm
 from safetab.estimates.lookup import Entity
 from safetab.estimates.tabular import NUMBER_SCHEMA, Tabular
@@ -15,6 +17,26 @@ from safetab.spec.published_lines import Sex
 from safetab.spec.tables import OLDEST_AGE
 
 Number = int | float
+
+SELECTION_NOTE = (
+    "small totals are shown only above a threshold, so that shown ones tend to be too large;"
+    " the interval takes that into account"
+)
+
+
+class HasInterval(Protocol):
+    """A number, its noise, and what is known of the truth."""
+
+    @property
+    def value(self) -> Number: ...
+    @property
+    def margin_of_error(self) -> Number: ...
+    @property
+    def interval(self) -> tuple[Number, Number]: ...
+    @property
+    def selection_matters(self) -> bool: ...
+    @property
+    def holds_confidence(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +58,9 @@ class Counted:
 class Estimate(Tabular):
     """A published number, or a sum of such.
 
-    `value` is the number with no part raised to 0, `published` what the release shows if that differs. `interval` holds
-    the truth at the `confidence`; where small totals are not shown, it takes that into account.
+    `value` is the number with no part raised to 0, `published` what the release shows if that differs.
+    `margin_of_error` describes noise. `interval` holds the truth at the `confidence`, also where small totals are not
+    shown; unless `holds_confidence` is False, since the noise of a stage-1 total chose the table.
     """
 
     schema = NUMBER_SCHEMA
@@ -49,8 +72,8 @@ class Estimate(Tabular):
     counted: tuple[Counted, ...]
     published: int | None = None
     notes: tuple[str, ...] = ()
-    selection_aware: tuple[int, int] | None = None
     combined: Estimate | None = field(default=None)
+    holds_confidence: bool = True
 
     @property
     def value(self) -> Number:
@@ -78,21 +101,23 @@ class Estimate(Tabular):
     @property
     def interval(self) -> tuple[Number, Number]:
         """The true size is in here at the confidence; never below 0, since no group is smaller."""
-        if self.selection_aware is not None:
-            return self.selection_aware
-        margin = self.noise.margin_of_error(self.confidence)
-        low, high = self.exact_value - margin, self.exact_value + margin
-        return as_number(max(low, Fraction(0))), as_number(max(high, Fraction(0)))
+        return as_number(self._interval.low), as_number(self._interval.high)
+
+    @cached_property
+    def _interval(self) -> Interval:
+        return interval_of(self.exact_value, self.form, self.confidence, least=Fraction(0))
+
+    @property
+    def selection_matters(self) -> bool:
+        """Whether parts are so near to their thresholds that the interval is not the number and its margin."""
+        return self._interval.selection_matters
 
     def __str__(self) -> str:
-        low, high = self.interval
-        lines = [f"{self.what}: {shown(self.value)} ± {shown(self.margin_of_error)}"]
-        lines[0] += f" ({percent(self.confidence)}: {shown(low)} to {shown(high)})"
+        lines = [f"{self.what}: {with_interval(self, self.confidence)}"]
         if self.published is not None and self.published != self.exact_value:
             lines.append(f"  shown in the release as {self.published:,}, with negative parts raised to 0")
         if self.combined is not None:
-            value, margin = float(self.combined.exact_value), float(self.combined.margin_of_error)
-            lines.append(f"  combined with all that was measured: {shown(value)} ± {shown(margin)}")
+            lines.append(f"  combined with all that was measured: {with_interval(self.combined, self.confidence)}")
             lines += [f"    {note}" for note in self.combined.notes]
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
@@ -118,76 +143,27 @@ class Estimate(Tabular):
                 "variance": self.variance,
                 "combined_total": None if self.combined is None else float(self.combined.exact_value),
                 "combined_margin_of_error": None if self.combined is None else float(self.combined.margin_of_error),
-                "notes": " ".join(self.notes) or None,
-            }
-        ]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Difference(Tabular):
-    """How far one number is from another, as far as noise lets it be known."""
-
-    a: Estimate
-    b: Estimate
-
-    @property
-    def exact_value(self) -> Fraction:
-        return self.a.exact_value - self.b.exact_value
-
-    @property
-    def value(self) -> Number:
-        return as_number(self.exact_value)
-
-    @cached_property
-    def noise(self) -> WeightedSum:
-        return self.a.form.minus(self.b.form).noise
-
-    @property
-    def variance(self) -> float:
-        return self.noise.variance
-
-    @cached_property
-    def margin_of_error(self) -> Number:
-        return as_number(self.noise.margin_of_error(self.a.confidence))
-
-    @property
-    def interval(self) -> tuple[Number, Number]:
-        margin = self.noise.margin_of_error(self.a.confidence)
-        return as_number(self.exact_value - margin), as_number(self.exact_value + margin)
-
-    @cached_property
-    def chance_of_noise_alone(self) -> float:
-        """How often noise alone makes two equal true numbers differ by this much or more, either way."""
-        return self.noise.chance_of_at_least(abs(self.exact_value))
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        head = f"{self.a.what}\n  minus {self.b.what}:\n  {shown(self.value)} ± {shown(self.margin_of_error)}"
-        head += f" ({percent(self.a.confidence)}: {shown(low)} to {shown(high)})"
-        if not self.noise.parts:
-            return head + "\n  Both are the same measurements, so they can't differ by noise."
-        chance = self.chance_of_noise_alone
-        verdict = "more than noise" if chance < 1 - self.a.confidence else "it may be noise alone"
-        return head + f"\n  Noise alone makes a difference this large {chance_in_words(chance)}: {verdict}."
-
-    def rows(self) -> list[dict[str, object]]:
-        low, high = self.interval
-        return [
-            {
-                "a": self.a.what,
-                "b": self.b.what,
-                "difference": float(self.exact_value),
-                "margin_of_error": float(self.margin_of_error),
-                "interval_low": float(low),
-                "interval_high": float(high),
-                "variance": self.variance,
-                "chance_of_noise_alone": self.chance_of_noise_alone,
+                "notes": " ".join([*self.notes, *(self.combined.notes if self.combined else ())]) or None,
             }
         ]
 
 
 def as_number(exact: Fraction) -> Number:
     return int(exact) if exact.denominator == 1 else float(exact)
+
+
+def with_interval(number: HasInterval, confidence: Fraction) -> str:
+    """The number with its interval under its true name: only what holds the truth so often is called 95 %."""
+    value, margin = shown(number.value), shown(number.margin_of_error)
+    if not number.holds_confidence:
+        return f"{value}, noise ± {margin} (not at {percent(confidence)})"
+    low, high = number.interval
+    interval = f"{percent(confidence)}: {shown(low)} to {shown(high)}"
+    return (
+        f"{value} ({interval}; its noise is ± {margin})"
+        if number.selection_matters
+        else f"{value} ± {margin} ({interval})"
+    )
 
 
 def shown(number: Number) -> str:
@@ -205,11 +181,3 @@ def ages_in_words(first: int, last: int) -> str:
 
 def percent(confidence: Fraction) -> str:
     return f"{float(100 * confidence):.6g} %"
-
-
-def chance_in_words(chance: float) -> str:
-    if chance < 1e-6:
-        return "less than once in a million times"
-    if chance < 0.01:
-        return f"about once in {round(1 / chance):,} times"
-    return f"{100 * chance:.0f} times in 100"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from math import sqrt
 
 from safetab.estimates.absence import Absence, most_if_suppressed, reason_of
 from safetab.estimates.combined_totals import Guess, combined, parts_of_regional_group
-from safetab.estimates.estimate import Counted, Estimate, ages_in_words
-from safetab.estimates.linear_form import Measured, sum_of_forms
+from safetab.estimates.estimate import SELECTION_NOTE, Counted, Estimate, ages_in_words
+from safetab.estimates.linear_form import LinearForm, Measured, Selected, sum_of_forms
 from safetab.estimates.lookup import Entity
 from safetab.estimates.number_reader import Row
 from safetab.estimates.number_rows import NumberRows, form_of, line_of, table_of
@@ -81,10 +82,10 @@ class GroupNumbers:
         measured = self._rows.measured(row, entity.geography, group)
         line = line_of(row["table"], row["table_id"], row["line"])
         counted = Counted(entity, group, line.sex, line.age_start, line.age_end)
-        is_selected = row["interval_low"] is not None
-        own = Guess(Fraction(row["unclamped_count"]), form_of(row, measured))
+        own = Guess(Fraction(row["unclamped_count"]), self._form(row, group, measured))
         better = self._better(row, own, counted, measured) if line.is_total else None
-        return Estimate(
+        near = self._threshold_notes(row, group, measured)
+        answer = Estimate(
             what=_what(counted),
             exact_value=own.value,
             form=own.form,
@@ -92,7 +93,6 @@ class GroupNumbers:
             counted=(counted,),
             published=row["count"],
             notes=_notes(row),
-            selection_aware=(row["interval_low"], row["interval_high"]) if is_selected else None,
             combined=None
             if better is None
             else Estimate(
@@ -101,9 +101,22 @@ class GroupNumbers:
                 form=better.form,
                 confidence=self._confidence,
                 counted=(counted,),
-                notes=self._threshold_notes(row, group, measured),
+                notes=near,
+                holds_confidence=not near,
             ),
         )
+        return (
+            replace(answer, notes=(*answer.notes, SELECTION_NOTE))
+            if own.form.selected and answer.selection_matters
+            else answer
+        )
+
+    def _form(self, row: Row, group: CharacteristicIteration, measured: Measured) -> LinearForm:
+        form = form_of(row, measured)
+        threshold = self._facts(measured.geography, group.level).suppression_threshold
+        if threshold is None or table_of(row) is not Table.TOTAL or measured.stage is not Stage.STAGE_2:
+            return form
+        return LinearForm(form.weights, {measured: Selected(row["unclamped_count"], threshold)})
 
     def _threshold_notes(self, row: Row, group: CharacteristicIteration, measured: Measured) -> tuple[str, ...]:
         """What is said where the choice of the table tells much about the noise of the stage-1 total."""
@@ -114,8 +127,8 @@ class GroupNumbers:
         if all(abs(row["stage_1_total"] - threshold) > near for threshold in facts.thresholds.as_tuple):
             return ()
         return (
-            "its first total is near a threshold between tables, which makes the combined one less sure than it says:"
-            " the published number is not affected",
+            "its first total is near a threshold between tables, which makes the combined one less sure than its noise"
+            " says: the published number is not affected",
         )
 
     def _better(self, row: Row, own: Guess, counted: Counted, measured: Measured) -> Guess | None:
@@ -130,8 +143,7 @@ class GroupNumbers:
         """The sum of cells and the stage-1 total; nothing if the total underwent suppression."""
         if measured.stage is Stage.TOTAL_ONLY:
             return [own]
-        threshold = self._facts(measured.geography, group.level).suppression_threshold
-        if threshold is not None and table_of(row) is Table.TOTAL:
+        if own.form.selected:
             return []
         if row["stage_1_total"] is None:
             return [own]
@@ -147,7 +159,7 @@ class GroupNumbers:
             if row is None or row["status"] == WITHHELD:
                 return None
             measured = self._rows.measured(row, entity.geography, part)
-            own = Guess(Fraction(row["unclamped_count"]), form_of(row, measured))
+            own = Guess(Fraction(row["unclamped_count"]), self._form(row, part, measured))
             guesses = self._guesses(row, own, part, measured)
             if not guesses:
                 return None
@@ -195,12 +207,4 @@ def _notes(row: Row) -> tuple[str, ...]:
     if row["donor_region_id"] is not None:
         donor = f"{row['donor_geography_level']} {row['donor_region_id']}"
         notes.append(f"copied from {donor}, which is made of the same blocks: the same number, with the same noise")
-    if (
-        row["interval_low"] is not None
-        and row["unclamped_count"] - row["interval_low"] > row["unclamped_margin_of_error"]
-    ):
-        notes.append(
-            "small totals are shown only above a threshold, so that shown ones tend to be too large;"
-            " the interval takes that into account"
-        )
     return tuple(notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -33,15 +33,23 @@ Weights = tuple[Fraction | int, ...]
 """One for each cell of a measured group."""
 
 
+class Selected(NamedTuple):
+    """A noisy total that is shown only because it is above the threshold."""
+
+    total: int
+    threshold: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearForm:
-    """The weight of each draw of noise in a number."""
+    """The weight of each draw of noise in a number; which of the draws passed suppression."""
 
     weights: Mapping[Measured, Weights]
+    selected: Mapping[Measured, Selected] = field(default_factory=dict)
 
     def times(self, factor: Fraction | int) -> LinearForm:
         scaled = {measured: tuple(factor * one for one in own) for measured, own in self.weights.items()}
-        return LinearForm(scaled)
+        return LinearForm(scaled, self.selected)
 
     def plus(self, other: LinearForm) -> LinearForm:
         return sum_of_forms([self, other])
@@ -61,6 +69,16 @@ class LinearForm:
         return weighted_sum(tuple(sorted(parts, key=lambda part: (str(part.noise), part.weight))))
 
     @property
+    def selected_draws(self) -> tuple[tuple[Selected, Noise, Fraction], ...]:
+        """The draws that passed suppression, with their weights; those that cancelled are left out."""
+        weights = {measured: Fraction(self.weights[measured][0]) for measured in self.selected}
+        return tuple((self.selected[key], key.noise, weight) for key, weight in weights.items() if weight)
+
+    @property
+    def unselected(self) -> LinearForm:
+        return LinearForm({key: own for key, own in self.weights.items() if key not in self.selected})
+
+    @property
     def counts_something_twice(self) -> bool:
         return any(weight > 1 for own in self.weights.values() for weight in own)
 
@@ -77,10 +95,12 @@ def covariance(a: LinearForm, b: LinearForm) -> float:
 
 def sum_of_forms(forms: Iterable[LinearForm]) -> LinearForm:
     total: dict[Measured, Weights] = {}
+    selected: dict[Measured, Selected] = {}
     for form in forms:
+        selected |= form.selected
         for measured, own in form.weights.items():
             before = total.get(measured)
             total[measured] = (
                 own if before is None else tuple(one + other for one, other in zip(before, own, strict=True))
             )
-    return LinearForm(total)
+    return LinearForm(total, selected)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from safetab.estimates.absence import Absence
-from safetab.estimates.estimate import Difference, Estimate
+from safetab.estimates.difference import Difference
+from safetab.estimates.estimate import Estimate
 from safetab.estimates.group_numbers import GroupNumbers
 from safetab.estimates.instead import instead_of
 from safetab.estimates.lookup import Entity, Lookup
@@ -100,7 +101,7 @@ class Release:
         raise self._lookup.refusal("totals", "give group= and level=, or geography= alone.")
 
     def sum(self, addends: Iterable[Addend], what: str | None = None) -> Estimate:
-        """The sum of numbers, with its exact noise.
+        """The sum of numbers, with its exact noise, and an interval that knows which of them passed suppression.
 
         Takes numbers, answers of `totals`, or pairs of an area and a group. `notes` of the result say who is counted
         more than once and who is missing.
@@ -114,11 +115,11 @@ class Release:
         return sum_of_estimates(parts, what or f"the sum of {len(parts):,} numbers", notes)
 
     def differ(self, a: Answer, b: Answer) -> Difference:
-        """Whether two numbers differ by more than their noise explains; noise that they share cancels."""
+        """How far two numbers are apart, and whether they may be equal; noise that they share cancels."""
         return Difference(self._present(a), self._present(b))
 
     def ratio(self, a: Answer, b: Answer) -> Ratio:
-        """A ratio or a share, with the interval of Fieller's method."""
+        """A ratio or a share, with the interval of Fieller's method, or a wider one where selection matters."""
         return Ratio(self._present(a), self._present(b))
 
     def _found(

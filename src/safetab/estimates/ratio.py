@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import inf, sqrt
 from statistics import NormalDist
 
-from safetab.estimates.estimate import Estimate, percent
+from safetab.estimates.estimate import SELECTION_NOTE, Estimate, percent
+from safetab.estimates.intervals import interval_of
 from safetab.estimates.linear_form import covariance
 from safetab.estimates.tabular import Tabular
 
@@ -17,7 +19,8 @@ class Ratio(Tabular):
     """a / b, e.g. the share of children.
 
     The interval holds the ratios r for which a - r b is no farther from 0 than its noise explains: Fieller's method. If
-    b itself may be 0, no ratio can be ruled out, and the interval goes from 0 to infinity.
+    b itself may be 0, no ratio can be ruled out, and the interval goes from 0 to infinity. Where selection matters, it
+    has all ratios of numbers in the intervals of a and b, which together hold both at the confidence.
     Proof: docs/noise.md#ratios.
     """
 
@@ -31,6 +34,28 @@ class Ratio(Tabular):
 
     @cached_property
     def interval(self) -> tuple[float, float]:
+        return self._of_both_intervals if self.selection_matters else self._fieller
+
+    @property
+    def selection_matters(self) -> bool:
+        return self.a.selection_matters or self.b.selection_matters
+
+    @property
+    def holds_confidence(self) -> bool:
+        return self.a.holds_confidence and self.b.holds_confidence
+
+    @property
+    def method(self) -> str:
+        return "intervals of both" if self.selection_matters else "Fieller"
+
+    @property
+    def _of_both_intervals(self) -> tuple[float, float]:
+        confidence = (1 + self.a.confidence) / 2
+        a, b = (interval_of(one.exact_value, one.form, confidence, least=Fraction(0)) for one in (self.a, self.b))
+        return (float(a.low / b.high) if b.high else 0.0), (float(a.high / b.low) if b.low else inf)
+
+    @property
+    def _fieller(self) -> tuple[float, float]:
         a, b = float(self.a.exact_value), float(self.b.exact_value)
         k_squared = self._multiplier**2
         leading = b * b - k_squared * self.b.variance
@@ -58,10 +83,14 @@ class Ratio(Tabular):
 
     def __str__(self) -> str:
         head = f"{self.a.what}\n  over {self.b.what}:\n  "
-        if self.value is None or not self.is_bounded:
-            return head + "no ratio can be ruled out, since the number below may be 0 (Fieller's method)"
+        method = "from the intervals of both" if self.selection_matters else "Fieller's method"
+        notes = f"\n  note: {SELECTION_NOTE}" if self.selection_matters else ""
         low, high = self.interval
-        return head + f"{self.value:.4g} ({percent(self.a.confidence)}: {low:.4g} to {high:.4g}, Fieller's method)"
+        if self.value is None or not self.is_bounded:
+            what = f"no ratio above {low:.4g} can be ruled out" if low else "no ratio can be ruled out"
+            return head + f"{what}, since the number below may be 0 ({method})" + notes
+        name = percent(self.a.confidence) if self.holds_confidence else f"noise, not at {percent(self.a.confidence)}"
+        return head + f"{self.value:.4g} ({name}: {low:.4g} to {high:.4g}, {method})" + notes
 
     def rows(self) -> list[dict[str, object]]:
         low, high = self.interval
@@ -72,6 +101,6 @@ class Ratio(Tabular):
                 "ratio": self.value,
                 "interval_low": low,
                 "interval_high": high,
-                "method": "Fieller",
+                "method": self.method,
             }
         ]

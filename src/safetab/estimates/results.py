@@ -126,6 +126,9 @@ class GroupTable(Tabular):
         for one in self.lines:
             counted = one.counted[0]
             label = f"{counted.sex.value}, {ages_in_words(*counted.ages)}"
-            lines.append(f"  {label:28} {shown(one.value):>10} ± {shown(one.margin_of_error)}")
+            low, high = one.interval
+            around = f"({shown(low)} to {shown(high)})" if one.selection_matters else f"± {shown(one.margin_of_error)}"
+            lines.append(f"  {label:28} {shown(one.value):>10} {around}")
         lines += [f"  withheld: {line}" for line in self.withheld]
-        return "\n".join([*lines, f"  ± at {percent(self.lines[0].confidence)}" if self.lines else ""]).rstrip()
+        kind = "interval" if any(one.selection_matters for one in self.lines) else "±"
+        return "\n".join([*lines, f"  {kind} at {percent(self.lines[0].confidence)}" if self.lines else ""]).rstrip()

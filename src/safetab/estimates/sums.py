@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from safetab.estimates.absence import Absence
-from safetab.estimates.estimate import Estimate
+from safetab.estimates.estimate import Estimate, percent
 from safetab.estimates.linear_form import sum_of_forms
 from safetab.estimates.overlaps import overlap_notes
 from safetab.findings import shortened
@@ -17,7 +18,7 @@ _NAMES_SHOWN = 3
 
 def sum_of_estimates(parts: Sequence[Estimate], what: str, notes: tuple[str, ...] = ()) -> Estimate:
     """With its exact noise, whatever the parts share; better totals are added up beside it."""
-    return Estimate(
+    answer = Estimate(
         what=what,
         exact_value=sum((part.exact_value for part in parts), Fraction(0)),
         form=sum_of_forms([part.form for part in parts]),
@@ -26,6 +27,14 @@ def sum_of_estimates(parts: Sequence[Estimate], what: str, notes: tuple[str, ...
         notes=notes,
         combined=_combined(parts, what),
     )
+    if not answer.form.selected or not answer.selection_matters:
+        return answer
+    selected = sum(bool(part.form.selected) for part in parts)
+    note = (
+        f"{selected:,} of {len(parts):,} are totals that are shown only above a threshold, and the small ones among"
+        " them tend to be too large; the interval takes that into account"
+    )
+    return replace(answer, notes=(*notes, note))
 
 
 def _combined(parts: Sequence[Estimate], what: str) -> Estimate | None:
@@ -40,12 +49,15 @@ def _combined(parts: Sequence[Estimate], what: str) -> Estimate | None:
         form=sum_of_forms([part.form for part in best]),
         confidence=parts[0].confidence,
         counted=tuple(one for part in parts for one in part.counted),
-        notes=(f"{near:,} of them are near a threshold between tables, and less sure than they say",) if near else (),
+        notes=(f"{near:,} of them are near a threshold between tables, and less sure than their noise says",)
+        if near
+        else (),
+        holds_confidence=not near,
     )
 
 
 def sum_notes(universe: Universe, parts: Sequence[Estimate], absences: Sequence[Absence]) -> tuple[str, ...]:
-    """Who is counted twice, who is missing, and what selection does to the sum."""
+    """Who is counted twice, and who is missing."""
     counted = [one for part in parts for one in part.counted]
     notes = list(overlap_notes(universe, counted, sum_of_forms([part.form for part in parts])))
     if absences:
@@ -53,18 +65,13 @@ def sum_notes(universe: Universe, parts: Sequence[Estimate], absences: Sequence[
             f"{len(absences):,} of {len(parts) + len(absences):,} are absent and not in this sum, which is not the same"
             f" as zero: {shortened([one.what for one in absences], _NAMES_SHOWN, '; ')}{_at_most(absences)}"
         )
-    selected = sum(part.selection_aware is not None for part in parts)
-    if selected:
-        notes.append(
-            f"{selected:,} of {len(parts):,} are small totals that are shown only above a threshold: the smallest of"
-            " them are too large on average, and so is this sum; the margin of error doesn't know of it"
-        )
     return tuple(notes)
 
 
 def _at_most(absences: Sequence[Absence]) -> str:
-    """How many people the suppressed groups may have, each at its own limit."""
+    """From which size on the suppressed groups would nearly always have been shown."""
     limits = [one.at_most for one in absences if one.at_most is not None]
     if len(limits) < len(absences):
         return ""
-    return f" (each most likely at most {max(limits):,})"
+    often = percent(absences[0].confidence)
+    return f" (with more than {max(limits):,} people each would be shown {often} of the time or more)"

@@ -1,0 +1,111 @@
+"""How far two numbers are apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from safetab.distributions.weighted_sum import WeightedSum
+from safetab.estimates.estimate import SELECTION_NOTE, Estimate, Number, as_number, percent, with_interval
+from safetab.estimates.intervals import Interval, interval_of
+from safetab.estimates.linear_form import LinearForm
+from safetab.estimates.tabular import Tabular
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference(Tabular):
+    """How far one number is from another, as far as noise and selection let it be known."""
+
+    a: Estimate
+    b: Estimate
+
+    @property
+    def exact_value(self) -> Fraction:
+        return self.a.exact_value - self.b.exact_value
+
+    @property
+    def value(self) -> Number:
+        return as_number(self.exact_value)
+
+    @cached_property
+    def _form(self) -> LinearForm:
+        return self.a.form.minus(self.b.form)
+
+    @cached_property
+    def noise(self) -> WeightedSum:
+        return self._form.noise
+
+    @property
+    def variance(self) -> float:
+        return self.noise.variance
+
+    @cached_property
+    def margin_of_error(self) -> Number:
+        """It describes the noise of both, less what they share; selection is in the interval alone."""
+        return as_number(self.noise.margin_of_error(self.a.confidence))
+
+    @cached_property
+    def _interval(self) -> Interval:
+        return interval_of(self.exact_value, self._form, self.a.confidence)
+
+    @property
+    def interval(self) -> tuple[Number, Number]:
+        """Holds the true difference at the confidence, if `holds_confidence`."""
+        return as_number(self._interval.low), as_number(self._interval.high)
+
+    @property
+    def selection_matters(self) -> bool:
+        return self._interval.selection_matters
+
+    @property
+    def holds_confidence(self) -> bool:
+        return self.a.holds_confidence and self.b.holds_confidence
+
+    @cached_property
+    def chance_of_noise_alone(self) -> float | None:
+        """How often noise makes equal true numbers differ by this much or more, either way.
+
+        None if selection changes it: the interval then says whether the true numbers can be equal.
+        """
+        if self.selection_matters or not self.holds_confidence:
+            return None
+        return self.noise.chance_of_at_least(abs(self.exact_value))
+
+    def __str__(self) -> str:
+        numbers = with_interval(self, self.a.confidence)
+        lines = [self.a.what, f"  minus {self.b.what}:", f"  {numbers}"]
+        if not self.noise.parts:
+            return "\n".join([*lines, "  Both are the same measurements, so they can't differ by noise."])
+        chance = self.chance_of_noise_alone
+        if chance is not None:
+            often = chance_in_words(chance)
+            lines.append(f"  How often noise makes equal true numbers differ by this much or more: {often}.")
+        if self.holds_confidence:
+            low, high = self.interval
+            verdict = "not ruled out" if low <= 0 <= high else "ruled out"
+            lines.append(f"  Equal true numbers are {verdict} at {percent(self.a.confidence)}.")
+        return "\n".join([*lines, *([f"  note: {SELECTION_NOTE}"] if self.selection_matters else [])])
+
+    def rows(self) -> list[dict[str, object]]:
+        low, high = self.interval
+        return [
+            {
+                "a": self.a.what,
+                "b": self.b.what,
+                "difference": float(self.exact_value),
+                "margin_of_error": float(self.margin_of_error),
+                "interval_low": float(low),
+                "interval_high": float(high),
+                "variance": self.variance,
+                "chance_of_noise_alone": self.chance_of_noise_alone,
+            }
+        ]
+
+
+def chance_in_words(chance: float) -> str:
+    if chance < 1e-6:
+        return "less than once in a million times"
+    if chance < 0.01:
+        return f"about once in {round(1 / chance):,} times"
+    return f"{100 * chance:.0f} times in 100"

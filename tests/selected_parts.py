@@ -1,0 +1,49 @@
+"""Totals that passed suppression with the noise of 2020's areas, and how often intervals hold what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.float_tails import FloatTails
+from safetab.distributions.weighted_sum import Noise
+from safetab.estimates.linear_form import LinearForm, Measured, Selected, sum_of_forms
+from safetab.spec.geography_levels import GeographyLevel
+from safetab.spec.tables import Stage
+
+CONFIDENCE = Fraction(19, 20)
+LEVELS = {
+    "rho 0.008": (DiscreteGaussian(Fraction(625)), 93),
+    "rho 0.159": (DiscreteGaussian(Fraction(5000, 159)), 21),
+    "rho 0.543": (DiscreteGaussian(Fraction(5000, 543)), 11),
+}
+"""Noise of stage 2 and T, with a stability of 9 and nine tenths of the budget: all levels below state in 2020."""
+
+
+def measured(number: int, noise: Noise) -> Measured:
+    return Measured("", GeographyLevel.COUNTY, str(number), "3010", Stage.STAGE_2, noise)
+
+
+def published(number: int, level: str, total: int) -> LinearForm:
+    noise, threshold = LEVELS[level]
+    return LinearForm({measured(number, noise): (1,)}, {measured(number, noise): Selected(total, threshold)})
+
+
+def form_of(level: str, totals: Sequence[int], weights: Sequence[int]) -> LinearForm:
+    return sum_of_forms([published(i, level, total).times(weights[i]) for i, total in enumerate(totals)])
+
+
+def chances_of_totals(level: str, size: int, least_chance: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The published totals of a group of this size and their chances, without the rarest at the far end."""
+    noise, threshold = LEVELS[level]
+    tails = FloatTails(noise)
+    totals = np.arange(threshold + 1, max(threshold, size) + 15 * int(float(noise.sigma_squared) ** 0.5) + 2)
+    chances = (tails.at_least(totals - size) - tails.at_least(totals + 1 - size)) / tails.at_least(
+        np.array([threshold + 1 - size])
+    )
+    kept = chances > least_chance
+    return totals[kept], chances[kept]
