@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from safetab.census.geography import NO_ENTITY
+from safetab.census.iteration_map import iteration_map_of
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan
-from safetab.population_groups.iteration_map import iteration_map_of
 from safetab.readers.person_files import RACE_COLUMNS
 from safetab.readers.person_rules import race_codes_of
-from safetab.spec.geography import NO_ENTITY
 
 CODE_COLUMNS = (*RACE_COLUMNS, "QSPAN")
 CHECK_PRIME = 1_000_003

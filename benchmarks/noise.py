@@ -16,18 +16,18 @@ from fractions import Fraction
 import numpy as np
 import opendp.prelude as dp
 
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
+from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import noisy_count, places_whose_noise_may_exceed
-from safetab.mechanisms.random_bits import AddressedBits
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import Stage, Table
+from safetab.products.safetab_p.tables import Stage, Table
 
 DRAWS, OPENDP_DRAWS, REPEATS = 4_000_000, 20_000, 5
 EMPTY_GROUPS = 266_586_338

@@ -16,21 +16,21 @@ from pathlib import Path
 
 import numpy as np
 
+from safetab.census.geography import Geography
+from safetab.census.geography_levels import TabulationPass
 from safetab.outputs.manifest import RunFacts, write_manifest, write_release_log
 from safetab.outputs.pass_files import PassFiles
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.postprocess.coterminous import coterminous_sets
 from safetab.privacy.output_status import OutputStatus
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.release.checks.output_checks import check_output
+from safetab.release.coterminous.coterminous_sets import coterminous_sets
 from safetab.release.documents import ReleaseFacts
-from safetab.release.output_checks import check_output
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions
-from safetab.release.universe import universe_of_run
+from safetab.release.release_universe import universe_of_run
 from safetab.release.write_release import write_release
 from safetab.reports.report import report_of
-from safetab.spec.geography import Geography
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tabulation.measurements import TABLES, Measurements
 

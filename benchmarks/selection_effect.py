@@ -11,12 +11,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from safetab.census.geography_levels import GeographyLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.float_tails import FloatTails
 from safetab.estimates.combined_totals import Guess, combined
 from safetab.estimates.linear_form import LinearForm, Measured
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table
 
 CONFIDENCE = Fraction(19, 20)
 STAGE_1, STAGE_2 = DiscreteGaussian(Fraction(15000, 53)), DiscreteGaussian(Fraction(5000, 159))  # counties, 2020

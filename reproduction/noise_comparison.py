@@ -10,14 +10,14 @@ from functools import cache, cached_property
 from math import sqrt
 
 from reproduction.loss_distributions import Counts, LossDistribution, together
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.planning.expectations import CONFIDENCE
 from safetab.privacy.conversions import epsilon_of_rho, rho_of_epsilon
-from safetab.spec.geography_levels import GeographyLevel, TabulationPass
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import Stage
+from safetab.products.safetab_p.tables import Stage
 from safetab.tuning import Tuning, compare_noises
 from safetab.tuning.comparisons import LevelNoises
 from safetab.tuning.questions import least_decimal

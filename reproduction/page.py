@@ -8,11 +8,11 @@ from math import ceil
 
 from reproduction.figures import continuous_bias, continuous_suppression
 from reproduction.noise_comparison import Scope, digits_where
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.planning.plan_json import exact
 from safetab.privacy.loss_text import loss_text
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.tuning import Tuning, compare_noises, multiplicities
 from safetab.tuning.paper import THRESHOLD_BUDGETS, bias_curve, margin_table, suppression_curve, threshold_table
 

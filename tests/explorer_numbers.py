@@ -10,14 +10,14 @@ from fractions import Fraction
 from functools import cache, cached_property
 from types import MappingProxyType
 
+from safetab.census.geography_levels import TabulationPass
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.config.run_config import RunConfig
 from safetab.explorer.page_facts import level_key
 from safetab.planning.losses import DELTAS, reported_loss
 from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table, Thresholds
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table, Thresholds
 from safetab.tuning import (
     Number,
     Tuning,

@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.census.geography_levels import GeographyLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.float_tails import FloatTails
 from safetab.distributions.weighted_sum import Noise
 from safetab.estimates.linear_form import LinearForm, Measured, Selected, sum_of_forms
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.tables import Stage
+from safetab.products.safetab_p.tables import Stage
 
 CONFIDENCE = Fraction(19, 20)
 LEVELS = {

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from safetab.engines.counting_engine import EngineSettings
+from safetab.engines.contract import EngineSettings
+from safetab.engines.spark.options import SparkOptions
 from safetab.engines.spark.session import spark_session
-from safetab.engines.spark_options import SparkOptions
 
 QUICK = (
     "spark.sql.shuffle.partitions=2",

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from safetab.version import VERSION
+from safetab.foundation.version import VERSION
 
 if TYPE_CHECKING:
     from safetab.accuracy.accuracy_files import AccuracySummary
     from safetab.estimates.open_release import Release
-    from safetab.pipeline import RunSummary
+    from safetab.pipeline.rerelease import RereleaseSummary
+    from safetab.pipeline.run import RunSummary
     from safetab.planning.run_plan import RunPlan
-    from safetab.release_again import RereleaseSummary
 
 __version__ = VERSION
 
@@ -26,7 +26,7 @@ __all__ = ["__version__", "assess", "open_release", "plan", "rerelease", "run"]
 def plan(parameters: str | Path, data: str | Path) -> RunPlan:
     """What a run would measure, with how much noise, at what cost; opens no person file.
 
-    Raises `safetab.findings.InvalidInput`, with every finding in it, if a public file is at fault.
+    Raises `safetab.foundation.findings.InvalidInput`, with every finding in it, if a public file is at fault.
     """
     from safetab.planning.planner import plan_of_files
 
@@ -36,7 +36,7 @@ def plan(parameters: str | Path, data: str | Path) -> RunPlan:
 def open_release(path: str | Path) -> Release:
     """Opens a release, OUT of a run or OUT/release, for those who use its numbers; needs no confidential file.
 
-    Raises `safetab.findings.InvalidInput` if there is no release.
+    Raises `safetab.foundation.findings.InvalidInput` if there is no release.
     """
     from safetab.estimates.open_release import open_release as opened
 
@@ -72,14 +72,14 @@ def run(  # noqa: PLR0913 - the options of the command
 ) -> RunSummary:
     """Validates, tabulates and writes: what the command `safetab run` does, with the same options.
 
-    Raises `safetab.findings.InvalidInput` if what was given is at fault, `safetab.failures.RunFailed` if the run itself
+    Raises `safetab.foundation.findings.InvalidInput` if what was given is at fault, `safetab.foundation.failures.RunFailed` if the run itself
     failed.
     """
     from safetab.engines.engine_kind import EngineKind
-    from safetab.engines.spark_options import SparkOptions
-    from safetab.pipeline import run_files
+    from safetab.engines.spark.options import SparkOptions
+    from safetab.pipeline.options import RunOptions, key_of
+    from safetab.pipeline.run import run_files
     from safetab.release.release_options import ReleaseRequest
-    from safetab.run_options import RunOptions, key_of
 
     options = RunOptions(
         engine=EngineKind(engine),
@@ -115,12 +115,12 @@ def rerelease(  # noqa: PLR0913 - the options of the command
 ) -> RereleaseSummary:
     """Makes the release of OUT again from its measurements: what the command `safetab rerelease` does.
 
-    Nothing is drawn and nothing spent. Raises `safetab.findings.InvalidInput` if what was given is at fault,
-    `safetab.failures.RunFailed` if the machine is, or if the new output breaks a rule.
+    Nothing is drawn and nothing spent. Raises `safetab.foundation.findings.InvalidInput` if what was given is at fault,
+    `safetab.foundation.failures.RunFailed` if the machine is, or if the new output breaks a rule.
     """
+    from safetab.pipeline.options import whole_path
+    from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
     from safetab.release.release_options import ReleaseRequest
-    from safetab.release_again import RereleaseRequest, rerelease_files
-    from safetab.run_options import whole_path
 
     request = RereleaseRequest(
         ReleaseRequest(confidence, tuple(rules), coterminous, order, copy_all).options(),
@@ -151,12 +151,12 @@ def assess(  # noqa: PLR0913 - the options of the command
 ) -> AccuracySummary:
     """Many runs beside the truth: what the command `safetab accuracy` does, with the same options.
 
-    What it writes tells the truth and may not be released. Raises `safetab.findings.InvalidInput` if what was given is
-    at fault or refused, `safetab.failures.RunFailed` if the machine is.
+    What it writes tells the truth and may not be released. Raises `safetab.foundation.findings.InvalidInput` if what was given is
+    at fault or refused, `safetab.foundation.failures.RunFailed` if the machine is.
     """
     from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
+    from safetab.pipeline.options import RunOptions, key_of
     from safetab.release.release_options import ReleaseRequest
-    from safetab.run_options import RunOptions, key_of
 
     options = RunOptions(
         memory=memory,

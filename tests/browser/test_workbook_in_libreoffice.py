@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from openpyxl import load_workbook
 
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.config_file import parse_config
-from safetab.explorer.workbook import write_workbook
-from safetab.explorer.workbook_exact import margins, parameter
+from safetab.explorer.workbook.exact import margins, parameter
+from safetab.explorer.workbook.workbook import write_workbook
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import Stage, Thresholds
+from safetab.products.safetab_p.tables import Stage, Thresholds
 from safetab.tuning import TunedLevel, Tuning, tuning_of
 from safetab.tuning.presets import presets
 

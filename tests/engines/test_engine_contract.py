@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.random_worlds import write_random_world
 
-from safetab.engines.counting_engine import CountingEngine, EngineSettings, MiscountedPersons
-from safetab.engines.duckdb_engine import DuckDbEngine
-from safetab.engines.plain_engine import PlainEngine
-from safetab.engines.state_persons import StatePersons
-from safetab.pipeline import Inputs, read_inputs
-from safetab.spec.tables import SEX_BY_AGE_TABLES
+from safetab.engines.contract import CountingEngine, EngineSettings, MiscountedPersons
+from safetab.engines.local.duckdb_engine import DuckDbEngine
+from safetab.engines.local.state_persons import StatePersons
+from safetab.engines.plain import PlainEngine
+from safetab.pipeline.run import Inputs, read_inputs
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES
 
 
 def duckdb_engine(inputs: Inputs, folder: Path) -> CountingEngine:

@@ -11,12 +11,12 @@ import pytest
 from tests.person_forms import PERSON_FORMS, as_text, people_of
 from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
-from safetab.engines.counting_engine import EngineSettings
-from safetab.engines.duckdb_engine import DuckDbEngine
+from safetab.census.geography_levels import TabulationPass
+from safetab.engines.contract import EngineSettings
 from safetab.engines.fingerprint import RecordFingerprint
-from safetab.engines.plain_engine import PlainEngine
-from safetab.pipeline import read_inputs
-from safetab.spec.geography_levels import TabulationPass
+from safetab.engines.local.duckdb_engine import DuckDbEngine
+from safetab.engines.plain import PlainEngine
+from safetab.pipeline.run import read_inputs
 
 US, PR = TabulationPass.US, TabulationPass.PUERTO_RICO
 SECRET = bytes(range(32))

@@ -11,15 +11,15 @@ from tests.person_forms import PERSON_FORMS, parquet_of_integers, people_of, spl
 from tests.random_worlds import RandomWorld, write_random_world
 from tests.system.test_nobody import EMPTY_FORMS, emptied
 
-from safetab.engines.counting_engine import EngineSettings, MiscountedPersons
-from safetab.engines.duckdb_place import DuckDbPlace
+from safetab.engines.contract import EngineSettings, MiscountedPersons
 from safetab.engines.known_lists import KnownLists
+from safetab.engines.local.duckdb_backend import DuckDbPlace
 from safetab.engines.person_location import PersonLocation
-from safetab.engines.plain_engine import PlainEngine
-from safetab.engines.spark_options import SparkOptions
-from safetab.pipeline import Inputs, read_inputs
+from safetab.engines.plain import PlainEngine
+from safetab.engines.spark.options import SparkOptions
+from safetab.pipeline.run import Inputs, read_inputs
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES
 from safetab.readers.person_files import person_file_names
-from safetab.spec.tables import SEX_BY_AGE_TABLES
 
 pytestmark = [
     pytest.mark.spark,
@@ -182,7 +182,7 @@ def test_the_files_of_bad_rows_are_told(session, write, rows: str, tmp_path: Pat
 
 def test_rows_are_judged_by_what_is_known(session, tmp_path: Path, monkeypatch) -> None:
     """Without a list of blocks or codes only their form counts, as for the engine of one machine."""
-    from safetab.engines.spark.spark_place import SparkPlace  # noqa: PLC0415
+    from safetab.engines.spark.spark_backend import SparkPlace  # noqa: PLC0415
 
     world = write_random_world(tmp_path / "world", 3)
     people = [row.split("|") for row in people_of(world)]
@@ -230,7 +230,7 @@ def test_what_is_no_parquet_is_told_without_sparks_words(session, tmp_path: Path
 def test_a_table_of_the_catalog_is_read(session, tmp_path: Path) -> None:
     from safetab.engines.spark.person_source import located  # noqa: PLC0415
     from safetab.engines.spark.spark_engine import SparkEngine  # noqa: PLC0415
-    from safetab.findings import FindingsOf  # noqa: PLC0415
+    from safetab.foundation.findings import FindingsOf  # noqa: PLC0415
 
     world = write_random_world(tmp_path / "world", 3)
     inputs = read_inputs(world.parameters, world.data).require()

@@ -5,8 +5,8 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from safetab.population_groups.iteration_map import IterationMap
-from safetab.population_groups.stability import stability
+from safetab.census.iteration_map import IterationMap
+from safetab.census.stability import stability
 
 CODES = [str(1000 + n) for n in range(6)]
 

@@ -17,8 +17,8 @@ from tests.small_census import write_small_census
 
 from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
 from safetab.mechanisms.noisy_count import noisy_count
-from safetab.release import numbers
-from safetab.run_options import RunOptions
+from safetab.pipeline.options import RunOptions
+from safetab.release.numbers import level_numbers as numbers
 from safetab.tabulation import tabulate_level
 
 FAR = 8.0

@@ -11,6 +11,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from safetab.census.geography_levels import GeographyLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.weighted_sum import Noise
@@ -18,8 +19,7 @@ from safetab.estimates.combined_totals import Guess, combined
 from safetab.estimates.estimate import Estimate
 from safetab.estimates.linear_form import LinearForm, Measured, Weights, covariance, sum_of_forms
 from safetab.estimates.ratio import Ratio
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.tables import Stage
+from safetab.products.safetab_p.tables import Stage
 
 CONFIDENCE = Fraction(19, 20)
 NARROW, WIDE = DiscreteGaussian(Fraction(2500, 1067)), DiscreteGaussian(Fraction(5000, 159))

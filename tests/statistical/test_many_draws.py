@@ -11,10 +11,10 @@ from safetab.audit.paid_noise import right_to_draw
 from safetab.audit.selftest import p_value_of_counts
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
+from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import noisy_count
-from safetab.mechanisms.random_bits import AddressedBits
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.spec.tables import Table
+from safetab.products.safetab_p.tables import Table
 
 DRAWS, AT_ONCE = 200_000_000, 4_000_000
 NOISES = [

@@ -17,19 +17,19 @@ import numpy as np
 import pytest
 from tests.system.test_coterminous import write_world
 
-from safetab.mechanisms.random_bits import AddressedBits
+from safetab.census.geography_levels import GeographyLevel
+from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
-from safetab.release.number_kinds import NumberKinds
-from safetab.release.numbers import Numbers, NumbersOfLevel
-from safetab.release.published_groups import NO_DONOR, PublishedGroups
+from safetab.products.safetab_p.published_lines import lines_of
+from safetab.products.safetab_p.tables import Table
+from safetab.release.numbers.level_numbers import Numbers, NumbersOfLevel
+from safetab.release.numbers.number_kinds import NumberKinds
+from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups
 from safetab.release.release_options import ReleaseOptions
-from safetab.release.universe import Universe, universe_of_run
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.published_lines import lines_of
-from safetab.spec.tables import Table
+from safetab.release.release_universe import Universe, universe_of_run
 from safetab.tabulation.measurements import TABLES
 from safetab.tabulation.tabulate_level import tabulate_level
 

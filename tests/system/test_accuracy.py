@@ -20,12 +20,12 @@ from typer.testing import CliRunner
 import safetab
 from safetab.accuracy.known_counts import KnownCounts
 from safetab.cli.main import app
-from safetab.counting_places import counting_place
-from safetab.pipeline import checked_engine, read_inputs
+from safetab.foundation.progress import NoProgress
+from safetab.pipeline.backends import counting_place
+from safetab.pipeline.options import RunOptions
+from safetab.pipeline.run import checked_engine, read_inputs
 from safetab.privacy.output_status import OutputStatus
-from safetab.progress import NoProgress
-from safetab.run_options import RunOptions
-from safetab.spec.tables import SEX_BY_AGE_TABLES
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES
 
 KEY = "5e" * 32
 

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from safetab.release.group_status import status_of
 from safetab.release.release_folder import open_release_folder
-from safetab.release.status import status_of
 
 GEOGRAPHY = """TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE
 11|001|000100|1000|50000|9999

@@ -22,11 +22,11 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.estimates.absence import Absence
 from safetab.estimates.estimate import Estimate
 from safetab.estimates.open_release import Release
+from safetab.estimates.reading.absence import Absence
 from safetab.estimates.results import GroupTable
-from safetab.findings import InvalidInput
+from safetab.foundation.findings import InvalidInput
 from safetab.synthetic.demo_census import write_demo_census
 
 

@@ -245,7 +245,7 @@ def test_an_output_that_appears_meanwhile_is_not_replaced(world: RandomWorld, tm
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "theirs").write_text("keep")
 
-    monkeypatch.setattr("safetab.pipeline.write_manifest", write_manifest)
+    monkeypatch.setattr("safetab.pipeline.run.write_manifest", write_manifest)
     assert invoke(world, tmp_path / "out").exit_code == 3
     assert (tmp_path / "out" / "theirs").read_text() == "keep"
 
@@ -304,7 +304,7 @@ def test_validate_shows_no_error_of_its_own(world: RandomWorld, monkeypatch) -> 
     def broken(*_: object) -> None:
         raise ValueError(SECRET)
 
-    monkeypatch.setattr("safetab.engines.duckdb_engine.DuckDbEngine.check", broken)
+    monkeypatch.setattr("safetab.engines.local.duckdb_engine.DuckDbEngine.check", broken)
     result = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
     assert result.exit_code == 3
     assert SECRET not in result.output
@@ -396,7 +396,7 @@ def test_a_key_marks_the_output(world: RandomWorld, tmp_path: Path) -> None:
     "where",
     [
         "safetab.outputs.tables.TableFile.write",
-        "safetab.engines.state_persons.StatePersons.add",
+        "safetab.engines.local.state_persons.StatePersons.add",
         "safetab.outputs.manifest.sha256_of",
     ],
 )
@@ -423,7 +423,7 @@ def test_an_error_of_the_program_itself_shows_no_value(world: RandomWorld, tmp_p
     def broken(*_: object) -> None:
         raise ValueError(SECRET)
 
-    monkeypatch.setattr("safetab.engines.duckdb_engine.DuckDbEngine.totals", broken)
+    monkeypatch.setattr("safetab.engines.local.duckdb_engine.DuckDbEngine.totals", broken)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
     assert "an error of the program itself (ValueError); the confidential log has the details." in result.stderr

@@ -14,8 +14,8 @@ from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.findings import Severity
-from safetab.pipeline import read_inputs
+from safetab.foundation.findings import Severity
+from safetab.pipeline.run import read_inputs
 
 KEY = "00" * 32
 NOBODY = "nobody is in a state of the {} pass: its counts are 0 before noise."

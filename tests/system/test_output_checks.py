@@ -17,13 +17,13 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.failures import RunFailed
+from safetab.foundation.failures import RunFailed
 from safetab.outputs.manifest import outputs_as_json
 from safetab.planning.planner import plan_of, read_public_files
-from safetab.postprocess.release_rules import ReleaseRule
-from safetab.release.output_checks import check_output
+from safetab.release.checks.output_checks import check_output
 from safetab.release.release_options import ReleaseOptions
-from safetab.release.universe import Universe, universe_of_run
+from safetab.release.release_rules import ReleaseRule
+from safetab.release.release_universe import Universe, universe_of_run
 
 
 @pytest.fixture(scope="module")
@@ -250,7 +250,7 @@ def test_an_output_for_release_has_no_mark_that_says_otherwise(whole: Path, univ
 def test_a_run_that_leaves_a_stray_file_is_exit_3_and_publishes_nothing(
     world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("safetab.pipeline.write_report", lambda output: (output / "notes.txt").write_text("x"))
+    monkeypatch.setattr("safetab.pipeline.run.write_report", lambda output: (output / "notes.txt").write_text("x"))
     result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
     assert result.exit_code == 3
     assert "notes.txt: is not among the files that may leave." in result.stderr
@@ -301,7 +301,7 @@ def test_a_run_whose_output_breaks_a_rule_is_exit_3_and_leaves_nothing(
     world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A writer that clamps nothing, though negative counts are not allowed."""
-    monkeypatch.setattr("safetab.postprocess.marginals._clamped", lambda values, **_: values)
+    monkeypatch.setattr("safetab.tabulation.marginals._clamped", lambda values, **_: values)
     result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
     assert result.exit_code == 3
     assert "COUNT is negative, which is not allowed: row " in result.stderr

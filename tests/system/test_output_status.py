@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.engines.spark_options import SparkOptions
-from safetab.findings import InvalidInput
+from safetab.engines.spark.options import SparkOptions
+from safetab.foundation.findings import InvalidInput
+from safetab.pipeline.options import RunOptions, refused_plan, status_of_run
 from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
-from safetab.run_options import RunOptions, refused_plan, status_of_run
 
 KEY = "00" * 32
 MARK = "NOT-FOR-RELEASE"

@@ -16,21 +16,21 @@ import numpy as np
 import pytest
 from tests.conftest import PROJECT
 
-from safetab import pipeline
 from safetab.audit import noise_checks
 from safetab.audit.loss_bound import LOSS, LOSS_WORLDS, loss_check
 from safetab.audit.neighbour_checks import NO_TRACE, ONE_PERSON, REPLAY, neighbour_checks
 from safetab.audit.noise_checks import DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED
 from safetab.audit.verdicts import Verdict
-from safetab.engines.array_counter import ArrayCounter
-from safetab.engines.duckdb_engine import DuckDbEngine
 from safetab.engines.encoding import Encoding
+from safetab.engines.local.array_counter import ArrayCounter
+from safetab.engines.local.duckdb_engine import DuckDbEngine
+from safetab.engines.local.person_encoder import PersonEncoder
 from safetab.engines.pattern_table import IterationLists
-from safetab.engines.person_encoder import PersonEncoder
 from safetab.mechanisms import noisy_count as adding
+from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.inversion_table import InversionTable
-from safetab.mechanisms.random_bits import AddressedBits
 from safetab.outputs import output_folder
+from safetab.pipeline import run as pipeline
 from safetab.planning import planner
 from safetab.privacy import ledger
 from safetab.privacy.calibration import calibrated_noise

@@ -19,10 +19,10 @@ import safetab
 from safetab.cli.main import app
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.findings import InvalidInput
+from safetab.foundation.findings import InvalidInput
+from safetab.products.safetab_p.tables import Table
+from safetab.release.group_status import Slice, status_of, statuses
 from safetab.release.release_folder import open_release_folder
-from safetab.release.status import Slice, status_of, statuses
-from safetab.spec.tables import Table
 
 WORLDS = [
     {"seed": 2, "budget": 1, "privacy_defn": "zcdp", "allow_negative_counts": True, "zero_suppression_chance": 0.99},

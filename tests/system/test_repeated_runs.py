@@ -18,16 +18,16 @@ from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner, Result
 
 import safetab
-from safetab import pipeline
+from safetab.census.geography_levels import TabulationPass
 from safetab.cli.main import app
-from safetab.findings import InvalidInput
-from safetab.pipeline import read_inputs
+from safetab.foundation.findings import InvalidInput
+from safetab.pipeline import run as pipeline
+from safetab.pipeline.run import read_inputs
+from safetab.pipeline.spend_log.accounts import Spend
+from safetab.pipeline.spend_log.log_file import utc_now
+from safetab.pipeline.spend_log.log_lines import begun_line, header_line
+from safetab.pipeline.spend_log.run_spending import RunSpending, SpendRequest
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spend_log.accounts import Spend
-from safetab.spend_log.log_file import utc_now
-from safetab.spend_log.log_lines import begun_line, header_line
-from safetab.spend_log.run_spending import RunSpending, SpendRequest
 
 SAFETAB = [sys.executable, "-c", "from safetab.cli.main import main; main()"]
 KEY = bytes(range(32)).hex()
@@ -410,7 +410,7 @@ def test_a_torn_last_line_is_warned_about(world: RandomWorld, tmp_path: Path) ->
 
 
 def test_python_takes_the_same_options(world: RandomWorld, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    def again(out: str, name: str, **options: object) -> safetab.pipeline.RunSummary:
+    def again(out: str, name: str, **options: object) -> safetab.pipeline.run.RunSummary:
         log = str(tmp_path / "spend.log")
         return safetab.run(world.parameters, world.data, tmp_path / out, dataset=name, spend_log=log, **options)
 

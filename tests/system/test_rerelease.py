@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.findings import InvalidInput
+from safetab.foundation.findings import InvalidInput
 from safetab.privacy.output_status import OutputStatus
 
 KEY = "17" * 32
@@ -82,7 +82,7 @@ def test_a_rerelease_of_a_rerelease_begins_at_the_measurements_again(
 
 
 def test_what_makes_it_can_neither_draw_nor_count() -> None:
-    loaded = "import sys, safetab.release_again; print([name for name in sys.modules if name.startswith(%r)])"
+    loaded = "import sys, safetab.pipeline.rerelease; print([name for name in sys.modules if name.startswith(%r)])"
     forbidden = ("safetab.mechanisms", "safetab.engines", "duckdb", "pyspark")
     assert subprocess.check_output([sys.executable, "-c", loaded % (forbidden,)], text=True).strip() == "[]"
 

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from safetab.mechanisms.inversion_table import InversionTable
-from safetab.pipeline import run_files
-from safetab.run_options import RunOptions
+from safetab.pipeline.options import RunOptions
+from safetab.pipeline.run import run_files
 
 KEY = bytes(range(32))
 
@@ -98,9 +98,9 @@ def test_the_way_of_running_does_not_matter(options: dict, world: RandomWorld, e
 
 
 def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("safetab.engines.person_batches._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("safetab.engines.local.person_batches._ROWS_AT_ONCE", 7)
     monkeypatch.setattr("safetab.engines.pattern_table._PATTERNS_AT_ONCE", 5)
-    monkeypatch.setattr("safetab.mechanisms.random_bits._BLOCKS_AT_ONCE", 5)
+    monkeypatch.setattr("safetab.mechanisms.addressed_bits._BLOCKS_AT_ONCE", 5)
     monkeypatch.setattr("safetab.mechanisms.noisy_count._PLACES_AT_ONCE", 11)
     monkeypatch.setattr("safetab.tabulation.tabulate_level._CELLS_AT_ONCE", 9)
     assert run(world, tmp_path / "out") == expected
@@ -109,7 +109,7 @@ def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, t
 def test_compiled_loops_give_what_the_interpreter_gives(
     world: RandomWorld, expected, tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("safetab.compiled._MUCH", 0)
+    monkeypatch.setattr("safetab.foundation.compiled._MUCH", 0)
     monkeypatch.setattr("safetab.mechanisms.inversion_table._MANY", 0)
     assert run(world, tmp_path / "out") == expected
 

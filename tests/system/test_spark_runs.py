@@ -13,8 +13,8 @@ from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.pipeline import run_files
-from safetab.run_options import RunOptions
+from safetab.pipeline.options import RunOptions
+from safetab.pipeline.run import run_files
 
 pytestmark = [
     pytest.mark.spark,
@@ -215,11 +215,11 @@ def test_a_broken_value_is_in_no_log(cluster, world: RandomWorld) -> None:
     path.write_text(path.read_text().replace(PLANTED, PLANTED.replace("113|", f"{SECRET}|", 1)))
     given = given_to_program(ARGUMENTS=[str(world.parameters), str(world.data)], MASTER=cluster.master)
     program = """
-from safetab.findings import InvalidInput
-from safetab.pipeline import validate_files
-from safetab.run_options import RunOptions
+from safetab.foundation.findings import InvalidInput
+from safetab.pipeline.run import validate_files
+from safetab.pipeline.options import RunOptions
 from safetab.engines.engine_kind import EngineKind
-from safetab.engines.spark_options import SparkOptions
+from safetab.engines.spark.options import SparkOptions
 try:
     validate_files(*map(Path, ARGUMENTS), RunOptions(engine=EngineKind.SPARK, spark=SparkOptions(MASTER), memory="600MB"))
 except InvalidInput as invalid:

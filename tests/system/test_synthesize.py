@@ -14,15 +14,15 @@ from tests.conftest import SMALL_EXAMPLE
 from typer.testing import CliRunner
 
 import safetab
-from safetab.cli import synthesize
+from safetab.census.geography import region_id
+from safetab.census.geography_levels import PUERTO_RICO_STATE, GeographyLevel, TabulationPass
+from safetab.census.iteration_map import iteration_map_of
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS
+from safetab.cli.commands import synthesize
 from safetab.cli.main import app
-from safetab.population_groups.iteration_map import iteration_map_of
-from safetab.progress import NoProgress
+from safetab.foundation.progress import NoProgress
 from safetab.readers.geography import read_geography
 from safetab.readers.public_lists import read_public_lists
-from safetab.spec.geography import region_id
-from safetab.spec.geography_levels import PUERTO_RICO_STATE, GeographyLevel, TabulationPass
-from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS
 from safetab.synthetic.census_files import CensusFormat
 from safetab.synthetic.census_size import SizeRequest
 from safetab.synthetic.request import CensusRequest, bytes_needed, write_census

@@ -13,16 +13,16 @@ from safetab.accuracy.classes import NUMBERS, Measured, Number, size_class_name,
 from safetab.accuracy.histograms import Histograms, quantiles
 from safetab.accuracy.statistics import wilson_interval
 from safetab.accuracy.theory import LevelTheory, SumOfDraws
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.planning.expectations import publication_chance, table_chances
 from safetab.planning.planner import plan_of_files
 from safetab.planning.run_plan import LevelPlan
-from safetab.postprocess.selection import SelectionAwareIntervals
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import Stage, Table
+from safetab.products.safetab_p.tables import Stage, Table
+from safetab.release.numbers.selection import SelectionAwareIntervals
 
 NOISES = [DiscreteGaussian(Fraction(25)), DiscreteGaussian(Fraction(9, 4)), DiscreteLaplace(Fraction(7, 2))]
 

@@ -5,13 +5,13 @@ from fractions import Fraction
 import pytest
 from tests.conftest import World
 
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.config_file import budget_key, read_config, threshold_key
 from safetab.config.run_config import ReaderKind
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.geography_levels import GeographyLevel, TabulationPass
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import Table, Thresholds
+from safetab.products.safetab_p.tables import Table, Thresholds
 
 TRACT_DETAILED = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 PR_COUNTY_REGIONAL = PopulationGroupLevel(GeographyLevel.PR_COUNTY, IterationLevel.REGIONAL)

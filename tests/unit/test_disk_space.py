@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from safetab.disk_space import DiskNeed, require_room, size_in_words
-from safetab.failures import RunFailed
+from safetab.foundation.failures import RunFailed
+from safetab.pipeline.disk_space import DiskNeed, require_room, size_in_words
 from safetab.readers.person_files import number_of_persons
 from safetab.readers.table_files import TableFiles, TableForm
 

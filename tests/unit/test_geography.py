@@ -8,9 +8,9 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
+from safetab.census.geography import NO_ENTITY, Geography, region_id
+from safetab.census.geography_levels import EntityKind
 from safetab.readers.geography import read_geography
-from safetab.spec.geography import NO_ENTITY, Geography, region_id
-from safetab.spec.geography_levels import EntityKind
 
 COLUMNS = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK", "PLACEFP", "AIANNHCE")
 BLOCKS = [

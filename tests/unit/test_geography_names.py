@@ -8,9 +8,9 @@ import pytest
 from tests.conftest import World
 from typer.testing import CliRunner
 
+from safetab.census.geography_levels import GeographyLevel
 from safetab.cli.main import app
 from safetab.readers.geography_names import read_geography_names
-from safetab.spec.geography_levels import GeographyLevel
 
 HEADER = "REGION_TYPE|REGION_ID|NAME\n"
 

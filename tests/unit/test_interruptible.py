@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from safetab.interruptible import interruptibly
+from safetab.foundation.interruptible import interruptibly
 
 
 def test_what_comes_back_is_what_the_work_gives_or_raises() -> None:

@@ -6,19 +6,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.thresholds import lower_thresholds
+from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.inversion_table import InversionTable
 from safetab.mechanisms.noisy_count import _prefix, noisy_count, places_whose_noise_may_exceed
-from safetab.mechanisms.random_bits import AddressedBits
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent, OverspentBudget
-from safetab.spec.geography_levels import GeographyLevel, TabulationPass
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.spec.tables import Stage, Table
+from safetab.products.safetab_p.tables import Stage, Table
 
 LEVEL = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 NOISE = DiscreteGaussian(Fraction(5000, 159))

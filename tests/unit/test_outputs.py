@@ -13,10 +13,10 @@ from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
 import safetab
 from safetab.outputs.measurement_file import SCHEMA
-from safetab.pipeline import run_files
-from safetab.postprocess.marginals import sex_by_age_rows, total_counts
-from safetab.run_options import RunOptions
-from safetab.spec.tables import Stage, Table, Thresholds
+from safetab.pipeline.options import RunOptions
+from safetab.pipeline.run import run_files
+from safetab.products.safetab_p.tables import Stage, Table, Thresholds
+from safetab.tabulation.marginals import sex_by_age_rows, total_counts
 from safetab.tabulation.measurements import TABLES, Measurements
 from safetab.tabulation.tabulate_level import chosen_tables, passes_suppression
 

@@ -9,17 +9,17 @@ import pytest
 from tests.conftest import World
 
 import safetab
+from safetab.census.geography import NO_ENTITY, Geography
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.iterations import IterationLevel
 from safetab.config.config_file import read_config
-from safetab.findings import InvalidInput
+from safetab.foundation.findings import InvalidInput
 from safetab.planning.expectations import margins_of, output_if_all_groups_are_empty
 from safetab.planning.plan_json import exact, plan_as_json
 from safetab.planning.planner import PublicFiles, plan_of, plan_of_files
 from safetab.planning.run_plan import LevelPlan, RunPlan
+from safetab.products.safetab_p.tables import Stage, Table
 from safetab.readers.public_lists import read_public_lists
-from safetab.spec.geography import NO_ENTITY, Geography
-from safetab.spec.geography_levels import GeographyLevel, TabulationPass
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.tables import Stage, Table
 
 
 def level_of(plan: RunPlan, geography: GeographyLevel, iterations: IterationLevel) -> LevelPlan:

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from tests.conftest import SMALL_EXAMPLE
 
-from safetab.population_groups.iteration_map import IterationMap, iteration_map_of
-from safetab.population_groups.stability import stability
-from safetab.population_groups.universe import universe_of
+from safetab.census.geography import NO_ENTITY, Geography
+from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.group_universe import universe_of
+from safetab.census.iteration_map import IterationMap, iteration_map_of
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.public_lists import PublicLists
+from safetab.census.stability import stability
 from safetab.readers.public_lists import read_public_lists
-from safetab.spec.geography import NO_ENTITY, Geography
-from safetab.spec.geography_levels import EntityKind, GeographyLevel
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.public_lists import PublicLists
 
 BASQUE, IRISH, LIVONIAN, OTHER_EUROPEAN, HMONG, CHECKBOX = "1110", "1120", "1140", "1199", "4110", "1000"
 DOMINICAN, NOT_HISPANIC = "2110", "9950"
@@ -111,7 +111,7 @@ def test_stability_of_hand_made_maps(alone, in_combination, ethnicity, max_race_
 
 
 def test_a_race_iteration_reached_by_no_race_code_adds_no_stability() -> None:
-    from safetab.spec.iterations import CharacteristicIteration, IterationKind, TabulationList  # noqa: PLC0415
+    from safetab.census.iterations import CharacteristicIteration, IterationKind, TabulationList  # noqa: PLC0415
 
     race = CharacteristicIteration(
         "0001", "x", IterationLevel.DETAILED, IterationKind.RACE_ALONE, TabulationList.COMMON

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from safetab.cli.step_lines import StepLines, seconds_in_words
-from safetab.progress import NoProgress
-from safetab.step_times import Moment, StepTimes
+from safetab.foundation.progress import NoProgress
+from safetab.pipeline.step_times import Moment, StepTimes
 
 
 class Clock:

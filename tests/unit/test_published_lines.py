@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from safetab.spec.published_lines import Sex, lines_of
-from safetab.spec.tables import Table
+from safetab.products.safetab_p.published_lines import Sex, lines_of
+from safetab.products.safetab_p.tables import Table
 
 AGES_4 = ["Under 18 years", "18 to 44 years", "45 to 64 years", "65 years and over"]
 AGES_9 = [

@@ -7,17 +7,17 @@ import pyarrow as pa
 import pytest
 from tests.conftest import SMALL_EXAMPLE
 
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import IterationLevel
 from safetab.planning.planner import plan_of, read_public_files
-from safetab.postprocess.release_rules import partner_codes
-from safetab.release.universe import LevelFacts, Universe, universe_of_run
+from safetab.release.release_rules import partner_codes
+from safetab.release.release_universe import LevelFacts, Universe, universe_of_run
 from safetab.reports.level_summary import precision_classes
 from safetab.reports.markup import Markup, element, joined, name, void
 from safetab.reports.page_tables import bar
 from safetab.reports.pairs import PairAbove, PairTally
 from safetab.reports.precision_section import CLASS_NAMES
 from safetab.reports.wording import NOTHING, percent, rounded_up
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.iterations import IterationLevel
 
 
 def test_text_is_escaped_once_and_markup_never_again() -> None:

@@ -10,7 +10,7 @@ import pytest
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.float_tails import FloatTails
-from safetab.postprocess.selection import SelectionAwareIntervals
+from safetab.release.numbers.selection import SelectionAwareIntervals
 
 COUNTY_2020 = DiscreteGaussian(Fraction(9) / (2 * Fraction(9, 10) * Fraction(159, 1000)))
 NOISES = {

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from safetab.engines.spark.java import java_home
-from safetab.findings import InvalidInput
+from safetab.foundation.findings import InvalidInput
 
 
 @pytest.fixture

@@ -11,15 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from safetab.census.geography_levels import TabulationPass
 from safetab.engines.fingerprint import RecordFingerprint
-from safetab.findings import InvalidInput
-from safetab.privacy.conversions import rho_of_epsilon
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spend_log.accounts import Account, Limit, Spend, amount_of, why_no_room
-from safetab.spend_log.limit_changes import read_log, set_limit
-from safetab.spend_log.log_file import SpendLogFile, refused_file
-from safetab.spend_log.log_lines import (
+from safetab.foundation.findings import InvalidInput
+from safetab.pipeline.spend_log.accounts import Account, Limit, Spend, amount_of, why_no_room
+from safetab.pipeline.spend_log.limit_changes import read_log, set_limit
+from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file
+from safetab.pipeline.spend_log.log_lines import (
     LineState,
     LogContent,
     begun_line,
@@ -29,7 +27,9 @@ from safetab.spend_log.log_lines import (
     read_lines,
     same_people_line,
 )
-from safetab.spend_log.people_accounts import accounts_of, all_accounts, names_with_records_of
+from safetab.pipeline.spend_log.people_accounts import accounts_of, all_accounts, names_with_records_of
+from safetab.privacy.conversions import rho_of_epsilon
+from safetab.privacy.definitions import PrivacyDefinition
 
 ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
 US, PR = TabulationPass.US, TabulationPass.PUERTO_RICO

@@ -12,15 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from safetab.census.geography import region_id
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.iteration_map import iteration_map_of
+from safetab.census.iterations import IterationKind, IterationLevel
+from safetab.census.public_lists import PublicLists
 from safetab.planning.planner import plan_of_files
-from safetab.population_groups.iteration_map import iteration_map_of
+from safetab.products.safetab_p.tables import Table, Thresholds
 from safetab.readers.geography import read_geography
 from safetab.readers.public_lists import read_public_lists
-from safetab.spec.geography import region_id
-from safetab.spec.geography_levels import GeographyLevel, TabulationPass
-from safetab.spec.iterations import IterationKind, IterationLevel
-from safetab.spec.public_lists import PublicLists
-from safetab.spec.tables import Table, Thresholds
 from safetab.synthetic.data_files import cenrace_of
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.synthetic.demo_states import STATES

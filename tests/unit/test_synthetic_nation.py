@@ -8,16 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from safetab.census.geography import NO_ENTITY
+from safetab.census.geography_levels import US_STATES, TabulationPass
+from safetab.census.iterations import IterationKind, IterationLevel
 from safetab.readers.public_lists import read_public_lists
-from safetab.spec.geography import NO_ENTITY
-from safetab.spec.geography_levels import US_STATES, TabulationPass
-from safetab.spec.iterations import IterationKind, IterationLevel
 from safetab.synthetic.census_size import MOST_PEOPLE, NATION_PEOPLE, SizeRequest, StateShare, state_shares
 from safetab.synthetic.code_mix import MAJORS, code_mix_of
 from safetab.synthetic.demographics import PEOPLE_OF_THE_TABLE, demographics
 from safetab.synthetic.own_lists import FEWEST_ITERATIONS, MOST_ITERATIONS, own_public_lists
 from safetab.synthetic.palettes import palettes_of
-from safetab.synthetic.random_bits import RandomBits, apportioned
+from safetab.synthetic.seeded_bits import RandomBits, apportioned
 from safetab.synthetic.state_geography import StateGeography, state_geography
 from safetab.synthetic.state_people import CHUNK_PEOPLE, PeopleChunk, StatePeople, cenrace_of_chunk
 

@@ -9,14 +9,14 @@ import pytest
 from tests.conftest import SMALL_EXAMPLE
 
 import safetab
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.findings import InvalidInput
+from safetab.foundation.findings import InvalidInput
 from safetab.planning.expectations import margins_of, output_if_all_groups_are_empty
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.geography_levels import GeographyLevel, TabulationPass
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import Number, Tuning, concerns, tuning_of
 

@@ -8,14 +8,14 @@ from math import ceil, floor, log10
 
 import pytest
 
-from safetab.planning.level_stages import IterationsMeasured
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.planning.level_design import IterationsMeasured
 from safetab.privacy.calibration import calibrated_noise
 from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.geography_levels import GeographyLevel, TabulationPass
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import Stage, Table
+from safetab.products.safetab_p.tables import Stage, Table
 from safetab.tuning import (
     Number,
     TunedLevel,

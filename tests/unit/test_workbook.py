@@ -12,13 +12,13 @@ from openpyxl import load_workbook
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.explorer.workbook import write_workbook
-from safetab.explorer.workbook_live import of, one_of, when
-from safetab.explorer.workbook_noise import LiveNoise, least_rho
-from safetab.explorer.workbook_sheets import Sheet, Styles
-from safetab.findings import InvalidInput
+from safetab.explorer.workbook.live import of, one_of, when
+from safetab.explorer.workbook.noise import LiveNoise, least_rho
+from safetab.explorer.workbook.sheets import Sheet, Styles
+from safetab.explorer.workbook.workbook import write_workbook
+from safetab.foundation.findings import InvalidInput
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.tables import Thresholds
+from safetab.products.safetab_p.tables import Thresholds
 from safetab.tuning import Tuning, tuning_of
 from safetab.tuning.questions import least_decimal
 

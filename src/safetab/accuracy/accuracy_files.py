@@ -16,13 +16,16 @@ import pyarrow.parquet
 
 from safetab.accuracy.assess import Assessment, Repetition, assess
 from safetab.accuracy.comparison import comparison_table
-from safetab.accuracy.page import AssessedData, accuracy_page
+from safetab.accuracy.pages.page import AssessedData, accuracy_page
 from safetab.accuracy.rows import accuracy_table
-from safetab.counting_places import counting_place, forbid_memory_dumps
-from safetab.findings import Finding, FindingsOf, InvalidInput
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
+from safetab.foundation.progress import NoProgress, Progress
+from safetab.foundation.version import VERSION
 from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
 from safetab.outputs.output_folder import output_findings, whole_output
-from safetab.pipeline import (
+from safetab.pipeline.backends import counting_place, forbid_memory_dumps
+from safetab.pipeline.options import RunOptions, refused_options, whole_path
+from safetab.pipeline.run import (
     checked_engine,
     failures_told,
     findings_logged,
@@ -31,12 +34,9 @@ from safetab.pipeline import (
     read_inputs,
 )
 from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.progress import NoProgress, Progress
 from safetab.readers.person_files import is_synthetic
 from safetab.release.documents import steps_as_json
-from safetab.release.number_files import NUMBERS_FOLDER
-from safetab.run_options import RunOptions, refused_options, whole_path
-from safetab.version import VERSION
+from safetab.release.numbers.number_files import NUMBERS_FOLDER
 
 FACTS_FILE = "accuracy.json"
 GIVEN, OTHER = "given", "other"

@@ -13,15 +13,15 @@ from safetab.accuracy.known_counts import KnownCounts
 from safetab.accuracy.tally import LevelTally
 from safetab.accuracy.theory import LevelTheory
 from safetab.accuracy.truth import level_truth
-from safetab.engines.counting_engine import GroupCounts
-from safetab.mechanisms.random_bits import AddressedBits
-from safetab.pipeline import Inputs
+from safetab.engines.contract import GroupCounts
+from safetab.foundation.progress import Progress
+from safetab.mechanisms.addressed_bits import AddressedBits
+from safetab.pipeline.run import Inputs
 from safetab.planning.run_plan import RunPlan
-from safetab.progress import Progress
-from safetab.release.copies import sets_of_passes
+from safetab.products.safetab_p.tables import Stage
+from safetab.release.coterminous.copies import sets_of_passes
 from safetab.release.release_options import ReleaseOptions
-from safetab.release.universe import universe_of_run
-from safetab.spec.tables import Stage
+from safetab.release.release_universe import universe_of_run
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,19 +13,19 @@ from safetab.accuracy.known_counts import KnownCounts
 from safetab.accuracy.tally import Errors, Groups, LevelTally
 from safetab.accuracy.theory import LevelTheory
 from safetab.accuracy.truth import LevelTruth
+from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import noisy_count
-from safetab.mechanisms.random_bits import AddressedBits
 from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.postprocess.release_rules import ReleaseRule
 from safetab.privacy.ledger import Ledger, MeasurementEvent
-from safetab.release.copies import Copies, PassSets
-from safetab.release.number_kinds import NumberKinds
-from safetab.release.numbers import NO_INTERVAL, Numbers, NumbersOfLevel, line_sums
-from safetab.release.published_groups import NO_DONOR, PublishedGroups, joined, merged
+from safetab.products.safetab_p.published_lines import lines_of
+from safetab.products.safetab_p.tables import Stage, Table
+from safetab.release.coterminous.copies import Copies, PassSets
+from safetab.release.numbers.level_numbers import NO_INTERVAL, Numbers, NumbersOfLevel, line_sums
+from safetab.release.numbers.number_kinds import NumberKinds
+from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups, joined, merged
 from safetab.release.release_options import ReleaseOptions
-from safetab.release.universe import Universe
-from safetab.spec.published_lines import lines_of
-from safetab.spec.tables import Stage, Table
+from safetab.release.release_rules import ReleaseRule
+from safetab.release.release_universe import Universe
 from safetab.tabulation.measurements import TABLES, Measurements
 from safetab.tabulation.tabulate_level import tabulate_level
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.spec.iterations import IterationKind
-from safetab.spec.published_lines import Line, lines_of
-from safetab.spec.tables import Table
+from safetab.census.iterations import IterationKind
+from safetab.products.safetab_p.published_lines import Line, lines_of
+from safetab.products.safetab_p.tables import Table
 
 SIZE_STARTS = (0, 1, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 """The least true size of each class; nobody at all is a class of its own."""

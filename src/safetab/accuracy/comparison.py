@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from safetab.accuracy.rows import ALL
-from safetab.spec.tables import Table
+from safetab.products.safetab_p.tables import Table
 
 Row = dict[str, Any]
 KEYS = ("pass", "geography_level", "iteration_level", "measured", "iteration_kind", "size_class", "size_from")

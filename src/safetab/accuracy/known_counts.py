@@ -9,11 +9,11 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.engines.counting_engine import GroupCounts
+from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.engines.contract import GroupCounts
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import Stage, Table
+from safetab.products.safetab_p.tables import Stage, Table
 
 _FINEST = Table.SEX_BY_AGE_23
 _HARDLY_EVER = Fraction(1, 10**12)

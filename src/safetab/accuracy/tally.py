@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from safetab.accuracy.classes import KINDS, NUMBERS, SIZE_STARTS, Number, size_class_of
 from safetab.accuracy.histograms import BINS, Histograms
-from safetab.spec.tables import Table
+from safetab.products.safetab_p.tables import Table
 from safetab.tabulation.measurements import TABLES
 
 _CLASSES = len(SIZE_STARTS)

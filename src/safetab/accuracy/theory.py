@@ -20,9 +20,9 @@ from safetab.distributions.float_tails import FloatTails
 from safetab.distributions.weighted_sum import WeightedDraws, WeightedSum
 from safetab.estimates.combined_totals import share_of_first
 from safetab.planning.run_plan import LevelPlan
-from safetab.postprocess.selection import SelectionAwareIntervals
 from safetab.privacy.calibration import Noise
-from safetab.spec.tables import Stage, Table
+from safetab.products.safetab_p.tables import Stage, Table
+from safetab.release.numbers.selection import SelectionAwareIntervals
 from safetab.tabulation.measurements import TABLES
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from safetab.accuracy.classes import KINDS, Measured
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.release.universe import LevelFacts
+from safetab.release.release_universe import LevelFacts
 
 
 @dataclass(frozen=True, eq=False, repr=False)

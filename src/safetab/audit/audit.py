@@ -11,7 +11,7 @@ from safetab.audit.loss_bound import LOSS_WORLDS, loss_check
 from safetab.audit.neighbour_checks import neighbour_checks
 from safetab.audit.noise_checks import noise_checks
 from safetab.audit.verdicts import Verdict
-from safetab.progress import NoProgress, Progress
+from safetab.foundation.progress import NoProgress, Progress
 
 MOST_RUNS = max(world.runs for world in LOSS_WORLDS)
 

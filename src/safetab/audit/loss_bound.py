@@ -24,9 +24,12 @@ from numpy.typing import NDArray
 
 from safetab.audit import worlds
 from safetab.audit.verdicts import Verdict, verdict
-from safetab.counting_places import counting_place
-from safetab.mechanisms.random_bits import AddressedBits
-from safetab.pipeline import checked_engine, read_inputs
+from safetab.census.geography_levels import GeographyLevel
+from safetab.foundation.progress import NoProgress
+from safetab.mechanisms.addressed_bits import AddressedBits
+from safetab.pipeline.backends import counting_place
+from safetab.pipeline.options import RunOptions
+from safetab.pipeline.run import checked_engine, read_inputs
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.calibration import Noise
 from safetab.privacy.conversions import epsilon_of_rho
@@ -34,10 +37,7 @@ from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
 from safetab.privacy.loss_text import loss_text
-from safetab.progress import NoProgress
-from safetab.run_options import RunOptions
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.tables import Stage, Table
+from safetab.products.safetab_p.tables import Stage, Table
 from safetab.tabulation.tabulate_level import tabulate_level
 
 LOSS = "loss"

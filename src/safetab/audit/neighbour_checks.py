@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from safetab.audit import worlds
 from safetab.audit.recording import Change, Question, Record, recorded
 from safetab.audit.verdicts import Verdict, verdict
-from safetab.mechanisms.random_bits import KEY_BYTES
-from safetab.pipeline import run_files
+from safetab.census.geography_levels import TabulationPass
+from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.mechanisms.addressed_bits import KEY_BYTES
+from safetab.pipeline.options import RunOptions
+from safetab.pipeline.run import run_files
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import MeasurementEvent
-from safetab.run_options import RunOptions
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import Stage, Table
+from safetab.products.safetab_p.tables import Stage, Table
 
 NEIGHBOURS: Mapping[str, tuple[worlds.Person, ...]] = {
     "one person more": worlds.ONE_MORE_PERSON,

@@ -17,16 +17,16 @@ from safetab.audit.paid_noise import noisy_totals
 from safetab.audit.recording import Question, Record, recorded
 from safetab.audit.selftest import DRAWS, FALSE_ALARM, selftest
 from safetab.audit.verdicts import Verdict, verdict
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.config_file import CONFIG_FILE, budget_key
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.mechanisms.random_bits import KEY_BYTES, AddressedBits
-from safetab.pipeline import run_files
+from safetab.mechanisms.addressed_bits import KEY_BYTES, AddressedBits
+from safetab.pipeline.run import run_files
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.ledger import MeasurementEvent
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import Stage, Table
+from safetab.products.safetab_p.tables import Stage, Table
 
 DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED = (
     "noise has its distribution",

@@ -13,10 +13,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.mechanisms.random_bits import AddressedBits
+from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, MeasurementEvent
-from safetab.spec.tables import Table
+from safetab.products.safetab_p.tables import Table
 from safetab.tabulation import tabulate_level as caller
 
 NoisyCount = Callable[[ExactCounts, Table, DrawingRight, AddressedBits], NDArray[np.int64]]

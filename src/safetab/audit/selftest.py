@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from safetab.audit.paid_noise import noisy_totals
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.mechanisms.random_bits import AddressedBits
+from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.privacy.calibration import Noise
 
 FALSE_ALARM = 1e-6

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS
 from safetab.config.config_file import CONFIG_FILE, budget_key, threshold_key
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS
 
 _RACES = tuple(str(1000 + number) for number in range(12))
 _TOTAL_ONLY_RACE = _RACES[11]

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from rich.console import Console
 
+from safetab.census.geography_levels import TabulationPass
 from safetab.cli.messages import show_findings
 from safetab.cli.plan_tables import show_table, text_table
-from safetab.findings import FindingsOf, InvalidInput, shortened
+from safetab.foundation.findings import FindingsOf, InvalidInput, shortened
+from safetab.pipeline.spend_log.accounts import Account
+from safetab.pipeline.spend_log.limit_changes import read_log, set_limit
+from safetab.pipeline.spend_log.people_accounts import PeopleAccounts, accounts_of, all_accounts, datasets_of
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spend_log.accounts import Account
-from safetab.spend_log.limit_changes import read_log, set_limit
-from safetab.spend_log.people_accounts import PeopleAccounts, accounts_of, all_accounts, datasets_of
 
 _WIDTH = 1000  # tables take what they need: a number cut short would be a wrong number
 _NONE = "-"

@@ -9,6 +9,11 @@ from typing import Annotated, Literal
 
 import typer
 
+from safetab.cli.commands.release_commands import add_release_commands
+from safetab.cli.commands.spend import spend
+from safetab.cli.commands.study_commands import add_study_commands
+from safetab.cli.commands.trust_commands import add_trust_commands
+from safetab.cli.commands.tune import tune
 from safetab.cli.exit_codes import ExitCode
 from safetab.cli.options import (
     Confidence,
@@ -37,11 +42,6 @@ from safetab.cli.options import (
     TestKey,
     Threads,
 )
-from safetab.cli.release_commands import add_release_commands
-from safetab.cli.spend import spend
-from safetab.cli.study_commands import add_study_commands
-from safetab.cli.trust_commands import add_trust_commands
-from safetab.cli.tune import tune
 from safetab.engines.engine_kind import EngineKind
 
 app = typer.Typer(
@@ -87,7 +87,7 @@ def demo(
 
     The people are made up, so everything may be looked at.
     """
-    from safetab.cli.demo import take_the_tour
+    from safetab.cli.commands.demo import take_the_tour
 
     take_the_tour(out, overwrite=overwrite)
 
@@ -114,9 +114,9 @@ def validate(  # noqa: PLR0913, PLR0917 - the options of the command
     """
     from safetab.cli.messages import show_findings, told_by_exit_code
     from safetab.cli.terminal_progress import TerminalProgress
-    from safetab.engines.spark_options import SparkOptions
-    from safetab.pipeline import validate_files
-    from safetab.run_options import RunOptions
+    from safetab.engines.spark.options import SparkOptions
+    from safetab.pipeline.options import RunOptions
+    from safetab.pipeline.run import validate_files
 
     with told_by_exit_code(), TerminalProgress() as progress:
         options = RunOptions(
@@ -204,10 +204,10 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.cli.messages import show_findings, told_by_exit_code
     from safetab.cli.run_report import show_summary
     from safetab.cli.terminal_progress import TerminalProgress
-    from safetab.engines.spark_options import SparkOptions
-    from safetab.pipeline import run_files
+    from safetab.engines.spark.options import SparkOptions
+    from safetab.pipeline.options import RunOptions, key_of
+    from safetab.pipeline.run import run_files
     from safetab.release.release_options import ReleaseRequest
-    from safetab.run_options import RunOptions, key_of
 
     with told_by_exit_code(), TerminalProgress() as progress:
         asked = ReleaseRequest(confidence, tuple(rule or ()), coterminous, order, copy_all)
@@ -264,7 +264,7 @@ def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
     Writes OUT/parameters and OUT/data, ready for `safetab run`. Puerto Rico
     has its real share of the people. OUT appears whole or not at all.
     """
-    from safetab.cli.synthesize import synthesize_census
+    from safetab.cli.commands.synthesize import synthesize_census
     from safetab.synthetic.census_files import CensusFormat
     from safetab.synthetic.census_size import SizeRequest
     from safetab.synthetic.request import CensusRequest

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import typer
 
 from safetab.cli.exit_codes import ExitCode
-from safetab.failures import RunFailed
-from safetab.findings import Finding, InvalidInput, described
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import Finding, InvalidInput, described
 
 
 def show_findings(findings: Iterable[Finding]) -> None:

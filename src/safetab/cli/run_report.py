@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from safetab.pipeline import RunSummary
+from safetab.pipeline.run import RunSummary
 from safetab.planning.losses import reference_words, reported_loss
 from safetab.planning.privacy_warnings import privacy_warnings
 from safetab.privacy.loss_text import loss_text

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetab.estimates.absence import Absence
-from safetab.estimates.lookup import Entity
 from safetab.estimates.open_release import Release, open_release
-from safetab.findings import FindingsOf, InvalidInput
-from safetab.spec.tables import OLDEST_AGE
+from safetab.estimates.reading.absence import Absence
+from safetab.estimates.reading.lookup import Entity
+from safetab.foundation.findings import FindingsOf, InvalidInput
+from safetab.products.safetab_p.tables import OLDEST_AGE
 
 AREA_OPTIONS = ("place", "county", "state", "tract", "aiannh")
 

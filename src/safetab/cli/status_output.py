@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from safetab.cli.messages import printable
-from safetab.findings import Finding, InvalidInput, Severity
+from safetab.foundation.findings import Finding, InvalidInput, Severity
 
 
 def write_statuses(batches: Iterable[pa.RecordBatch], path: Path | None) -> int:

@@ -38,7 +38,7 @@ class _PartsColumn(ProgressColumn):
 
 
 class TerminalProgress:
-    """Keeps to the protocol `safetab.progress.Progress`."""
+    """Keeps to the protocol `safetab.foundation.progress.Progress`."""
 
     def __init__(self, *, is_quiet_in_a_log: bool = False) -> None:
         self._is_terminal = sys.stderr.isatty()

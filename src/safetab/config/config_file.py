@@ -8,15 +8,15 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
+from safetab.census.geography_levels import US_STATES, TabulationPass
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel, levels_of_passes
 from safetab.config.config_keys import ConfigKeys, is_integer, shown
 from safetab.config.exact_json import NotJson, parse_exact_json
 from safetab.config.run_config import ReaderKind, RunConfig
-from safetab.findings import Checked, FindingsOf, shortened
+from safetab.foundation.findings import Checked, FindingsOf, shortened
+from safetab.foundation.text_files import UnreadableFile, read_text
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.geography_levels import US_STATES, TabulationPass
-from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel, levels_of_passes
-from safetab.spec.tables import Thresholds
-from safetab.text_files import UnreadableFile, read_text
+from safetab.products.safetab_p.tables import Thresholds
 
 CONFIG_FILE = "config.json"
 

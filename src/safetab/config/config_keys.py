@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeGuard
 
 from safetab.config.exact_json import UnusableNumber
-from safetab.findings import FindingsOf
+from safetab.foundation.findings import FindingsOf
 
 Range = Callable[[Fraction], bool]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
+from safetab.census.geography_levels import PUERTO_RICO_STATE, TabulationPass
+from safetab.census.population_group_levels import PopulationGroupLevel, levels_of_passes
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.geography_levels import PUERTO_RICO_STATE, TabulationPass
-from safetab.spec.population_group_levels import PopulationGroupLevel, levels_of_passes
-from safetab.spec.tables import Thresholds
+from safetab.products.safetab_p.tables import Thresholds
 
 
 class ReaderKind(Enum):

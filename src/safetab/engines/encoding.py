@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.census.atoms import Atoms, atoms_of
+from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
+from safetab.census.iteration_map import IterationMap, iteration_map_of
+from safetab.census.iterations import TABULATED_ITERATION_LEVELS
 from safetab.engines.pattern_table import IterationLists, PatternTable, iteration_lists
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
-from safetab.population_groups.atoms import Atoms, atoms_of
-from safetab.population_groups.iteration_map import IterationMap, iteration_map_of
-from safetab.spec.geography_levels import EntityKind, GeographyLevel, TabulationPass
-from safetab.spec.iterations import TABULATED_ITERATION_LEVELS
 
 _STATE_CODES_END = 100
 _BLOCKS_OF_A_STATE = 10**13

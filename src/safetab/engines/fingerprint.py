@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 
+from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES, TabulationPass
 from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
 from safetab.readers.person_rules import NO_CODE
-from safetab.spec.geography_levels import PUERTO_RICO_STATE, US_STATES, TabulationPass
 
 StateSums = tuple[str, int, int, int]
 """A state, its number of records, and the sums of their polynomials modulo each prime."""

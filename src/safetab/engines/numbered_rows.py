@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from safetab.engines.person_batches import PersonBatch, parquet_batches_of, person_batch, rows_of
+from safetab.engines.local.person_batches import PersonBatch, parquet_batches_of, person_batch, rows_of
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.person_files import PERSON_COLUMNS
 from safetab.readers.person_rules import SHAPE_RULE, UTF8_RULE, Rule

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.compiled import quick
-from safetab.engines.person_loops import iterations_of_patterns, number_patterns, order_codes
-from safetab.population_groups.iteration_map import IterationMap
+from safetab.census.iteration_map import IterationMap
+from safetab.engines.local.person_loops import iterations_of_patterns, number_patterns, order_codes
+from safetab.foundation.compiled import quick
 
 CODE_END = 10_000
 """Above every code."""

@@ -8,10 +8,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.census.public_lists import is_race_code
 from safetab.engines.known_lists import KnownLists
+from safetab.engines.local.person_batches import PersonBatch, ValueColumn
 from safetab.engines.numbered_rows import numbered_rows
-from safetab.engines.person_batches import PersonBatch, ValueColumn
-from safetab.findings import FindingsOf
+from safetab.foundation.findings import FindingsOf
 from safetab.readers.digit_columns import NOT_DIGITS
 from safetab.readers.person_files import BLOCK_COLUMNS, RACE_COLUMNS
 from safetab.readers.person_rules import (
@@ -29,7 +30,6 @@ from safetab.readers.person_rules import (
     text_of_value,
 )
 from safetab.readers.table_files import TableFiles, TableForm
-from safetab.spec.public_lists import is_race_code
 
 Rows = NDArray[np.bool_]
 

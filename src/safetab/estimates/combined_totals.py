@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel
 from safetab.estimates.linear_form import LinearForm, sum_of_forms
-from safetab.release.universe import Universe
-from safetab.spec.geography_levels import EntityKind, GeographyLevel
-from safetab.spec.iterations import CharacteristicIteration, IterationKind, IterationLevel
+from safetab.release.release_universe import Universe
 
 _FINEST_SHARE = 10_000  # weights are fractions with at most this denominator: it costs below 1e-5 of the variance
 

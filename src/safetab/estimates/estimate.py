@@ -7,14 +7,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
+from safetab.census.iterations import CharacteristicIteration
 from safetab.distributions.weighted_sum import WeightedSum
 from safetab.estimates.intervals import Interval, interval_of
 from safetab.estimates.linear_form import LinearForm
-from safetab.estimates.lookup import Entity
+from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.tabular import NUMBER_SCHEMA, Tabular
-from safetab.spec.iterations import CharacteristicIteration
-from safetab.spec.published_lines import Sex
-from safetab.spec.tables import OLDEST_AGE
+from safetab.products.safetab_p.published_lines import Sex
+from safetab.products.safetab_p.tables import OLDEST_AGE
 
 Number = int | float
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from safetab.distributions.truncated_sum import TruncatedDraw, sum_of_truncated
 from safetab.estimates.linear_form import LinearForm, Selected
-from safetab.postprocess.selection import SelectionAwareIntervals
 from safetab.privacy.calibration import Noise
+from safetab.release.numbers.selection import SelectionAwareIntervals
 
 _SIZES_SHARE = Fraction(1, 10)  # of the error: that a true size is not within the limits of its total
 _FAR_SHARE = Fraction(1, 1000)  # of the error: that a small group has a total far above its threshold

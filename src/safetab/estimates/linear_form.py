@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
+from safetab.census.geography_levels import GeographyLevel
 from safetab.distributions.weighted_sum import WeightedDraws, WeightedSum, weighted_sum
 from safetab.privacy.calibration import Noise
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.tables import Stage
+from safetab.products.safetab_p.tables import Stage
 
 
 class Measured(NamedTuple):

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from safetab.estimates.absence import Absence
+from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration
 from safetab.estimates.difference import Difference
 from safetab.estimates.estimate import Estimate
-from safetab.estimates.group_numbers import GroupNumbers
-from safetab.estimates.instead import instead_of
-from safetab.estimates.lookup import Entity, Lookup
 from safetab.estimates.ratio import Ratio
+from safetab.estimates.reading.absence import Absence
+from safetab.estimates.reading.group_numbers import GroupNumbers
+from safetab.estimates.reading.instead import instead_of
+from safetab.estimates.reading.lookup import Entity, Lookup
 from safetab.estimates.results import Answer, Answers, GroupTable
 from safetab.estimates.sums import sum_notes, sum_of_estimates
-from safetab.findings import shortened
+from safetab.foundation.findings import shortened
 from safetab.privacy.output_status import OutputStatus
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
-from safetab.spec.geography_levels import EntityKind, GeographyLevel
-from safetab.spec.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration
 
 Geographic = str | Entity
 Grouped = str | CharacteristicIteration
@@ -29,7 +29,7 @@ _IDS_THAT_NEST = {EntityKind.STATE, EntityKind.COUNTY}
 
 
 def open_release(path: str | Path) -> Release:
-    """Opens OUT of a run, or OUT/release. Raises `safetab.findings.InvalidInput` if there is none."""
+    """Opens OUT of a run, or OUT/release. Raises `safetab.foundation.findings.InvalidInput` if there is none."""
     return Release(open_release_folder(Path(path)))
 
 

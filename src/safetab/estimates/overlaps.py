@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 
+from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.iterations import CharacteristicIteration, IterationKind
 from safetab.estimates.estimate import Counted
 from safetab.estimates.linear_form import LinearForm
-from safetab.release.universe import Universe
-from safetab.spec.geography_levels import EntityKind, GeographyLevel
-from safetab.spec.iterations import CharacteristicIteration, IterationKind
+from safetab.release.release_universe import Universe
 
 _NESTED_IDS = {EntityKind.STATE: 2, EntityKind.COUNTY: 5}
 """Of how many digits an id begins with that of the state or county around it; places have their state's only."""

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from safetab.estimates.absence import Absence
+from safetab.census.iterations import CharacteristicIteration
 from safetab.estimates.estimate import Estimate, ages_in_words, percent, shown
-from safetab.estimates.lookup import Entity
+from safetab.estimates.reading.absence import Absence
+from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.sums import sum_of_estimates
 from safetab.estimates.tabular import NUMBER_SCHEMA, Tabular
-from safetab.findings import Finding, InvalidInput, Severity
-from safetab.spec.iterations import CharacteristicIteration
-from safetab.spec.published_lines import Sex
-from safetab.spec.tables import OLDEST_AGE, Table
+from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.products.safetab_p.published_lines import Sex
+from safetab.products.safetab_p.tables import OLDEST_AGE, Table
 
 Answer = Estimate | Absence
 

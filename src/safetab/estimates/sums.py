@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from safetab.estimates.absence import Absence
 from safetab.estimates.estimate import Estimate, percent
 from safetab.estimates.linear_form import sum_of_forms
 from safetab.estimates.overlaps import overlap_notes
-from safetab.findings import shortened
-from safetab.release.universe import Universe
+from safetab.estimates.reading.absence import Absence
+from safetab.foundation.findings import shortened
+from safetab.release.release_universe import Universe
 
 _NAMES_SHOWN = 3
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from safetab.explorer.explorer_page import explorer_page
 from safetab.explorer.page_facts import page_facts
-from safetab.explorer.workbook import write_workbook
-from safetab.findings import Finding, InvalidInput
-from safetab.new_file import new_file_findings, write_new_file
-from safetab.text_files import read_text
+from safetab.explorer.workbook.workbook import write_workbook
+from safetab.foundation.findings import Finding, InvalidInput
+from safetab.foundation.new_file import new_file_findings, write_new_file
+from safetab.foundation.text_files import read_text
 from safetab.tuning.tuning import Tuning, config_path, tuning_of
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.config_file import budget_key, threshold_key
+from safetab.foundation.version import VERSION
 from safetab.planning.losses import reference_loss
 from safetab.privacy.loss_text import loss_text
 from safetab.privacy.reference import COSTLIEST_LEVEL, FAR_ABOVE, REFERENCE_NAME
-from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.tuning.concerns import NO_PROTECTION
 from safetab.tuning.level_facts import Facts, LevelFacts
 from safetab.tuning.presets import presets
-from safetab.version import VERSION
 
 JsonObject = dict[str, object]
 

@@ -9,8 +9,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.compiled import compiled
 from safetab.distributions.thresholds import lower_thresholds
+from safetab.foundation.compiled import compiled
 from safetab.mechanisms.inversion_loop import add_values
 from safetab.privacy.calibration import Noise
 

@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.inversion_table import inversion_table
-from safetab.mechanisms.random_bits import AddressedBits
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight
-from safetab.spec.tables import Table
+from safetab.products.safetab_p.tables import Table
 
 _PLACES_AT_ONCE = 1 << 16
 _TABLES = tuple(Table)

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from safetab.census.geography import region_id
 from safetab.planning.run_plan import LevelPlan
-from safetab.spec.geography import region_id
 
 
 class GroupColumns:

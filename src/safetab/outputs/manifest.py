@@ -11,13 +11,13 @@ from pathlib import Path
 
 from safetab.config.config_file import budget_key, threshold_key
 from safetab.config.run_config import RunConfig
+from safetab.foundation.version import VERSION
 from safetab.outputs.measurement_file import mechanism_name
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import MeasurementEvent
 from safetab.privacy.loss_text import loss_text
 from safetab.privacy.output_status import OutputStatus, status_as_json
-from safetab.version import VERSION
 
 MANIFEST_FILE = "manifest.json"
 LOG_FILE = "log.txt"

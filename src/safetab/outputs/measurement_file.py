@@ -14,7 +14,7 @@ from safetab.outputs.group_columns import GroupColumns
 from safetab.outputs.tables import age_bounds
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.calibration import Noise
-from safetab.spec.tables import Stage, Table
+from safetab.products.safetab_p.tables import Stage, Table
 from safetab.tabulation.measurements import Measurements
 
 SCHEMA = pa.schema(

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from safetab.findings import Finding, Severity
-from safetab.outputs.locked_folder import locked_folder
+from safetab.foundation.findings import Finding, Severity
+from safetab.foundation.locked_folder import locked_folder
 from safetab.outputs.manifest import MANIFEST_FILE
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from safetab.census.geography_levels import TabulationPass
 from safetab.config.run_config import RunConfig
 from safetab.outputs.group_columns import GroupColumns
 from safetab.outputs.measurement_file import MeasurementFile
 from safetab.outputs.tables import T1_COLUMNS, T2_COLUMNS, TableFile, write_t1, write_t2
 from safetab.planning.run_plan import LevelPlan
-from safetab.spec.geography_levels import TabulationPass
 from safetab.tabulation.measurements import Measurements
 
 

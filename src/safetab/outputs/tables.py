@@ -10,8 +10,8 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from safetab.outputs.group_columns import GroupColumns
-from safetab.postprocess.marginals import SexByAgeRows, sex_by_age_rows, total_counts
-from safetab.spec.tables import Table
+from safetab.products.safetab_p.tables import Table
+from safetab.tabulation.marginals import SexByAgeRows, sex_by_age_rows, total_counts
 from safetab.tabulation.measurements import Measurements
 
 T1_COLUMNS = ("REGION_ID", "REGION_TYPE", "ITERATION_CODE", "COUNT")

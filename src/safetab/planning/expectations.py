@@ -13,7 +13,7 @@ from flint import arb, ctx
 from safetab.distributions.noise_distribution import DEFAULT_BITS
 from safetab.planning.run_plan import LevelPlan, StagePlan
 from safetab.privacy.calibration import Noise
-from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table, Thresholds
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table, Thresholds
 
 CONFIDENCE = Fraction(95, 100)
 

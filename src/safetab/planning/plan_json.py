@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.foundation.version import VERSION
 from safetab.planning.expectations import CONFIDENCE, margins_of, output_if_all_groups_are_empty
 from safetab.planning.losses import DELTA, ReportedLoss, epsilons_by_delta, reference_loss, reported_loss
 from safetab.planning.privacy_warnings import privacy_warnings
@@ -13,9 +15,7 @@ from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_number
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import Table
-from safetab.version import VERSION
+from safetab.products.safetab_p.tables import Table
 
 JsonObject = dict[str, object]
 

@@ -7,15 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from safetab.census.geography import NOWHERE, Geography
+from safetab.census.geography_levels import EntityKind, TabulationPass
+from safetab.census.group_universe import GroupUniverse, universe_of
+from safetab.census.iteration_map import iteration_map_of
+from safetab.census.public_lists import PublicLists
+from safetab.census.stability import stability
 from safetab.config.config_file import CONFIG_FILE, budget_key, read_config
 from safetab.config.run_config import RunConfig
 from safetab.distributions.sampler_range import out_of_sampler_range
-from safetab.findings import Checked, Finding, FindingsOf, Severity, shortened
-from safetab.planning.level_stages import IterationsMeasured, stages_of, suppression_threshold_of
+from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity, shortened
+from safetab.planning.level_design import IterationsMeasured, stages_of, suppression_threshold_of
 from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.population_groups.iteration_map import iteration_map_of
-from safetab.population_groups.stability import stability
-from safetab.population_groups.universe import GroupUniverse, universe_of
+from safetab.products.safetab_p.tables import Stage
 from safetab.readers.code_assignments import ASSIGNMENTS_FILE
 from safetab.readers.geography import GEOGRAPHY_TABLE, geography_paths, read_geography
 from safetab.readers.geography_names import GeographyNames, geography_names_path, read_geography_names
@@ -25,10 +29,6 @@ from safetab.readers.public_lists import (
     RACE_ITERATIONS_FILE,
     read_public_lists,
 )
-from safetab.spec.geography import NOWHERE, Geography
-from safetab.spec.geography_levels import EntityKind, TabulationPass
-from safetab.spec.public_lists import PublicLists
-from safetab.spec.tables import Stage
 
 PARAMETER_FILES = (CONFIG_FILE, CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE, ASSIGNMENTS_FILE)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.spec.population_group_levels import PopulationGroupLevel
 
 
 def no_protection(unprotected_levels: Collection[PopulationGroupLevel]) -> str | None:

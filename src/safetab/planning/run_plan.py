@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from safetab.census.geography_levels import TabulationPass
+from safetab.census.group_universe import GroupUniverse
+from safetab.census.population_group_levels import PopulationGroupLevel, levels_of_passes
+from safetab.census.public_lists import PublicLists
 from safetab.config.run_config import RunConfig
-from safetab.population_groups.universe import GroupUniverse
 from safetab.privacy.calibration import Noise
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.population_group_levels import PopulationGroupLevel, levels_of_passes
-from safetab.spec.public_lists import PublicLists
-from safetab.spec.tables import Stage, Thresholds
+from safetab.products.safetab_p.tables import Stage, Thresholds
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.privacy.calibration import Noise, calibrated_noise
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.geography_levels import GeographyLevel, TabulationPass
-from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.spec.tables import Stage
+from safetab.products.safetab_p.tables import Stage
 
 
 class OverspentBudget(Exception):  # noqa: N818 - the name is the sentence

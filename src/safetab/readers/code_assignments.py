@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from safetab.findings import Checked, FindingsOf, shortened
+from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel
+from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.readers.delimited import Row, RowProblems, read_rows
-from safetab.spec.iterations import CharacteristicIteration, IterationKind, IterationLevel
 
 ASSIGNMENTS_FILE = "race-and-ethnicity-code-to-iteration.txt"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetab.findings import FindingsOf, shortened
-from safetab.text_files import UnreadableFile, read_text
+from safetab.foundation.findings import FindingsOf, shortened
+from safetab.foundation.text_files import UnreadableFile, read_text
 
 SEPARATOR = "|"
 

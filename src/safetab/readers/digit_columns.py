@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from safetab.findings import FindingsOf
+from safetab.foundation.findings import FindingsOf
 
 NOT_DIGITS = -1
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.findings import Checked, Finding, FindingsOf, shortened
+from safetab.census.geography import NO_ENTITY, Geography
+from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
 from safetab.readers.geography_batches import batches_of
 from safetab.readers.table_files import TableFiles, TableForm, find_table, find_table_at
 from safetab.readers.text_tables import blank_lines_at_the_end
-from safetab.spec.geography import NO_ENTITY, Geography
 
 GEOGRAPHY_TABLE = "GRF-C"
 

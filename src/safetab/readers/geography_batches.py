@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from safetab.findings import FindingsOf, shortened
+from safetab.foundation.findings import FindingsOf, shortened
+from safetab.foundation.text_files import why_unreadable
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.digit_columns import is_text
 from safetab.readers.table_files import TableForm
 from safetab.readers.text_tables import BLOCK_BYTES, header_of, is_header_alone
-from safetab.text_files import why_unreadable
 
 
 def batches_of(

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from safetab.findings import Checked, FindingsOf
+from safetab.census.geography_levels import GeographyLevel
+from safetab.foundation.findings import Checked, FindingsOf
 from safetab.readers.delimited import RowProblems, read_rows
-from safetab.spec.geography_levels import GeographyLevel
 
 NAMES_FILE = "geography-names.txt"
 

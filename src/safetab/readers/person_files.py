@@ -8,12 +8,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 
-from safetab.findings import Checked, FindingsOf, shortened
+from safetab.foundation.findings import Checked, FindingsOf, shortened
+from safetab.foundation.text_files import why_unreadable
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.table_files import TableFiles, TableForm, find_table
 from safetab.readers.text_tables import blank_lines_inside, has_blank_line_inside, header_of
-from safetab.text_files import why_unreadable
 
 PERSON_TABLE = "person-records"
 

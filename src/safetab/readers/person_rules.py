@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from safetab.findings import FindingsOf
+from safetab.census.geography_levels import TabulationPass
+from safetab.census.public_lists import is_race_code
+from safetab.foundation.findings import FindingsOf
 from safetab.readers.person_files import MOST_ROWS_LISTED, RACE_COLUMNS
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.public_lists import is_race_code
 
 NO_CODE = "Null"
 

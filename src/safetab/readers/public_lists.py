@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import MappingProxyType
 
-from safetab.findings import Checked, Finding, FindingsOf
+from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
+from safetab.census.public_lists import PublicLists
+from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.readers.code_assignments import read_code_assignments
 from safetab.readers.delimited import Row, RowProblems, read_rows
-from safetab.spec.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
-from safetab.spec.public_lists import PublicLists
 
 CODES_FILE = "race-and-ethnicity-codes.txt"
 RACE_ITERATIONS_FILE = "race-characteristic-iterations.txt"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from safetab.findings import FindingsOf, shortened
-from safetab.text_files import why_unreadable
+from safetab.foundation.findings import FindingsOf, shortened
+from safetab.foundation.text_files import why_unreadable
 
 
 class TableForm(Enum):

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from safetab.census.geography_levels import TabulationPass
 from safetab.outputs.tables import ALL_AGES, T1_COLUMNS, T2_COLUMNS, TableFile
-from safetab.release.number_kinds import NumberKinds
-from safetab.release.numbers import Numbers
-from safetab.release.universe import LevelFacts, Universe
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.published_lines import Line, Sex
+from safetab.products.safetab_p.published_lines import Line, Sex
+from safetab.release.numbers.level_numbers import Numbers
+from safetab.release.numbers.number_kinds import NumberKinds
+from safetab.release.release_universe import LevelFacts, Universe
 
 AFTER_STEPS_FOLDER = "after-steps"
 AFTER_STEPS_README = "README.txt"

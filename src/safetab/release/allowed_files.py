@@ -7,9 +7,9 @@ from pathlib import Path, PurePosixPath
 from safetab.outputs.manifest import LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
 from safetab.release.after_steps import AFTER_STEPS_FOLDER, AFTER_STEPS_README
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
-from safetab.release.number_files import RELEASE_FOLDER, numbers_file
+from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.release_options import ReleaseOptions
-from safetab.release.universe import Universe
+from safetab.release.release_universe import Universe
 from safetab.release.universe_files import COTERMINOUS_FILE, UNIVERSE_FILES
 
 REPORT_FILE = "report.html"

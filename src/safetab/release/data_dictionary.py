@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from safetab.release.number_columns import COLUMNS, TEXT, Column
-from safetab.release.number_files import NUMBERS_FOLDER
+from safetab.census.geography_levels import GeographyLevel
+from safetab.release.numbers.number_columns import COLUMNS, TEXT, Column
+from safetab.release.numbers.number_files import NUMBERS_FOLDER
 from safetab.release.universe_files import COTERMINOUS_COLUMNS, COTERMINOUS_FILE, UNIVERSE_FILES
-from safetab.spec.geography_levels import GeographyLevel
 
 JsonObject = dict[str, object]
 

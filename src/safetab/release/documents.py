@@ -11,16 +11,16 @@ from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 
+from safetab.foundation.version import VERSION
 from safetab.outputs.measurement_file import mechanism_name
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.output_status import OutputStatus, status_as_json
 from safetab.release.data_dictionary import resources_of
-from safetab.release.number_kinds import parameter_of
+from safetab.release.numbers.number_kinds import parameter_of
 from safetab.release.release_options import ReleaseOptions
-from safetab.release.universe import LevelFacts, Universe
-from safetab.version import VERSION
+from safetab.release.release_universe import LevelFacts, Universe
 
 DATAPACKAGE_FILE = "datapackage.json"
 README_FILE = "README.txt"

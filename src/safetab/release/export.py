@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from safetab.failures import RunFailed
-from safetab.findings import Finding, InvalidInput, Severity
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.outputs.manifest import write_not_for_release
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
-from safetab.release.number_files import NUMBERS_FOLDER
+from safetab.release.numbers.number_files import NUMBERS_FOLDER
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 
 _ROWS_AT_ONCE = 1 << 17

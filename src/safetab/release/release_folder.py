@@ -10,16 +10,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from safetab.findings import Finding, FindingsOf, InvalidInput, Severity
-from safetab.postprocess.release_rules import ReleaseRule
+from safetab.census.geography_levels import TabulationPass
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.output_status import status_of_json
 from safetab.release.documents import DATAPACKAGE_FILE, ReleaseFacts
-from safetab.release.number_files import RELEASE_FOLDER, numbers_file
+from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.release_options import KIND_NAMES, CoterminousOptions, ReleaseOptions, confidence_of
-from safetab.release.universe import LevelFacts, Universe
+from safetab.release.release_rules import ReleaseRule
+from safetab.release.release_universe import LevelFacts, Universe
 from safetab.release.universe_files import read_universe
-from safetab.spec.geography_levels import TabulationPass
 
 
 @dataclass(frozen=True, slots=True)

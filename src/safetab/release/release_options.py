@@ -6,11 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.findings import FindingsOf, InvalidInput
+from safetab.census.geography_levels import EntityKind
+from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.planning.expectations import CONFIDENCE
-from safetab.postprocess.coterminous import COTERMINOUS_ORDER
-from safetab.postprocess.release_rules import ReleaseRule
-from safetab.spec.geography_levels import EntityKind
+from safetab.release.coterminous.coterminous_sets import COTERMINOUS_ORDER
+from safetab.release.release_rules import ReleaseRule
 
 _LEAST_CONFIDENCE, _MOST_CONFIDENCE = Fraction(1, 2), Fraction(999_999, 1_000_000)
 _LONGEST_NUMBER = 20

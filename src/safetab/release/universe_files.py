@@ -11,20 +11,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
+from safetab.census.geography import region_id
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
+from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.public_lists import PublicLists
 from safetab.outputs.measurement_file import mechanism_name
 from safetab.planning.plan_json import exact
 from safetab.privacy.calibration import calibrated_noise
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.release.copies import PassSets, geography_level_of
-from safetab.release.number_columns import Column
-from safetab.release.number_kinds import parameter_of
-from safetab.release.universe import Entities, LevelFacts, NotTabulated, Universe, iterations_of_level
-from safetab.spec.geography import region_id
-from safetab.spec.geography_levels import GeographyLevel, TabulationPass
-from safetab.spec.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.public_lists import PublicLists
-from safetab.spec.tables import Stage, Thresholds
+from safetab.products.safetab_p.tables import Stage, Thresholds
+from safetab.release.coterminous.copies import PassSets, geography_level_of
+from safetab.release.numbers.number_columns import Column
+from safetab.release.numbers.number_kinds import parameter_of
+from safetab.release.release_universe import Entities, LevelFacts, NotTabulated, Universe, iterations_of_level
 
 _LEVEL = Column("geography_level", pa.string(), "Geography level.", values=tuple(one.label for one in GeographyLevel))
 _REGION = Column("region_id", pa.string(), "Id of the geographic entity, leading zeros included.")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from safetab.release.copies import PassSets, sets_of_passes
+from safetab.census.geography import Geography
+from safetab.census.geography_levels import TabulationPass
+from safetab.release.coterminous.copies import PassSets, sets_of_passes
 from safetab.release.documents import ReleaseFacts, write_datapackage, write_readme
-from safetab.release.number_files import RELEASE_FOLDER
-from safetab.release.universe import Universe
+from safetab.release.numbers.number_files import RELEASE_FOLDER
+from safetab.release.numbers.write_numbers import NumbersWriter
+from safetab.release.release_universe import Universe
 from safetab.release.universe_files import write_universe
-from safetab.release.write_numbers import NumbersWriter
-from safetab.spec.geography import Geography
-from safetab.spec.geography_levels import TabulationPass
 
 
 def write_release(

@@ -10,13 +10,13 @@ from functools import partial
 import numpy as np
 
 from safetab.privacy.reference import FAR_ABOVE, REFERENCE_NAME, level_far_above, total_far_above
-from safetab.release.numbers import RULES
+from safetab.products.safetab_p.tables import Stage
+from safetab.release.numbers.level_numbers import RULES
 from safetab.reports.level_summary import CELLS, TOTALS, LevelSummary, margin_of
 from safetab.reports.markup import Markup, element, joined, name
 from safetab.reports.pairs import PairAbove
 from safetab.reports.release_summary import ReleaseSummary
 from safetab.reports.wording import level_name, percent, rounded_up
-from safetab.spec.tables import Stage
 
 _MANY_EMPTY = 0.1
 """A level's bound on empty groups is a concern if it is above this share of the level's published groups."""

@@ -10,12 +10,12 @@ from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_text
 from safetab.privacy.reference import REFERENCE, REFERENCE_NAME
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage
 from safetab.reports.level_summary import LevelSummary, margin_of
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import bar, level_table, paragraphs, whole_table
 from safetab.reports.release_summary import ReleaseSummary
 from safetab.reports.wording import NOTHING, PASS_NAMES, percent
-from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage
 
 SYMBOLS = {PrivacyDefinition.ZCDP: "\N{GREEK SMALL LETTER RHO}", PrivacyDefinition.PURE_DP: "ε"}
 _DELTAS = ("1e-05", "1e-10", "1e-15")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from safetab.release.number_columns import COPIED, WITHHELD
-from safetab.release.universe import NotTabulated
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationKind
+from safetab.release.numbers.number_columns import COPIED, WITHHELD
+from safetab.release.release_universe import NotTabulated
 from safetab.reports.level_summary import KindSummary, LevelSummary
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import bar, legend, level_table, paragraphs, whole_table
 from safetab.reports.release_summary import ReleaseSummary
 from safetab.reports.wording import KIND_NAMES, NOTHING, PASS_NAMES, TABLE_NAMES, geography_name, percent
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.iterations import TABULATED_ITERATION_LEVELS, IterationKind
 from safetab.tabulation.measurements import TABLES
 
 _PARTS = (*TABLE_NAMES.values(), "copied", "withheld")

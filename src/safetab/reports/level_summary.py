@@ -14,17 +14,17 @@ import pyarrow.parquet
 from flint import ctx
 from numpy.typing import NDArray
 
+from safetab.census.iterations import IterationKind
 from safetab.distributions.noise_distribution import DEFAULT_BITS
-from safetab.findings import Finding, InvalidInput, Severity
+from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.planning.expectations import publication_chance
-from safetab.release.number_columns import COPIED, PUBLISHED, STATUSES, WITHHELD
-from safetab.release.numbers import RULES
+from safetab.products.safetab_p.published_lines import TOTAL_TABLE_ID
+from safetab.products.safetab_p.tables import Stage, Table
+from safetab.release.numbers.level_numbers import RULES
+from safetab.release.numbers.number_columns import COPIED, PUBLISHED, STATUSES, WITHHELD
 from safetab.release.release_folder import ReleaseFolder
-from safetab.release.universe import LevelFacts
+from safetab.release.release_universe import LevelFacts
 from safetab.reports.pairs import Pairs, PairTally
-from safetab.spec.iterations import IterationKind
-from safetab.spec.published_lines import TOTAL_TABLE_ID
-from safetab.spec.tables import Stage, Table
 from safetab.tabulation.measurements import TABLES
 
 RELATIVE_MARGINS = (5, 10, 25, 50)

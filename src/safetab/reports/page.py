@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from safetab.census.geography_levels import EntityKind
 from safetab.planning.losses import epsilons_by_delta
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_text
@@ -14,7 +15,6 @@ from safetab.reports.page_tables import paragraphs
 from safetab.reports.precision_section import empty_section, precision_appendix, precision_section
 from safetab.reports.release_summary import ReleaseSummary
 from safetab.reports.wording import PASS_NAMES, percent
-from safetab.spec.geography_levels import EntityKind
 
 _TITLE = "Detailed race and ethnicity groups"
 

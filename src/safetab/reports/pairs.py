@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.postprocess.release_rules import partner_codes
-from safetab.release.universe import LevelFacts, Universe
+from safetab.release.release_rules import partner_codes
+from safetab.release.release_universe import LevelFacts, Universe
 
 _EXAMPLES = 3
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from safetab.census.geography_levels import TabulationPass
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
 from safetab.release.documents import ReleaseFacts
 from safetab.release.release_folder import ReleaseFolder
-from safetab.release.universe import Universe
+from safetab.release.release_universe import Universe
 from safetab.reports.level_summary import LevelSummary, level_summary
-from safetab.spec.geography_levels import TabulationPass
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from safetab.new_file import write_new_file
+from safetab.foundation.new_file import write_new_file
 from safetab.privacy.output_status import OutputStatus
 from safetab.release import allowed_files
 from safetab.release.release_folder import open_release_folder

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import ceil, floor
 
-from safetab.release.universe import LevelFacts
-from safetab.spec.geography_levels import EntityKind, GeographyLevel, TabulationPass
-from safetab.spec.iterations import IterationKind
-from safetab.spec.tables import Table
+from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
+from safetab.census.iterations import IterationKind
+from safetab.products.safetab_p.tables import Table
+from safetab.release.release_universe import LevelFacts
 
 PASS_NAMES = {TabulationPass.US: "United States", TabulationPass.PUERTO_RICO: "Puerto Rico"}
 KIND_NAMES = {

@@ -9,9 +9,9 @@ from threading import Event
 
 import numpy as np
 
-from safetab.progress import Progress
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.public_lists import PublicLists
+from safetab.census.geography_levels import TabulationPass
+from safetab.census.public_lists import PublicLists
+from safetab.foundation.progress import Progress
 from safetab.synthetic.census_files import (
     CensusFormat,
     as_text,

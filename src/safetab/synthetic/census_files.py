@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from safetab.census.geography import NO_ENTITY
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.readers.person_files import PERSON_COLUMNS, PERSON_TABLE, RACE_COLUMNS
-from safetab.spec.geography import NO_ENTITY
 from safetab.synthetic.blocks import NO_AIANNH, NO_PLACE
 from safetab.synthetic.entity_names import Named
 from safetab.synthetic.parameter_files import write_lines

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safetab.findings import Finding, FindingsOf
-from safetab.spec.geography_levels import TabulationPass
+from safetab.census.geography_levels import TabulationPass
+from safetab.foundation.findings import Finding, FindingsOf
 from safetab.synthetic.nation_states import PUERTO_RICO_OF_2020, US_STATES_OF_2020, NationState
-from safetab.synthetic.random_bits import apportioned
+from safetab.synthetic.seeded_bits import apportioned
 from safetab.synthetic.weighted_choice import Integers
 
 FEWEST_PEOPLE = 102  # fewer would leave Puerto Rico empty

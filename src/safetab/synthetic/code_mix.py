@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.iterations import IterationKind, IterationLevel
-from safetab.spec.public_lists import PublicLists, is_race_code
+from safetab.census.geography_levels import TabulationPass
+from safetab.census.iterations import IterationKind, IterationLevel
+from safetab.census.public_lists import PublicLists, is_race_code
 from safetab.synthetic.cenrace import MAJOR_RACE_COUNT
-from safetab.synthetic.random_bits import RandomBits
+from safetab.synthetic.seeded_bits import RandomBits
 from safetab.synthetic.weighted_choice import Integers
 
 OTHER_MAJOR = MAJOR_RACE_COUNT  # none of those that CENRACE knows

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from safetab.spec.geography import NATION_ID
-from safetab.spec.geography_levels import EntityKind, GeographyLevel
+from safetab.census.geography import NATION_ID
+from safetab.census.geography_levels import EntityKind, GeographyLevel
 from safetab.synthetic.blocks import Blocks
 from safetab.synthetic.cenrace import cenrace_of_bits
 from safetab.synthetic.demo_codes import MAJOR_RACES, RACE_FAMILIES

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from safetab.spec.geography_levels import TabulationPass
+from safetab.census.geography_levels import TabulationPass
 from safetab.synthetic.blocks import demo_blocks
 from safetab.synthetic.data_files import write_geography, write_people
 from safetab.synthetic.demo_lists import demo_public_lists

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from safetab.spec.iterations import TabulationList
+from safetab.census.iterations import TabulationList
 
 _TOTAL_ONLY = TabulationList.TOTAL_ONLY
 _OTHER = TabulationList.SUBSTATE_ONLY

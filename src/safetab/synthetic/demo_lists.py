@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from safetab.spec.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
-from safetab.spec.public_lists import PublicLists
+from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
+from safetab.census.public_lists import PublicLists
 from safetab.synthetic.demo_codes import ETHNICITY_FAMILIES, RACE_FAMILIES, CodeFamily
 
 _HAS_OWN_GROUP = {TabulationList.COMMON, TabulationList.TOTAL_ONLY}

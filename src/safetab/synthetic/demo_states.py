@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from safetab.spec.geography_levels import PUERTO_RICO_STATE, TabulationPass
+from safetab.census.geography_levels import PUERTO_RICO_STATE, TabulationPass
 
 AgeKnots = tuple[tuple[int, int], ...]
 """Ages with their weights; between two knots the weight runs straight."""

@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.tables import OLDEST_AGE
-from safetab.synthetic.random_bits import RandomBits, apportioned
+from safetab.census.geography_levels import TabulationPass
+from safetab.products.safetab_p.tables import OLDEST_AGE
+from safetab.synthetic.seeded_bits import RandomBits, apportioned
 
 PEOPLE_OF_THE_TABLE = 1 << 16
 

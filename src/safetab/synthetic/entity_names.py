@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from safetab.spec.geography import NATION_ID, region_id
-from safetab.spec.geography_levels import EntityKind, GeographyLevel, TabulationPass
-from safetab.synthetic.random_bits import RandomBits
+from safetab.census.geography import NATION_ID, region_id
+from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
+from safetab.synthetic.seeded_bits import RandomBits
 from safetab.synthetic.state_geography import StateGeography
 from safetab.synthetic.weighted_choice import Integers
 

@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from safetab.census.public_lists import PublicLists, is_race_code
 from safetab.config.config_file import CONFIG_FILE, read_config
 from safetab.config.run_config import ReaderKind
-from safetab.findings import Checked, FindingsOf
+from safetab.foundation.findings import Checked, FindingsOf
+from safetab.foundation.text_files import read_text
 from safetab.readers.code_assignments import ASSIGNMENTS_FILE
 from safetab.readers.public_lists import (
     CODES_FILE,
@@ -19,9 +21,7 @@ from safetab.readers.public_lists import (
     RACE_ITERATIONS_FILE,
     read_public_lists,
 )
-from safetab.spec.public_lists import PublicLists, is_race_code
 from safetab.synthetic.parameter_files import write_lines
-from safetab.text_files import read_text
 
 _LIST_FILES = (CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE, ASSIGNMENTS_FILE)
 _NUMBER_MARK = "\ue000"  # of no use in a configuration

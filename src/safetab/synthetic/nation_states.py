@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from safetab.spec.geography_levels import PUERTO_RICO_STATE
+from safetab.census.geography_levels import PUERTO_RICO_STATE
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.population_groups.iteration_map import IterationOfCode, iteration_map_of
-from safetab.spec.geography import NATION_ID, NO_ENTITY
-from safetab.spec.geography_levels import EntityKind, GeographyLevel
-from safetab.spec.iterations import TABULATED_ITERATION_LEVELS, IterationLevel
-from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.spec.public_lists import PublicLists
+from safetab.census.geography import NATION_ID, NO_ENTITY
+from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.iteration_map import IterationOfCode, iteration_map_of
+from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationLevel
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.census.public_lists import PublicLists
 from safetab.synthetic.state_geography import StateGeography
 from safetab.synthetic.state_people import PeopleChunk
 from safetab.synthetic.weighted_choice import Integers

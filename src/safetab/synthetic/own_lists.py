@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from safetab.spec.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
-from safetab.spec.public_lists import PublicLists
-from safetab.synthetic.random_bits import apportioned
+from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
+from safetab.census.public_lists import PublicLists
+from safetab.synthetic.seeded_bits import apportioned
 
 FEWEST_ITERATIONS = 40
 MOST_ITERATIONS = 8_000

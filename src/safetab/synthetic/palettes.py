@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.spec.geography import NO_ENTITY
-from safetab.spec.geography_levels import TabulationPass
+from safetab.census.geography import NO_ENTITY
+from safetab.census.geography_levels import TabulationPass
 from safetab.synthetic.code_mix import MAJORS, CodeMix
-from safetab.synthetic.random_bits import RandomBits
+from safetab.synthetic.seeded_bits import RandomBits
 from safetab.synthetic.state_geography import StateGeography
 from safetab.synthetic.weighted_choice import Integers
 

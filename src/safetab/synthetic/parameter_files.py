@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.census.public_lists import PublicLists
 from safetab.config.config_file import CONFIG_FILE, budget_key, threshold_key
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
-from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.spec.public_lists import PublicLists
 from safetab.synthetic.people import MOST_RACE_CODES
 
 _FLAGS = {

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from safetab.spec.tables import OLDEST_AGE
+from safetab.products.safetab_p.tables import OLDEST_AGE
 from safetab.synthetic.blocks import Blocks
 from safetab.synthetic.demo_codes import (
     ETHNICITY_FAMILIES,

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from safetab.products.safetab_p.tables import OLDEST_AGE
 from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
-from safetab.spec.tables import OLDEST_AGE
 from safetab.synthetic.code_mix import CodeMix
 from safetab.synthetic.state_people import PeopleChunk, StatePeople, cenrace_of_chunk
 from safetab.synthetic.weighted_choice import Integers

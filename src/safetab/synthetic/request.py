@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetab.findings import Checked, Finding, FindingsOf
-from safetab.progress import Progress
-from safetab.spec.geography_levels import TabulationPass
+from safetab.census.geography_levels import TabulationPass
+from safetab.foundation.findings import Checked, Finding, FindingsOf
+from safetab.foundation.progress import Progress
 from safetab.synthetic.census import CensusPlan, write_census_data
 from safetab.synthetic.census_files import CensusFormat
 from safetab.synthetic.census_size import SizeRequest, StateShare, state_shares

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from safetab.spec.geography import NO_ENTITY
+from safetab.census.geography import NO_ENTITY
 from safetab.synthetic.census_size import StateShare
-from safetab.synthetic.random_bits import RandomBits, apportioned
+from safetab.synthetic.seeded_bits import RandomBits, apportioned
 from safetab.synthetic.weighted_choice import Integers
 
 _MOST_TRACTS_A_HUNDRED_APART = 9_998

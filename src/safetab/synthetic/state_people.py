@@ -13,7 +13,7 @@ from safetab.synthetic.cenrace import MAJOR_RACE_COUNT, cenrace_of_bits
 from safetab.synthetic.code_mix import CodeMix
 from safetab.synthetic.demographics import Demographics
 from safetab.synthetic.palettes import COUNTY_PALETTE, NEIGHBOURHOOD_PALETTE, STATE_PALETTE, Palettes, Positions
-from safetab.synthetic.random_bits import RandomBits, apportioned
+from safetab.synthetic.seeded_bits import RandomBits, apportioned
 from safetab.synthetic.state_geography import StateGeography
 from safetab.synthetic.weighted_choice import Integers
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import places_whose_noise_may_exceed
-from safetab.mechanisms.random_bits import AddressedBits
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import all_of
 from safetab.privacy.ledger import DrawingRight

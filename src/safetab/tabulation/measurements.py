@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.planning.run_plan import LevelPlan
-from safetab.spec.tables import Stage, Table
+from safetab.products.safetab_p.tables import Stage, Table
 
 TABLES = tuple(Table)
 

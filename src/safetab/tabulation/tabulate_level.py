@@ -9,14 +9,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.engines.counting_engine import GroupCounts
+from safetab.census.group_universe import GroupUniverse
+from safetab.engines.contract import GroupCounts
+from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import noisy_count
-from safetab.mechanisms.random_bits import AddressedBits
 from safetab.planning.run_plan import LevelPlan
-from safetab.population_groups.universe import GroupUniverse
 from safetab.privacy.exact_counts import ExactCounts, all_of
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
-from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table, Thresholds
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table, Thresholds
 from safetab.tabulation.empty_groups import EmptyGroups
 from safetab.tabulation.measurements import TABLES, Measurements
 

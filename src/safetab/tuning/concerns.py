@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.sampler_range import out_of_sampler_range
 from safetab.privacy.reference import level_far_above, total_far_above
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table
 from safetab.tuning.level_facts import MOST_RACE_CODES
 from safetab.tuning.tuned_level import Number, TunedLevel
 from safetab.tuning.tuning import Tuning

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from safetab.findings import Checked
-from safetab.planning.level_stages import IterationsMeasured
-from safetab.population_groups.iteration_map import iteration_map_of
-from safetab.population_groups.stability import stability
+from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES, GeographyLevel, TabulationPass
+from safetab.census.iteration_map import iteration_map_of
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.census.public_lists import PublicLists
+from safetab.census.stability import stability
+from safetab.foundation.findings import Checked
+from safetab.planning.level_design import IterationsMeasured
 from safetab.readers.geography import read_geography_at
 from safetab.readers.public_lists import read_public_lists
-from safetab.spec.geography_levels import PUERTO_RICO_STATE, US_STATES, GeographyLevel, TabulationPass
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.spec.public_lists import PublicLists
 
 MOST_RACE_CODES = 8
 

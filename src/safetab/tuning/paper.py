@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.planning.expectations import CONFIDENCE
 from safetab.privacy.calibration import calibrated_noise
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.geography_levels import GeographyLevel
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.tuning.questions import PAPER_CONSTANT, least_decimal
 
 STABILITY = 9

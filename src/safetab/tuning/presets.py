@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from safetab.census.geography_levels import US_STATES, EntityKind, GeographyLevel
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.config.config_file import budget_key, parse_config, threshold_key
 from safetab.config.run_config import RunConfig
-from safetab.spec.geography_levels import US_STATES, EntityKind, GeographyLevel
-from safetab.spec.iterations import IterationLevel
-from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 
 _REGIONAL_BUDGET = "0.008"
 _DETAILED_BUDGETS = {EntityKind.NATION: "2.134", EntityKind.STATE: "2.134"}

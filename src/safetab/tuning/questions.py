@@ -10,13 +10,13 @@ from math import ceil
 from types import MappingProxyType
 from typing import Final
 
+from safetab.census.geography_levels import TabulationPass
+from safetab.census.population_group_levels import PopulationGroupLevel, levels_of_passes
 from safetab.distributions.sampler_range import out_of_sampler_range
 from safetab.planning.expectations import CONFIDENCE
 from safetab.privacy.calibration import Noise, calibrated_noise, stage_fraction
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.population_group_levels import PopulationGroupLevel, levels_of_passes
-from safetab.spec.tables import Stage, Table
+from safetab.products.safetab_p.tables import Stage, Table
 from safetab.tuning.tuned_level import Number, TunedLevel
 from safetab.tuning.tuning import Tuning
 

@@ -19,10 +19,10 @@ from safetab.planning.expectations import (
     publication_chance,
     table_chances,
 )
-from safetab.planning.level_stages import stages_of, suppression_threshold_of
+from safetab.planning.level_design import stages_of, suppression_threshold_of
 from safetab.planning.run_plan import StagePlan
 from safetab.privacy.calibration import Noise
-from safetab.spec.tables import Stage, Table, Thresholds
+from safetab.products.safetab_p.tables import Stage, Table, Thresholds
 from safetab.tuning.level_facts import LevelFacts
 
 

@@ -9,13 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
+from safetab.census.geography_levels import TabulationPass
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.config_file import read_config_at
 from safetab.config.run_config import RunConfig
-from safetab.findings import Checked, Finding
+from safetab.foundation.findings import Checked, Finding
 from safetab.planning.run_plan import loss_of_config, loss_of_config_pass
 from safetab.privacy.composition import PrivacyLoss
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.tuning.level_facts import Facts, facts_of
 from safetab.tuning.presets import production_of_2020
 from safetab.tuning.tuned_level import TunedLevel

@@ -11,9 +11,9 @@ import typer
 from rich.console import Console
 from rich.table import Table as TextTable
 
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.cli.plan_tables import show_table
 from safetab.planning.plan_json import JsonObject, exact
-from safetab.spec.population_group_levels import PopulationGroupLevel
 from safetab.tuning.concerns import Concern
 
 WIDTH = 1000  # tables take what they need: a number cut short would be a wrong number

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from rich.table import Table as TextTable
 
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.cli.plan_tables import loss_table, text_table
 from safetab.cli.tune_answers.answer import NONE, Answer, confidence_text, name, percent, shown
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
@@ -17,8 +18,7 @@ from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_number
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table
 from safetab.tuning.concerns import concerns
 from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning

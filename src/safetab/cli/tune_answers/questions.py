@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.cli.plan_tables import text_table
 from safetab.cli.tune_answers.answer import (
     Answer,
@@ -16,11 +17,10 @@ from safetab.cli.tune_answers.answer import (
 )
 from safetab.cli.tune_answers.levels import can_be_drawn
 from safetab.cli.tune_answers.words import Words
-from safetab.findings import Finding, InvalidInput, Severity
+from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.planning.plan_json import exact
 from safetab.privacy.loss_text import loss_number, loss_text
-from safetab.spec.population_group_levels import PopulationGroupLevel
-from safetab.spec.tables import Stage
+from safetab.products.safetab_p.tables import Stage
 from safetab.tuning.concerns import Concern, concerns
 from safetab.tuning.questions import BudgetForMargin, best_margins, least_budget, threshold_for
 from safetab.tuning.tuned_level import Number

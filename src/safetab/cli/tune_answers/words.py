@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.config.config_file import budget_key, threshold_key
-from safetab.findings import FindingsOf, InvalidInput
+from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.planning.expectations import CONFIDENCE
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
 from safetab.release.release_options import confidence_of
-from safetab.spec.geography_levels import GeographyLevel, TabulationPass
-from safetab.spec.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.spec.tables import SEX_BY_AGE_TABLES, Table
 from safetab.tuning.tuned_level import Number, TunedLevel
 from safetab.tuning.tuning import Tuning
 

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from safetab.engines.counting_engine import AGES
+from safetab.census.iteration_map import IterationMap
+from safetab.census.public_lists import is_race_code
+from safetab.engines.contract import AGES
 from safetab.engines.spark.person_rules import age, block_number, broken_rules, digits, divided, is_right
 from safetab.engines.spark.person_source import FILE
-from safetab.population_groups.iteration_map import IterationMap
 from safetab.readers.person_files import RACE_COLUMNS
 from safetab.readers.person_rules import BLOCK_RULE, NOT_DIGITS_RULE, Rule
-from safetab.spec.public_lists import is_race_code
 
 CODE_END = 10_000
 _BLOCKS_OF_A_TRACT = 10**4

@@ -11,13 +11,13 @@ from pyspark.sql import Column, DataFrame, GroupedData, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.storagelevel import StorageLevel
 
-from safetab.engines.counting_engine import cell_of_sex_age
+from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.engines.contract import cell_of_sex_age
 from safetab.engines.encoding import Encoding
 from safetab.engines.spark.encoded_persons import PATTERN, literal
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.spec.geography_levels import EntityKind, GeographyLevel
-from safetab.spec.tables import Table
+from safetab.products.safetab_p.tables import Table
 
 _WHOLE_STATES = {EntityKind.NATION, EntityKind.STATE}
 

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from safetab.findings import Finding, InvalidInput, Severity
+from safetab.foundation.findings import Finding, InvalidInput, Severity
 
 OLDEST_JAVA = 17
 

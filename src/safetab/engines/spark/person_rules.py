@@ -9,7 +9,7 @@ from pyspark.sql import Column, Row
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from safetab.engines.spark.person_source import FILE, MISFIT, NOT_UTF8, WRONG_SHAPE, file_name
-from safetab.findings import FindingsOf, shortened
+from safetab.foundation.findings import FindingsOf, shortened
 from safetab.readers.person_files import BLOCK_COLUMNS, MOST_ROWS_LISTED, RACE_COLUMNS
 from safetab.readers.person_rules import (
     AFTER_NO_CODE_RULE,

@@ -12,8 +12,8 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql import types as T  # noqa: N812
 
 from safetab.engines.person_location import PersonLocation
-from safetab.engines.spark_options import TABLE_PREFIX
-from safetab.findings import FindingsOf, shortened
+from safetab.engines.spark.options import TABLE_PREFIX
+from safetab.foundation.findings import FindingsOf, shortened
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
 from safetab.readers.person_rules import DIGITS_OF_COLUMN, NO_CODE

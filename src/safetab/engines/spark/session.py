@@ -15,11 +15,11 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from safetab.engines.counting_engine import EngineSettings
+from safetab.engines.contract import EngineSettings
 from safetab.engines.spark.java import java_home
-from safetab.engines.spark_options import SparkOptions, is_submitted
-from safetab.failures import RunFailed
-from safetab.findings import Finding, InvalidInput, Severity
+from safetab.engines.spark.options import SparkOptions, is_submitted
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import Finding, InvalidInput, Severity
 
 Log = Callable[[str], None]
 

@@ -15,7 +15,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.storagelevel import StorageLevel
 
-from safetab.engines.counting_engine import MiscountedPersons
+from safetab.census.geography_levels import TabulationPass
+from safetab.engines.contract import MiscountedPersons
 from safetab.engines.encoding import Encoding
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.person_location import PersonLocation
@@ -31,14 +32,13 @@ from safetab.engines.spark.group_counter import GroupCounter
 from safetab.engines.spark.person_rules import report_broken_rules
 from safetab.engines.spark.person_source import read_persons
 from safetab.engines.spark.session import SPARK_ERRORS
-from safetab.failures import RunFailed
-from safetab.findings import Finding, FindingsOf
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
+from safetab.products.safetab_p.tables import Table
 from safetab.readers.person_rules import report_empty_passes
-from safetab.spec.geography_levels import TabulationPass
-from safetab.spec.tables import Table
 
 Log = Callable[[str], None]
 

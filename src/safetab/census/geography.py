@@ -1,0 +1,65 @@
+"""The public geography: which blocks there are, and which entities they form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.geography_levels import EntityKind
+
+NO_ENTITY = -1
+NATION_ID = 1
+
+_BLOCK_DIGITS_BELOW = {EntityKind.STATE: 13, EntityKind.COUNTY: 10, EntityKind.TRACT: 4}
+"""A block id has 15 digits: state 2, county 3, tract 6, block 4; a coarser entity is a prefix of it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Geography:
+    """One element per block, in the order of block ids; ids are the integers that their digits spell."""
+
+    block: NDArray[np.int64]
+    place: NDArray[np.int64]  # state and place, or NO_ENTITY
+    aiannh: NDArray[np.int64]  # or NO_ENTITY
+
+    def of_states(self, states: Iterable[str]) -> Geography:
+        """The blocks of these states alone."""
+        kept = np.isin(self.entity_of_block(EntityKind.STATE), [int(state) for state in states])
+        return Geography(self.block[kept], self.place[kept], self.aiannh[kept])
+
+    def entity_of_block(self, kind: EntityKind) -> NDArray[np.int64]:
+        """For each block the entity that holds it, or NO_ENTITY."""
+        if kind is EntityKind.NATION:
+            return np.full(len(self.block), NATION_ID, dtype=np.int64)
+        if kind is EntityKind.PLACE:
+            return self.place
+        if kind is EntityKind.AIANNH:
+            return self.aiannh
+        prefix: NDArray[np.int64] = self.block // 10 ** _BLOCK_DIGITS_BELOW[kind]
+        return prefix
+
+    def entities(self, kind: EntityKind) -> NDArray[np.int64]:
+        """The entities of a kind, each once, in the order of their ids."""
+        of_block = self.entity_of_block(kind)
+        runs = of_block[changes_in(of_block)]
+        return np.unique(runs[runs != NO_ENTITY])
+
+
+def changes_in(*columns: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where a row differs from the one before it. Neighbouring blocks mostly lie in the same entities."""
+    is_change = np.ones(len(columns[0]), dtype=np.bool_)
+    is_change[1:] = False
+    for column in columns:
+        is_change[1:] |= column[1:] != column[:-1]
+    return is_change
+
+
+NOWHERE = Geography(*(np.empty(0, dtype=np.int64) for _ in range(3)))
+
+
+def region_id(entity: int, kind: EntityKind) -> str:
+    """The id as files write it, leading zeros included."""
+    return f"{entity:0{kind.id_digits}d}"

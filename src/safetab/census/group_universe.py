@@ -1,0 +1,79 @@
+"""The universe of population groups: all that could be counted, known from public lists alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.geography import region_id
+from safetab.census.iterations import CharacteristicIteration
+from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.public_lists import PublicLists
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationGroup:
+    """A geographic entity and a characteristic iteration."""
+
+    region_id: str
+    iteration: CharacteristicIteration
+
+
+@dataclass(frozen=True, eq=False)
+class GroupUniverse:
+    """The population groups of one level: every entity of the geography with every iteration tabulated there.
+
+    Each group has a fixed place: entities in the order of their ids, and within an entity iterations in the order of
+    their codes. It depends on public lists alone, and is where the group's noise has its address.
+    """
+
+    level: PopulationGroupLevel
+    entities: NDArray[np.int64]
+    iterations: tuple[CharacteristicIteration, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.entities) * len(self.iterations)
+
+    @property
+    def total_only_iterations(self) -> int:
+        return sum(iteration.is_total_only for iteration in self.iterations)
+
+    @property
+    def adaptive_groups(self) -> int:
+        return len(self.entities) * (len(self.iterations) - self.total_only_iterations)
+
+    @property
+    def total_only_groups(self) -> int:
+        return len(self.entities) * self.total_only_iterations
+
+    def place_of(self, entity: int, iteration_code: str) -> int:
+        """The place of a group; KeyError if the universe doesn't have it."""
+        position = int(np.searchsorted(self.entities, entity))
+        if position == len(self.entities) or self.entities[position] != entity:
+            raise KeyError(entity)
+        return position * len(self.iterations) + self._iteration_positions[iteration_code]
+
+    def group_at(self, place: int) -> PopulationGroup:
+        if not 0 <= place < self.size:
+            raise IndexError(place)
+        position, iteration = divmod(place, len(self.iterations))
+        entity = int(self.entities[position])
+        return PopulationGroup(region_id(entity, self.level.geography.entity_kind), self.iterations[iteration])
+
+    @cached_property
+    def _iteration_positions(self) -> Mapping[str, int]:
+        return {iteration.code: position for position, iteration in enumerate(self.iterations)}
+
+
+def universe_of(level: PopulationGroupLevel, entities: NDArray[np.int64], lists: PublicLists) -> GroupUniverse:
+    """The groups of a level, given the entities of its geography level in the order of their ids."""
+    return GroupUniverse(
+        level=level,
+        entities=entities,
+        iterations=lists.tabulated_iterations(level.iterations, is_substate=level.geography.is_substate),
+    )

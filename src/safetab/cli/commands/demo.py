@@ -1,0 +1,119 @@
+"""The tour: a synthetic census, a run, and what was released for one county."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.table import Table as TextTable
+
+from safetab.census.geography_levels import GeographyLevel
+from safetab.cli.messages import show_findings, told_by_exit_code
+from safetab.cli.plan_tables import show_table, text_table
+from safetab.cli.run_report import show_summary
+from safetab.cli.terminal_progress import TerminalProgress
+from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.pipeline.run import run_files
+from safetab.planning.expectations import TableMargins, margins_of
+from safetab.planning.run_plan import RunPlan
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
+from safetab.reports.report import REPORT_FILE
+from safetab.synthetic.demo_census import write_demo_census
+
+COUNTY = "44007"
+COUNTY_NAME = "Providence County, Rhode Island"
+_GROUPS_SHOWN = 12
+
+
+def take_the_tour(out: Path, *, overwrite: bool) -> None:
+    with told_by_exit_code():
+        _make_room(out, overwrite=overwrite)
+        typer.echo(f"Making a synthetic census in {out}: about 200,000 people who do not exist.")
+        try:
+            write_demo_census(out)
+        except OSError as error:
+            message = f"can't be made: {error.strerror or 'unknown error'}."
+            raise InvalidInput([Finding(Severity.ERROR, str(out), "", message)]) from None
+        with TerminalProgress() as progress:
+            summary = run_files(out / "parameters", out / "data", out / "output", progress=progress)
+    show_findings(summary.warnings)
+    show_summary(summary, out / "output")
+    show_county(summary.plan, out / "output")
+    typer.echo(f"The report is {out / 'output' / REPORT_FILE}: open it in a browser.")
+    typer.echo(f"To see what was planned: safetab plan {out / 'parameters'} {out / 'data'}")
+
+
+def _make_room(out: Path, *, overwrite: bool) -> None:
+    """Removes only what an earlier tour made."""
+    try:
+        if not out.exists():
+            return
+    except OSError as error:
+        message = f"can't be made: {error.strerror or 'unknown error'}."
+        raise InvalidInput([Finding(Severity.ERROR, str(out), "", message)]) from None
+    is_a_tour = (out / "data" / "SYNTHETIC").exists()
+    if not (overwrite and is_a_tour):
+        message = "is there already. Give another OUT" + (", or --overwrite." if is_a_tour else ".")
+        raise InvalidInput([Finding(Severity.ERROR, str(out), "", message)])
+    shutil.rmtree(out)
+
+
+def show_county(plan: RunPlan, output: Path) -> None:
+    """The largest groups of one county, each with its margin of error, and the table of one of them."""
+    names = {iteration.code: iteration.name for iteration in plan.lists.iterations}
+    t1 = [row for row in _rows(output / "t1" / "us.csv") if row["REGION_ID"] == COUNTY]
+    t2 = [row for row in _rows(output / "t2" / "us.csv") if row["REGION_ID"] == COUNTY]
+    largest = sorted(t1, key=lambda row: -int(row["COUNT"]))[:_GROUPS_SHOWN]
+    tables = {row["ITERATION_CODE"]: _table_of(row["ITERATION_CODE"], t2) for row in largest}
+    overview = text_table("group", "released", "+/- (95%)", "table")
+    for row in largest:
+        code = row["ITERATION_CODE"]
+        overview.add_row(
+            names[code],
+            f"{int(row['COUNT']):,}",
+            f"{_margins(plan, code)[tables[code]].total:,}",
+            f"sex by {tables[code].cells_of_a_sex} ages" if tables[code] is not Table.TOTAL else "total",
+        )
+    console = Console(width=1000, highlight=False)
+    title = f"{COUNTY_NAME}: the largest of {len(t1)} groups that were released"
+    show_table(f"\n{title}", overview, console)
+    with_nine_ages = [code for code, table in tables.items() if table is Table.SEX_BY_AGE_9]
+    if with_nine_ages:
+        code = with_nine_ages[-1]
+        margin = _margins(plan, code)[Table.SEX_BY_AGE_9].cell
+        show_table(f"{names[code]}, by sex and age: each number +/- {margin} (95%)", _sex_by_age(code, t2), console)
+
+
+def _sex_by_age(code: str, t2: list[dict[str, str]]) -> TextTable:
+    rows = [row for row in t2 if row["ITERATION_CODE"] == code and row["AGESTART"] != "*"]
+    counts = {(row["AGESTART"], row["SEX"]): row["COUNT"] for row in rows}
+    table = text_table("ages", "male", "female")
+    for row in rows:
+        if row["SEX"] == "1":
+            table.add_row(f"{row['AGESTART']}-{row['AGEEND']}", row["COUNT"], counts[row["AGESTART"], "2"])
+    return table
+
+
+def _table_of(code: str, t2: list[dict[str, str]]) -> Table:
+    """Which table a group got."""
+    cells = sum(row["ITERATION_CODE"] == code and row["AGESTART"] != "*" for row in t2)
+    return next((table for table in SEX_BY_AGE_TABLES if table.cells == cells), Table.TOTAL)
+
+
+def _margins(plan: RunPlan, code: str) -> Mapping[Table, TableMargins]:
+    level = next(
+        level
+        for level in plan.levels
+        if level.level.geography is GeographyLevel.COUNTY
+        and any(iteration.code == code for iteration in level.universe.iterations)
+    )
+    return margins_of(level).tables
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="|", quoting=csv.QUOTE_NONE))

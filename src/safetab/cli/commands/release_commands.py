@@ -1,0 +1,194 @@
+"""The commands about releases: rerelease, coterminous, show, status, report, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from safetab.cli.options import Area, Confidence, CopyAll, Coterminous, EmptyBlocks, Order, Release, Rules
+
+if TYPE_CHECKING:
+    from safetab.pipeline.rerelease import RereleaseSummary
+
+_WholeOutput = Annotated[Path, typer.Argument(metavar="OUT", help="The whole output of a run.", readable=False)]
+_New = Annotated[Path, typer.Argument(metavar="NEW", help="Directory to make.", readable=False)]
+_OverwriteNew = Annotated[bool, typer.Option("--overwrite", help="Replace NEW if it is there.")]
+
+
+def add_release_commands(app: typer.Typer) -> None:
+    app.command()(rerelease)
+    app.command()(coterminous)
+    app.command()(show)
+    app.command()(status)
+    app.command()(report)
+    app.command()(export)
+
+
+def rerelease(  # noqa: PLR0913, PLR0917 - the options of the command
+    out: _WholeOutput,
+    new: _New,
+    confidence: Confidence = "0.95",
+    rule: Rules = None,
+    coterminous: Coterminous = False,
+    geography: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --coterminous: the geography of the run, its GRF-C file.")
+    ] = None,
+    empty_blocks: EmptyBlocks = None,
+    order: Order = None,
+    copy_all: CopyAll = False,
+    overwrite: _OverwriteNew = False,
+) -> None:
+    """Make the release again from the measurements, with other steps.
+
+    Writes NEW: OUT with another release, and t1 and t2 as they stand after
+    its steps. Draws nothing and costs nothing, so it can be done as often
+    as wanted. OUT stays as it is, and so do t1, t2 and the measurements. A
+    step that OUT has and that isn't asked for again is not in NEW.
+    """
+    from safetab.cli.messages import told_by_exit_code
+    from safetab.pipeline.options import whole_path
+    from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
+    from safetab.release.release_options import ReleaseRequest
+
+    with told_by_exit_code():
+        options = ReleaseRequest(confidence, tuple(rule or ()), coterminous, order, copy_all).options()
+        request = RereleaseRequest(options, geography, empty_blocks)
+        summary = rerelease_files(whole_path(out), whole_path(new), request, overwrite=overwrite)
+    _show_rerelease(summary, out, new)
+
+
+def coterminous(  # noqa: PLR0913, PLR0917 - the options of the command
+    out: _WholeOutput,
+    new: _New,
+    geography: Annotated[Path, typer.Option(metavar="FILE", help="The geography of the run: its GRF-C file.")],
+    empty_blocks: EmptyBlocks = None,
+    order: Order = None,
+    copy_all: CopyAll = False,
+    overwrite: _OverwriteNew = False,
+) -> None:
+    """Give entities that are made of the same blocks the same numbers.
+
+    The re-release with this step, and with the confidence and the rules that
+    OUT has: see `safetab rerelease`. The first level that has data for a
+    group gives it to the others, and every copied row names its donor.
+    """
+    from safetab.cli.messages import told_by_exit_code
+    from safetab.pipeline.options import whole_path
+    from safetab.pipeline.rerelease import RereleaseRequest, coterminous_files
+    from safetab.release.release_options import ReleaseRequest
+
+    with told_by_exit_code():
+        options = ReleaseRequest(coterminous=True, order=order, copy_all=copy_all).options()
+        request = RereleaseRequest(options, geography, empty_blocks)
+        summary = coterminous_files(whole_path(out), whole_path(new), request, overwrite=overwrite)
+    _show_rerelease(summary, out, new)
+
+
+def _show_rerelease(summary: RereleaseSummary, out: Path, new: Path) -> None:
+    total = sum(count for name, count in summary.rows.items() if name.startswith("release/numbers/"))
+    typer.echo(f"Wrote {new}: its release has {total:,} rows of numbers. {out} is unchanged.")
+    for name, count in summary.rows.items():
+        if name.startswith("after-steps/"):
+            typer.echo(f"  {name}: {count:,} rows")
+    typer.echo(f"Nothing was drawn, and it cost nothing. {summary.status.sentence}")
+
+
+def show(  # noqa: PLR0913, PLR0917 - the options of the command
+    release: Release,
+    place: Area = None,
+    county: Area = None,
+    state: Area = None,
+    tract: Area = None,
+    aiannh: Area = None,
+    nation: Annotated[bool, typer.Option("--nation", help="The whole nation.")] = False,
+    group: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Race or ethnicity group; if left out, the largest of the area.")
+    ] = None,
+    kind: Annotated[str | None, typer.Option(metavar="KIND", help="alone, combination or ethnicity.")] = None,
+    table: Annotated[bool, typer.Option("--table", help="Sex by age, as finely as there is.")] = False,
+    sex: Annotated[str, typer.Option(metavar="SEX", help="both, male or female.")] = "both",
+    ages: Annotated[str | None, typer.Option(metavar="A-B", help="From which to which age, e.g. 0-17 or 65+.")] = None,
+) -> None:
+    """Show how many people of a group live somewhere, give or take.
+
+    NAME is a name, a part of it, or an id. A number that is absent is told
+    with its reason, and with what to use instead.
+    """
+    from safetab.cli.messages import printable, told_by_exit_code
+    from safetab.cli.show import AREA_OPTIONS, Question, answer_to
+
+    given = dict(zip(AREA_OPTIONS, (place, county, state, tract, aiannh), strict=True))
+    areas = {level: name for level, name in given.items() if name is not None}
+    with told_by_exit_code():
+        answer = answer_to(release, Question(areas, nation, group, kind, table, sex, ages))
+    typer.echo(printable(answer))
+
+
+def status(
+    release: Release,
+    level: Annotated[list[str] | None, typer.Option(help="Geography level, e.g. COUNTY; all if left out.")] = None,
+    region: Annotated[list[str] | None, typer.Option(help="Id of an entity, e.g. 44007; all if left out.")] = None,
+    iteration: Annotated[list[str] | None, typer.Option(help="Iteration code, e.g. 3010; all if left out.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a CSV file instead of the terminal.")
+    ] = None,
+) -> None:
+    """Tell for any population groups why their number is there, or absent.
+
+    Published, copied from which donor, withheld by which rule, suppressed,
+    or not tabulated at this level and why. Absent is not zero. Each option
+    may be given several times.
+    """
+    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.status_output import write_statuses
+    from safetab.release.group_status import Slice, statuses
+    from safetab.release.release_folder import open_release_folder
+
+    with told_by_exit_code():
+        wanted = Slice(tuple(level or ()), tuple(region or ()), tuple(iteration or ()))
+        opened = open_release_folder(release)
+        rows = write_statuses(statuses(opened, wanted), output)
+    typer.echo(opened.facts.status.line, err=True)
+    if output is not None:
+        typer.echo(f"Wrote {output}: {rows:,} groups.")
+
+
+def report(
+    release: Release,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write; must not be there yet.")
+    ] = Path("report.html"),
+) -> None:
+    """Write the report of a release: one page that needs nothing else.
+
+    What was released, how precise it is, what it cost, and what is worth a
+    human's eye. A run has written OUT/report.html already; this makes it
+    from a release that was given away without the rest.
+    """
+    from safetab.cli.messages import told_by_exit_code
+    from safetab.reports.report import report_file
+
+    with told_by_exit_code():
+        status = report_file(release, output)
+    typer.echo(f"Wrote {output}. {status.line}")
+
+
+def export(
+    release: Release,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Directory to make.", readable=False)],
+) -> None:
+    """Write a release as CSV files, one for each geography level."""
+    from safetab.cli.messages import told_by_exit_code
+    from safetab.pipeline.options import whole_path
+    from safetab.release.export import export_csv
+    from safetab.release.release_folder import open_release_folder
+
+    with told_by_exit_code():
+        rows = export_csv(release, whole_path(folder))
+        status = open_release_folder(release).facts.status
+    typer.echo(f"Wrote {folder}:")
+    for name, count in rows.items():
+        typer.echo(f"  {name}: {count:,} rows")
+    typer.echo(status.line)

@@ -1,0 +1,120 @@
+"""The commands for those who choose parameters and judge their results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from safetab.cli.options import (
+    CopyAll,
+    Coterminous,
+    Data,
+    EmptyBlocks,
+    Memory,
+    Order,
+    Out,
+    Overwrite,
+    Parameters,
+    Rules,
+    Temp,
+    TestKey,
+    Threads,
+)
+
+
+def add_study_commands(app: typer.Typer) -> None:
+    for command in (explore, accuracy):
+        app.command()(command)
+
+
+def explore(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
+    ] = Path("explorer.html"),
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A config.json to start from. Default: that of --parameters.")
+    ] = None,
+    parameters: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Directory with the lists of codes and iterations. Default: 2020's numbers."),
+    ] = None,
+    geography: Annotated[
+        Path | None,
+        typer.Option(metavar="GRF-C", help="The geography file, to count its entities. Default: 2020's numbers."),
+    ] = None,
+    xlsx: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a workbook for spreadsheet programs too.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files if they are there.")] = False,
+) -> None:
+    """Write the page with which parameters are chosen.
+
+    One file that opens in any browser, without a network: budgets,
+    thresholds and race codes on one side, margins of error, suppression and
+    privacy loss on the other, and questions the other way round. Needs no
+    confidential file.
+    """
+    from safetab.cli.messages import show_findings, told_by_exit_code
+    from safetab.explorer.explore import ExplorerRequest, write_explorer
+
+    with told_by_exit_code():
+        request = ExplorerRequest(output, config, parameters, geography, xlsx, overwrite)
+        warnings = write_explorer(request)
+    show_findings(warnings)
+    for written in filter(None, (output, xlsx)):
+        typer.echo(f"Wrote {written}.")
+
+
+def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
+    parameters: Parameters,
+    data: Data,
+    out: Out,
+    runs: Annotated[int, typer.Option(help="How often the algorithm runs.")] = 100,
+    against: Annotated[
+        Path | None, typer.Option(metavar="OTHER_PARAMETERS", help="Compare with another configuration.")
+    ] = None,
+    confidential: Annotated[
+        bool, typer.Option("--confidential", help="DATA may hold real people; what is written must never be released.")
+    ] = False,
+    coterminous: Coterminous = False,
+    empty_blocks: EmptyBlocks = None,
+    order: Order = None,
+    copy_all: CopyAll = False,
+    rule: Rules = None,
+    memory: Memory = "4GB",
+    threads: Threads = 2,
+    temp: Temp = None,
+    overwrite: Overwrite = False,
+    test_key: TestKey = None,
+) -> None:
+    """Tell how good the numbers are: many runs beside the truth.
+
+    Counts exactly once, runs the real algorithm N times on the counts, and
+    writes an error report by level, true size, table and kind of group.
+    Looks at the truth: refused unless DATA says that its people do not
+    exist, or --confidential is given. What it writes may not be released.
+    """
+    from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
+    from safetab.cli.accuracy_report import show_accuracy
+    from safetab.cli.messages import show_findings, told_by_exit_code
+    from safetab.cli.terminal_progress import TerminalProgress
+    from safetab.pipeline.options import RunOptions, key_of
+    from safetab.release.release_options import ReleaseRequest
+
+    with told_by_exit_code(), TerminalProgress() as progress:
+        asked = ReleaseRequest(rules=tuple(rule or ()), coterminous=coterminous, order=order, copy_all=copy_all)
+        options = RunOptions(
+            memory=memory,
+            threads=threads,
+            temporary_parent=temp,
+            overwrite=overwrite,
+            test_key=key_of(test_key),
+            release=asked.options(),
+            empty_blocks=empty_blocks,
+        )
+        request = AccuracyRequest(runs, against, confidential, options)
+        summary = accuracy_files(parameters, data, out, request, progress)
+    show_findings(summary.warnings)
+    show_accuracy(summary, out)

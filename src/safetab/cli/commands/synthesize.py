@@ -1,0 +1,96 @@
+"""`safetab synthesize`: a synthetic census, whole or not at all, and what to do with it."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from safetab.cli.messages import show_findings, told_by_exit_code
+from safetab.cli.plan_tables import show_table, text_table
+from safetab.cli.terminal_progress import TerminalProgress
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.outputs.output_folder import whole_output
+from safetab.pipeline.disk_space import size_in_words
+from safetab.pipeline.options import whole_path
+from safetab.readers.person_files import is_synthetic
+from safetab.synthetic.census import CensusPlan
+from safetab.synthetic.nonempty_groups import NonEmptyGroups
+from safetab.synthetic.request import CensusRequest, bytes_needed, write_census
+
+
+def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> None:
+    out = whole_path(out)
+    with told_by_exit_code():
+        checked = request.checked()
+        refused = checked.errors + _refused_out(out, request, overwrite=overwrite)
+        if refused or checked.value is None:
+            raise InvalidInput(refused)
+        plan = checked.value
+        show_findings(checked.warnings)
+        _tell_size(out, plan)
+        try:
+            with TerminalProgress() as progress, whole_output(out, _today(), overwrite=overwrite) as folder:
+                groups = write_census(folder, request, plan, progress)
+        except OSError as error:
+            raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
+    _show_groups(groups)
+    typer.echo(f"Parameters: {out / 'parameters'}\nData:       {out / 'data'}")
+    typer.echo(f"To run it:  safetab run {out / 'parameters'} {out / 'data'} {out}-output")
+
+
+def _tell_size(out: Path, plan: CensusPlan) -> None:
+    people, needed, free = sum(share.people for share in plan.shares), bytes_needed(plan), _free_bytes(out)
+    typer.echo(
+        f"Making {people:,} people who do not exist, in {len(plan.shares) - 1} states and Puerto Rico;"
+        f" about {size_in_words(needed)} of disk."
+    )
+    if free < needed:
+        raise RunFailed(
+            f"{out.parent} has {size_in_words(free)} free, and {size_in_words(needed)} are needed. Nothing was written."
+        )
+
+
+def _show_groups(groups: tuple[NonEmptyGroups, ...]) -> None:
+    table = text_table("level", "groups", "with somebody", "share")
+    for of_level in groups:
+        share = f"{of_level.non_empty / of_level.groups:.2%}" if of_level.groups else "-"
+        level = f"{of_level.level.geography.label} {of_level.level.iterations.label}"
+        table.add_row(level, f"{of_level.groups:,}", f"{of_level.non_empty:,}", share)
+    show_table("Population groups", table, Console(width=1000, highlight=False))
+
+
+def _free_bytes(out: Path) -> int:
+    return shutil.disk_usage(out.parent).free
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+def _refused_out(out: Path, request: CensusRequest, *, overwrite: bool) -> tuple[Finding, ...]:
+    """Only an earlier synthetic census is replaced, and never one that the lists are read from."""
+    try:
+        message = _why_not(out, request.parameters, overwrite=overwrite)
+    except OSError as error:
+        message = f"can't be made: {error.strerror or 'unknown error'}."
+    return (Finding(Severity.ERROR, str(out), "", message),) if message else ()
+
+
+def _why_not(out: Path, parameters: Path | None, *, overwrite: bool) -> str | None:
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        return "is there, and is no directory. Give another OUT."
+    if parameters is not None and parameters.resolve().is_relative_to(out.resolve()):
+        return "holds the parameters that are to be read. Give another OUT."
+    if out.exists():
+        is_ours = is_synthetic(out / "data") and {path.name for path in out.iterdir()} <= {"parameters", "data"}
+        if not is_ours:
+            return "is there and is not a synthetic census alone, so it is not replaced. Give another OUT."
+        return None if overwrite else "is there already. Give another OUT, or --overwrite."
+    if not out.parent.is_dir():
+        return f"can't be made: {out.parent} is not a directory."
+    return None

@@ -1,0 +1,1 @@
+"""Counting inside the process: DuckDB reads text, Arrow reads Parquet, compiled loops count."""

@@ -1,0 +1,127 @@
+"""Counts encoded persons, state by state: dense integer arrays for a part of the atoms, and sparse ones to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
+from safetab.engines.contract import SEX_AGES
+from safetab.engines.encoding import Encoding, crosses_states
+from safetab.engines.local.person_loops import add_atoms_to_entities, count_atoms, memberships
+from safetab.engines.local.selected_cells import SelectedCells
+from safetab.engines.local.state_persons import SortedPersons, StatePersons
+from safetab.engines.pattern_table import IterationLists
+from safetab.foundation.compiled import quick
+from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.products.safetab_p.tables import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CountedState:
+    """A state's persons, and how many are in each iteration: by atom, where there are any, and by sex and age.
+
+    The atom a has the iterations at starts[a] up to starts[a + 1].
+    """
+
+    tabulation_pass: TabulationPass
+    atoms: slice
+    persons: SortedPersons
+    starts: NDArray[np.int64]
+    iterations: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    by_sex_age: NDArray[np.int32]
+
+
+class ArrayCounter:
+    """Answers the two questions from the counted states."""
+
+    def __init__(self, encoding: Encoding, threads: int) -> None:
+        self._encoding = encoding
+        self._pool = ThreadPoolExecutor(threads)
+        self._lists = IterationLists(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32))
+        self._states: list[CountedState] = []
+        self._entities: dict[GeographyLevel, NDArray[np.int64]] = {}
+
+    def count(self, persons: StatePersons) -> Iterator[CountedState]:
+        """Counts state after state, and gives each when it is done."""
+        self._lists = self._encoding.iteration_lists()
+        for state in self._pool.map(lambda number: self._counted(number, persons), range(len(self._encoding.states))):
+            self._states.append(state)
+            yield state
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def _counted(self, number: int, all_persons: StatePersons) -> CountedState:
+        persons, state = all_persons.sorted_state(number), self._encoding.states[number]
+        lists = (self._lists.starts, self._lists.iterations)
+        most = quick(memberships, persons.people)(persons.patterns, self._lists.starts)
+        by_sex_age = np.zeros((len(self._encoding.iteration_number), SEX_AGES), dtype=np.int32)
+        starts = np.empty(len(persons.starts), dtype=np.int64)
+        iterations, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)  # mostly never touched
+        loop = quick(count_atoms, persons.people)
+        loop(persons.starts, persons.patterns, persons.sex_ages, *lists, by_sex_age, starts, iterations, counts)
+        return CountedState(
+            state.tabulation_pass,
+            slice(state.first_atom, state.end_atom),
+            persons,
+            starts,
+            iterations[: starts[-1]].copy(),
+            counts[: starts[-1]].copy(),
+            by_sex_age,
+        )
+
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        width, position_at = len(level.universe.iterations), self._encoding.position_at(level)
+        places, counts = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        for first, end, states in self._areas(level):
+            dense = np.zeros((end - first, width), dtype=np.int64)
+            for state in states:
+                entities = self._entity_of_atom(level)[state.atoms]
+                relative = np.where(entities < 0, -1, entities - first)
+                loop = quick(add_atoms_to_entities, len(state.counts))
+                loop(state.starts, state.iterations, state.counts, relative, position_at, dense)
+            found = np.flatnonzero(dense)
+            places.append(found + first * width)
+            counts.append(dense.reshape(-1)[found])
+        return ExactCounts(np.concatenate(places), np.concatenate(counts).reshape(-1, 1))
+
+    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
+        selected = SelectedCells(places_of, self._encoding.number_at(level), len(self._encoding.iteration_number))
+        kind = level.level.geography.entity_kind
+        for first, end, states in self._areas(level):
+            rows = selected.rows_of_entities(first, end)
+            if rows.start == rows.stop:
+                continue
+            for state in states:
+                if kind in {EntityKind.NATION, EntityKind.STATE}:
+                    selected.add_whole_state(rows, state.by_sex_age)
+                else:
+                    entities = self._entity_of_atom(level)[state.atoms]
+                    selected.add_persons(rows, entities, state.persons, self._lists, self._pool)
+        return selected.counts()
+
+    def _areas(self, level: LevelPlan) -> Iterator[tuple[int, int, Sequence[CountedState]]]:
+        """Ranges of entities that share no person: a state's entities, or all of them if they can cross states."""
+        geography = level.level.geography
+        states = [state for state in self._states if state.tabulation_pass is geography.tabulation_pass]
+        if crosses_states(geography.entity_kind):
+            yield 0, len(level.universe.entities), states
+            return
+        for state in states:
+            entities = self._entity_of_atom(level)[state.atoms]
+            entities = entities[entities >= 0]
+            if len(entities):
+                yield int(entities.min()), int(entities.max()) + 1, [state]
+
+    def _entity_of_atom(self, level: LevelPlan) -> NDArray[np.int64]:
+        geography = level.level.geography
+        if geography not in self._entities:
+            self._entities[geography] = self._encoding.entity_of_atom(geography, level.universe.entities)
+        return self._entities[geography]

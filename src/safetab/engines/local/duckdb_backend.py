@@ -1,0 +1,59 @@
+"""Counting in this process, on files of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+
+from safetab.engines.backend import Persons
+from safetab.engines.contract import CountingEngine, EngineSettings
+from safetab.engines.known_lists import KnownLists
+from safetab.engines.person_judge import judge_rows
+from safetab.foundation.findings import Checked, Finding, FindingsOf
+from safetab.planning.planner import PublicFiles
+from safetab.readers.person_files import find_person_files, label_of, number_of_persons, readable_person_files
+from safetab.readers.table_files import TableFiles
+
+
+class DuckDbPlace:
+    """Keeps to the protocol `CountingPlace`; the engine is loaded when it is asked for."""
+
+    def __init__(self, settings: EngineSettings, log: Callable[[str], None]) -> None:
+        self._settings = settings
+        self._log = log
+
+    def persons(self, data: Path) -> Checked[Persons]:
+        found = find_person_files(data)
+        return Checked(found.value, found.findings)
+
+    def geography_folder(self, data: Path) -> Checked[Path]:
+        return Checked(data, ())
+
+    def number_of_persons(self, persons: Persons) -> int:
+        return number_of_persons(_files(persons))
+
+    def engine(self, persons: Persons, files: PublicFiles) -> CountingEngine:
+        from safetab.engines.local.duckdb_engine import DuckDbEngine  # noqa: PLC0415 - `import safetab` loads no engine
+
+        return DuckDbEngine(_files(persons), files, self._settings, self._log)
+
+    def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
+        files = readable_person_files(data)
+        if files is None:
+            return ()
+        findings = FindingsOf(label_of(files))
+        with suppress(pa.ArrowException, OSError):  # a damaged file is told about where its columns are checked
+            judge_rows(files, known, findings, rows_done)
+        return findings.findings
+
+    def close(self) -> None:
+        pass
+
+
+def _files(persons: Persons) -> TableFiles:
+    if not isinstance(persons, TableFiles):
+        raise TypeError("DuckDB reads files of this machine")
+    return persons

@@ -1,0 +1,171 @@
+"""The embedded engine: DuckDB reads text, Arrow reads Parquet; checking and counting is integer arithmetic on arrays.
+
+The only module that imports duckdb. Its error messages quote values, so they go to the confidential log alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from safetab.census.geography_levels import TabulationPass
+from safetab.engines.contract import EngineSettings, MiscountedPersons
+from safetab.engines.encoding import Encoding
+from safetab.engines.fingerprint import RecordFingerprint
+from safetab.engines.known_lists import KnownLists
+from safetab.engines.local.array_counter import ArrayCounter
+from safetab.engines.local.person_batches import PersonBatch, parquet_batches, person_batch, rows_of
+from safetab.engines.local.person_encoder import PersonEncoder
+from safetab.engines.local.person_source import parquet_files, parquet_source, text_source
+from safetab.engines.local.state_persons import StatePersons
+from safetab.engines.person_judge import judge_rows
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import Finding, FindingsOf
+from safetab.foundation.interruptible import interruptibly
+from safetab.planning.planner import PublicFiles
+from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.products.safetab_p.tables import Table
+from safetab.readers.person_files import label_of
+from safetab.readers.person_rules import report_empty_passes, text_of_value
+from safetab.readers.table_files import TableFiles, TableForm
+
+Log = Callable[[str], None]
+
+_OUT_OF_MEMORY = "the database ran out of memory, or of room in --temp. Nothing was written. Give more with --memory."
+_UNREADABLE = "it can't be read: damaged, not what its ending says, or lines that end in different ways."
+
+
+class DuckDbEngine:
+    """Counts with DuckDB inside the process; keeps to the contract of `CountingEngine`."""
+
+    def __init__(self, persons: TableFiles, files: PublicFiles, settings: EngineSettings, log: Log) -> None:
+        self._persons = persons
+        self._known = KnownLists.of_files(files)
+        self._log = log
+        self._encoding = Encoding(files)
+        self._database = duckdb.connect()
+        for setting, value in {
+            "memory_limit": settings.memory,
+            "threads": settings.threads,
+            "temp_directory": str(settings.temporary_folder),
+            "preserve_insertion_order": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }.items():
+            self._database.execute(f"SET {setting} = ?", [value])
+        self._stored = StatePersons(
+            settings.temporary_folder,
+            np.array([state.first_atom for state in self._encoding.states], dtype=np.int64),
+            self._encoding.atom_count,
+        )
+        self._people: Mapping[TabulationPass, int] = {}
+        self._counter = ArrayCounter(self._encoding, settings.threads)
+
+    def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
+        """Reads the files once: every row is checked, and its person encoded and stored.
+
+        At the first row that breaks a rule it stops, and the files are read again for all rules and line numbers.
+        """
+        findings = FindingsOf(label_of(self._persons))
+        encoder = PersonEncoder(self._encoding, self._known.codes, self._stored, text_of_value)
+        try:
+            with self._errors_logged():
+                are_right = self._encode(encoder, rows_done)
+        except (duckdb.Error, pa.ArrowException):
+            findings.error("", _UNREADABLE)
+            with suppress(pa.ArrowException):
+                judge_rows(self._persons, self._known, findings, rows_done)
+            return findings.findings
+        if are_right:
+            report_empty_passes(encoder.people, findings)
+            self._people = encoder.people
+            return findings.findings
+        judge_rows(self._persons, self._known, findings, rows_done)
+        if not findings.has_errors:
+            raise MiscountedPersons("rows that break a rule were found, and no rule that they break.")
+        return findings.findings
+
+    def _encode(self, encoder: PersonEncoder, rows_done: Callable[[int], None]) -> bool:
+        """Whether all rows are right; if not, some may be left unread."""
+        with closing(self._batches()) as batches:
+            for batch in batches:
+                encoder.add(batch)
+                if not encoder.is_right:
+                    return False
+                rows_done(rows_of(batch))
+        return self._persons.form is TableForm.PARQUET or not self._has_rejects()
+
+    def _batches(self) -> Generator[PersonBatch]:
+        if self._persons.form is TableForm.PARQUET:
+            yield from parquet_batches(self._persons)
+            return
+        rows = self._database.sql(f"SELECT * FROM {text_source(self._persons, keep_rejects=True)}")  # noqa: S608
+        with pa.RecordBatchReader.from_stream(rows) as reader:
+            yield from map(person_batch, reader)
+
+    def _has_rejects(self) -> bool:
+        return bool(self._database.execute("SELECT 1 FROM reject_errors LIMIT 1").fetchall())
+
+    def prepare(self) -> Mapping[TabulationPass, int]:
+        counted = dict.fromkeys(self._people, 0)
+        for state in self._counter.count(self._stored):
+            counted[state.tabulation_pass] += state.persons.people
+        if counted != self._people:
+            raise MiscountedPersons("the engine did not encode every person once.")
+        return counted
+
+    # Counting
+
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        return self._counter.totals(level)
+
+    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
+        return self._counter.cells(level, places_of)
+
+    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+        fingerprint = RecordFingerprint(secret)
+        try:
+            with self._errors_logged():
+                query = fingerprint.state_sums_sql(self._source(keep_rejects=False))
+                sums = interruptibly(lambda: self._database.execute(query).fetchall(), self._database.interrupt)
+        except duckdb.Error:
+            raise RunFailed(
+                "the person records could not be read again; the confidential log has the reason."
+            ) from None
+        return fingerprint.of_passes(sums)
+
+    def close(self) -> None:
+        self._counter.close()
+        self._database.close()
+
+    def _source(self, *, keep_rejects: bool) -> str:
+        if self._persons.form is not TableForm.PARQUET:
+            return text_source(self._persons, keep_rejects=keep_rejects)
+        described = self._database.execute(f"DESCRIBE SELECT * FROM {parquet_files(self._persons)}").fetchall()  # noqa: S608
+        return parquet_source(self._persons, {name: column_type for name, column_type, *_ in described})
+
+    @contextmanager
+    def _errors_logged(self) -> Iterator[None]:
+        """DuckDB's words go to the confidential log; its answer to Ctrl-C is Ctrl-C, and want of memory is told."""
+        try:
+            yield
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except duckdb.Error as error:
+            self._log(f"DuckDB: {error}")
+            if isinstance(error, duckdb.OutOfMemoryException):
+                raise RunFailed(_OUT_OF_MEMORY) from None
+            raise
+        except pa.ArrowException as error:
+            self._log(f"Arrow: {error}")
+            raise
+        except RuntimeError as error:
+            if str(error) == "Query interrupted":
+                raise KeyboardInterrupt from None
+            raise

@@ -1,0 +1,83 @@
+"""Encoded persons on disk, state by state, in the run's own temporary folder: 9 bytes each, then 5."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.engines.local.person_loops import sort_by_atom
+from safetab.foundation.compiled import quick
+
+N = TypeVar("N", np.int32, np.uint8)
+_FILES = ("atom", "pattern", "sex-age")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SortedPersons:
+    """The persons of one state by atom: those of its atom a are at starts[a] up to starts[a + 1]."""
+
+    starts: NDArray[np.int64]
+    patterns: NDArray[np.int32]
+    sex_ages: NDArray[np.uint8]
+
+    @property
+    def people(self) -> int:
+        return len(self.patterns)
+
+
+class StatePersons:
+    """Collects persons in any order, then gives those of one state by atom."""
+
+    def __init__(self, folder: Path, first_atoms: NDArray[np.int64], atom_count: int) -> None:
+        """`first_atoms` are the least atoms of the states, rising."""
+        self._folder = folder
+        self._bounds = np.append(first_atoms, atom_count)
+
+    def add(self, atoms: NDArray[np.int32], patterns: NDArray[np.int32], sex_ages: NDArray[np.uint8]) -> None:
+        if not len(atoms):
+            return
+        least, most = np.searchsorted(self._bounds, [atoms.min(), atoms.max()], side="right") - 1
+        if least == most:
+            self._append(int(least), atoms, patterns, sex_ages)
+            return
+        states = np.searchsorted(self._bounds, atoms, side="right") - 1
+        for state in np.unique(states).tolist():
+            is_there = states == state
+            self._append(state, atoms[is_there], patterns[is_there], sex_ages[is_there])
+
+    def sorted_state(self, state: int) -> SortedPersons:
+        """The persons of a state, numbered by its own atoms; kept in files, and read as they are needed."""
+        atoms, patterns = self._read(state, "atom", np.int32), self._read(state, "pattern", np.int32)
+        sex_ages = self._read(state, "sex-age", np.uint8)
+        starts = np.zeros(self._bounds[state + 1] - self._bounds[state] + 1, dtype=np.int64)
+        sorted_patterns, sorted_sex_ages = np.empty_like(patterns), np.empty_like(sex_ages)
+        loop = quick(sort_by_atom, len(atoms))
+        loop(atoms - np.int32(self._bounds[state]), patterns, sex_ages, starts, sorted_patterns, sorted_sex_ages)
+        self._path(state, "atom").unlink(missing_ok=True)
+        return SortedPersons(
+            starts, self._kept(state, "pattern", sorted_patterns), self._kept(state, "sex-age", sorted_sex_ages)
+        )
+
+    def _append(
+        self, state: int, atoms: NDArray[np.int32], patterns: NDArray[np.int32], sex_ages: NDArray[np.uint8]
+    ) -> None:
+        for name, numbers in zip(_FILES, (atoms, patterns, sex_ages), strict=True):
+            with self._path(state, name).open("ab") as file:
+                file.write(np.ascontiguousarray(numbers).data)
+
+    def _read(self, state: int, name: str, number_type: type[N]) -> NDArray[N]:
+        path = self._path(state, name)
+        return np.fromfile(path, dtype=number_type) if path.exists() else np.empty(0, dtype=number_type)
+
+    def _kept(self, state: int, name: str, numbers: NDArray[N]) -> NDArray[N]:
+        if not len(numbers):
+            return numbers
+        numbers.tofile(self._path(state, name))
+        return np.memmap(self._path(state, name), dtype=numbers.dtype, mode="r")
+
+    def _path(self, state: int, name: str) -> Path:
+        return self._folder / f"persons-{state}.{name}"

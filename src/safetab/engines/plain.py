@@ -1,0 +1,185 @@
+"""The judge: counts person by person in plain Python, close to the paper's words. For tests and small worlds."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from safetab.census.geography import NO_ENTITY
+from safetab.census.geography_levels import EntityKind, TabulationPass
+from safetab.census.iteration_map import IterationMap, iteration_map_of
+from safetab.census.iterations import IterationLevel
+from safetab.engines.contract import MiscountedPersons
+from safetab.engines.fingerprint import RecordFingerprint
+from safetab.foundation.findings import Finding, FindingsOf
+from safetab.planning.planner import PublicFiles
+from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.products.safetab_p.tables import Table
+from safetab.readers.person_files import BLOCK_COLUMNS, PERSON_COLUMNS, RACE_COLUMNS, label_of
+from safetab.readers.person_rules import (
+    BLOCK_RULE,
+    DIGITS_OF_COLUMN,
+    NO_CODE,
+    NOT_DIGITS_RULE,
+    SHAPE_RULE,
+    SMALL_COLUMNS,
+    UTF8_RULE,
+    BrokenRules,
+    Rule,
+    broken_code_rules,
+    broken_small_rule,
+    race_codes_of,
+    report_empty_passes,
+    text_of_value,
+)
+from safetab.readers.table_files import TableFiles, TableForm
+
+Person = Mapping[str, str | None]
+
+
+class PlainEngine:
+    """Keeps to the contract of `CountingEngine`, one person at a time."""
+
+    def __init__(self, persons: TableFiles, files: PublicFiles) -> None:
+        self._persons = persons
+        self._files = files
+        self._people = dict.fromkeys(files.config.passes, 0)
+        self._of_pass: dict[TabulationPass, list[Person]] = {}
+        self._entity_of_block = {
+            tabulation_pass: {
+                kind: dict(zip(geography.block.tolist(), geography.entity_of_block(kind).tolist(), strict=True))
+                for kind in EntityKind
+            }
+            for tabulation_pass, geography in files.geography_of_pass.items()
+        }
+
+    def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
+        findings = FindingsOf(label_of(self._persons))
+        broken = BrokenRules("row" if self._persons.form is TableForm.PARQUET else "line")
+        for part, number, row in self._rows():
+            for rule in self._broken_rules(row):
+                broken.add(rule, part, [number])
+            rows_done(1)
+        broken.report(findings)
+        if not findings.has_errors:
+            report_empty_passes(self._people, findings)
+        return findings.findings
+
+    def _broken_rules(self, row: Person | Rule) -> Iterator[Rule]:
+        if isinstance(row, tuple):
+            yield row
+            return
+        for column in SMALL_COLUMNS:
+            rule = broken_small_rule(column, row[column])
+            if rule is not None:
+                yield rule
+        races = [row[column] for column in RACE_COLUMNS]
+        yield from broken_code_rules(races, row["QSPAN"], self._files.lists.code_names)
+        yield from self._broken_block_rules(row)
+
+    def _broken_block_rules(self, person: Person) -> Iterator[Rule]:
+        parts = [person[column] or "" for column in BLOCK_COLUMNS]
+        if not all(
+            len(part) == DIGITS_OF_COLUMN[column] and part.isascii() and part.isdigit()
+            for column, part in zip(BLOCK_COLUMNS, parts, strict=True)
+        ):
+            yield NOT_DIGITS_RULE
+            return
+        for tabulation_pass in self._people:
+            if parts[0] in self._files.config.states_of(tabulation_pass):
+                self._people[tabulation_pass] += 1
+                if int("".join(parts)) not in self._entity_of_block[tabulation_pass][EntityKind.NATION]:
+                    yield BLOCK_RULE
+
+    def prepare(self) -> Mapping[TabulationPass, int]:
+        everyone = list(self._read())
+        for tabulation_pass in self._files.config.passes:
+            states = self._files.config.states_of(tabulation_pass)
+            self._of_pass[tabulation_pass] = [person for person in everyone if person["TABBLKST"] in states]
+        counted = {tabulation_pass: len(people) for tabulation_pass, people in self._of_pass.items()}
+        if counted != self._people:
+            raise MiscountedPersons("the engine did not count every person once.")
+        return counted
+
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        counts: Counter[int] = Counter()
+        for person in self._of_pass[level.level.geography.tabulation_pass]:
+            counts.update(self._places_of(person, level))
+        places = np.array(sorted(counts), dtype=np.int64)
+        return ExactCounts(
+            places, np.array([[counts[place]] for place in places.tolist()], dtype=np.int64).reshape(-1, 1)
+        )
+
+    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
+        return {table: self._cells_of(level, table, places) for table, places in places_of.items()}
+
+    def _cells_of(self, level: LevelPlan, table: Table, places: NDArray[np.int64]) -> ExactCounts:
+        row_of = {place: row for row, place in enumerate(places.tolist())}
+        cells = np.zeros((len(places), table.cells), dtype=np.int64)
+        for person in self._of_pass[level.level.geography.tabulation_pass]:
+            age_range = sum(int(person["QAGE"] or "") >= start for start in table.age_starts) - 1
+            cell = (int(person["QSEX"] or "") - 1) * table.cells_of_a_sex + age_range
+            for place in self._places_of(person, level):
+                if place in row_of:
+                    cells[row_of[place], cell] += 1
+        return ExactCounts(places, cells)
+
+    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+        fingerprint = RecordFingerprint(secret)
+        return fingerprint.of_passes(fingerprint.sums_of(person) for person in self._read())
+
+    def close(self) -> None:
+        self._of_pass.clear()
+
+    def _places_of(self, person: Person, level: LevelPlan) -> list[int]:
+        """The paper's g: the population groups of a level that a person is in."""
+        geography = level.level.geography
+        block = int("".join(person[column] or "" for column in BLOCK_COLUMNS))
+        entity = self._entity_of_block[geography.tabulation_pass][geography.entity_kind][block]
+        if entity == NO_ENTITY:
+            return []
+        races = race_codes_of([person[column] or NO_CODE for column in RACE_COLUMNS])
+        iteration_map = self._iteration_map(level.level.iterations, geography.is_substate)
+        codes = iteration_map.iterations_of(races, person["QSPAN"] or "")
+        return [level.universe.place_of(entity, code) for code in codes]
+
+    @cache  # noqa: B019 - a judge lives as long as its test
+    def _iteration_map(self, level: IterationLevel, is_substate: bool) -> IterationMap:
+        maximum = self._files.config.max_race_codes
+        return iteration_map_of(self._files.lists, level, is_substate=is_substate, max_race_codes=maximum)
+
+    def _read(self) -> Iterator[Person]:
+        """Once `check` found no error."""
+        return (row for _, _, row in self._rows() if not isinstance(row, tuple))
+
+    def _rows(self) -> Iterator[tuple[str, int, Person | Rule]]:
+        """The file, the number and the person of each row; in place of a person, the rule that a line breaks."""
+        for path in self._persons.parts:
+            if self._persons.form is TableForm.PARQUET:
+                table = pa.parquet.read_table(path, columns=list(PERSON_COLUMNS))
+                for number, row in enumerate(table.to_pylist(), start=1):
+                    yield path.name, number, {column: text_of_value(column, value) for column, value in row.items()}
+                continue
+            content = path.read_bytes()
+            text = gzip.decompress(content) if self._persons.form is TableForm.GZIPPED_TEXT else content
+            for number, line in enumerate(text.split(b"\n")[1:], start=2):
+                if line.removesuffix(b"\r"):
+                    yield path.name, number, _person_of_line(line.removesuffix(b"\r"))
+
+
+def _person_of_line(line: bytes) -> Person | Rule:
+    try:
+        fields = line.decode("utf-8").split("|")
+    except UnicodeDecodeError:
+        return UTF8_RULE
+    if len(fields) != len(PERSON_COLUMNS):
+        return SHAPE_RULE
+    return dict(zip(PERSON_COLUMNS, fields, strict=True))

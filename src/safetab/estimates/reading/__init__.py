@@ -1,0 +1,1 @@
+"""From names and rows of a release to numbers and absences."""

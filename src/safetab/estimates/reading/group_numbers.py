@@ -1,0 +1,210 @@
+"""The numbers of groups, as estimates or as absences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from math import sqrt
+
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import CharacteristicIteration, IterationLevel
+from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.estimates.combined_totals import Guess, combined, parts_of_regional_group
+from safetab.estimates.estimate import SELECTION_NOTE, Counted, Estimate, ages_in_words
+from safetab.estimates.linear_form import LinearForm, Measured, Selected, sum_of_forms
+from safetab.estimates.reading.absence import Absence, most_if_suppressed, reason_of
+from safetab.estimates.reading.lookup import Entity
+from safetab.estimates.reading.number_reader import Row
+from safetab.estimates.reading.number_rows import NumberRows, form_of, line_of, table_of
+from safetab.estimates.results import Answer, GroupTable
+from safetab.products.safetab_p.published_lines import TOTAL_TABLE_ID, Sex
+from safetab.products.safetab_p.tables import OLDEST_AGE, Stage, Table
+from safetab.release.group_status import NOT_TABULATED, SUPPRESSED
+from safetab.release.numbers.number_columns import WITHHELD
+from safetab.release.release_folder import ReleaseFolder
+from safetab.release.release_universe import LevelFacts, NotTabulated
+
+_DEVIATIONS_NEAR = 2  # of stage 1; farther from a threshold the margin of a combined total holds as often as it says
+
+
+class GroupNumbers:
+    """Reads rows of a release and makes of each an estimate with its linear form."""
+
+    def __init__(self, folder: ReleaseFolder) -> None:
+        self._universe = folder.universe
+        self._confidence = folder.facts.options.confidence
+        self._rows = NumberRows(folder)
+        self.release = self._rows.release
+        self._at_most = cache(self._most_if_suppressed)
+
+    def total(self, entity: Entity, group: CharacteristicIteration) -> Answer:
+        level = PopulationGroupLevel(entity.geography, group.level)
+        rows = self._rows.totals(level, [entity.region_id], [group.code])
+        return self._answer(rows[0], entity, group) if rows else self._absence(entity, group)
+
+    def table(self, entity: Entity, group: CharacteristicIteration) -> GroupTable | Absence:
+        rows = self._rows.of_group(entity.geography, entity.region_id, group)
+        if not rows:
+            return self._absence(entity, group)
+        own = [row for row in rows if row["table_id"] != TOTAL_TABLE_ID] or rows
+        answers = [(row, self._answer(row, entity, group)) for row in own]
+        shown = tuple(answer for _, answer in answers if isinstance(answer, Estimate))
+        withheld = tuple(_stub(row) for row, answer in answers if isinstance(answer, Absence))
+        return GroupTable(entity, group, table_of(rows[0]), shown, withheld)
+
+    def totals_of_group(self, entities: Sequence[Entity], group: CharacteristicIteration) -> list[Answer]:
+        """One answer for each of some entities of one level."""
+        level = PopulationGroupLevel(entities[0].geography, group.level)
+        rows = self._rows.totals(level, [entity.region_id for entity in entities], [group.code])
+        by_region = {row["region_id"]: row for row in rows}
+        return [
+            self._answer(by_region[entity.region_id], entity, group)
+            if entity.region_id in by_region
+            else self._absence(entity, group)
+            for entity in entities
+        ]
+
+    def totals_of_area(
+        self, entity: Entity, iterations: IterationLevel, groups: Mapping[str, CharacteristicIteration]
+    ) -> list[Answer]:
+        """All that was published about an entity at an iteration level, of some groups."""
+        rows = self._rows.totals(PopulationGroupLevel(entity.geography, iterations), [entity.region_id], None)
+        return [
+            self._answer(row, entity, groups[row["iteration_code"]]) for row in rows if row["iteration_code"] in groups
+        ]
+
+    def _answer(self, row: Row, entity: Entity, group: CharacteristicIteration) -> Answer:
+        if row["status"] == WITHHELD:
+            reason = f"It was measured; the rule {row['rule']} of this release keeps it from being shown."
+            return Absence(entity, group, WITHHELD, reason, confidence=self._confidence)
+        measured = self._rows.measured(row, entity.geography, group)
+        line = line_of(row["table"], row["table_id"], row["line"])
+        counted = Counted(entity, group, line.sex, line.age_start, line.age_end)
+        own = Guess(Fraction(row["unclamped_count"]), self._form(row, group, measured))
+        better = self._better(row, own, counted, measured) if line.is_total else None
+        near = self._threshold_notes(row, group, measured)
+        answer = Estimate(
+            what=_what(counted),
+            exact_value=own.value,
+            form=own.form,
+            confidence=self._confidence,
+            counted=(counted,),
+            published=row["count"],
+            notes=_notes(row),
+            combined=None
+            if better is None
+            else Estimate(
+                what=f"{_what(counted)}, combined",
+                exact_value=better.value,
+                form=better.form,
+                confidence=self._confidence,
+                counted=(counted,),
+                notes=near,
+                holds_confidence=not near,
+            ),
+        )
+        return (
+            replace(answer, notes=(*answer.notes, SELECTION_NOTE))
+            if own.form.selected and answer.selection_matters
+            else answer
+        )
+
+    def _form(self, row: Row, group: CharacteristicIteration, measured: Measured) -> LinearForm:
+        form = form_of(row, measured)
+        threshold = self._facts(measured.geography, group.level).suppression_threshold
+        if threshold is None or table_of(row) is not Table.TOTAL or measured.stage is not Stage.STAGE_2:
+            return form
+        return LinearForm(form.weights, {measured: Selected(row["unclamped_count"], threshold)})
+
+    def _threshold_notes(self, row: Row, group: CharacteristicIteration, measured: Measured) -> tuple[str, ...]:
+        """What is said where the choice of the table tells much about the noise of the stage-1 total."""
+        if row["stage_1_total"] is None:
+            return ()
+        facts = self._facts(measured.geography, group.level)
+        near = _DEVIATIONS_NEAR * sqrt(float(facts.noise[Stage.STAGE_1].variance().mid()))
+        if all(abs(row["stage_1_total"] - threshold) > near for threshold in facts.thresholds.as_tuple):
+            return ()
+        return (
+            "its first total is near a threshold between tables, which makes the combined one less sure than its noise"
+            " says: the published number is not affected",
+        )
+
+    def _better(self, row: Row, own: Guess, counted: Counted, measured: Measured) -> Guess | None:
+        """All independent guesses at the total in one; none if there is but one, or a total that was selected."""
+        guesses = self._guesses(row, own, counted.group, measured)
+        parts = parts_of_regional_group(self._universe, counted.group, counted.entity.geography)
+        whole = self._sum_of_parts(counted.entity, parts) if parts and guesses else None
+        guesses += [] if whole is None else [whole]
+        return combined(guesses) if len(guesses) > 1 else None
+
+    def _guesses(self, row: Row, own: Guess, group: CharacteristicIteration, measured: Measured) -> list[Guess]:
+        """The sum of cells and the stage-1 total; nothing if the total underwent suppression."""
+        if measured.stage is Stage.TOTAL_ONLY:
+            return [own]
+        if own.form.selected:
+            return []
+        if row["stage_1_total"] is None:
+            return [own]
+        return [own, Guess(Fraction(row["stage_1_total"]), self._rows.stage_1(measured, group))]
+
+    def _sum_of_parts(self, entity: Entity, parts: Sequence[CharacteristicIteration]) -> Guess | None:
+        """The best guess at each Detailed group, added up; none if one of them can't be used."""
+        level = PopulationGroupLevel(entity.geography, parts[0].level)
+        rows = {row["iteration_code"]: row for row in self._rows.totals(level, [entity.region_id], _codes(parts))}
+        best: list[Guess] = []
+        for part in parts:
+            row = rows.get(part.code)
+            if row is None or row["status"] == WITHHELD:
+                return None
+            measured = self._rows.measured(row, entity.geography, part)
+            own = Guess(Fraction(row["unclamped_count"]), self._form(row, part, measured))
+            guesses = self._guesses(row, own, part, measured)
+            if not guesses:
+                return None
+            best.append(combined(guesses))
+        value = sum((guess.value for guess in best), Fraction(0))
+        return Guess(value, sum_of_forms([guess.form for guess in best]))
+
+    def _absence(self, entity: Entity, group: CharacteristicIteration) -> Absence:
+        if group.level is IterationLevel.MAJOR:
+            why: NotTabulated | None = NotTabulated.MAJOR_GROUP
+            facts = None
+        else:
+            facts = self._facts(entity.geography, group.level)
+            why = facts.why_not_tabulated(group)
+        status = SUPPRESSED if why is None else NOT_TABULATED
+        at_most = self._at_most(entity.geography, group.level) if why is None else None
+        return Absence(entity, group, status, reason_of(why, facts), at_most, self._confidence)
+
+    def _facts(self, geography: GeographyLevel, iterations: IterationLevel) -> LevelFacts:
+        return self._universe.level_of(geography, iterations)
+
+    def _most_if_suppressed(self, geography: GeographyLevel, iterations: IterationLevel) -> int | None:
+        return most_if_suppressed(self._facts(geography, iterations), self._confidence)
+
+
+def _codes(groups: Sequence[CharacteristicIteration]) -> list[str]:
+    return [one.code for one in groups]
+
+
+def _what(counted: Counted) -> str:
+    people = f"{counted.group.name}, {counted.entity.name}"
+    sex = counted.sex.value if counted.sex is not Sex.BOTH else ""
+    ages = ages_in_words(*counted.ages) if counted.ages != (0, OLDEST_AGE) else ""
+    line = f"{sex} {ages}".strip()
+    return f"{people}, {line}" if line else people
+
+
+def _stub(row: Row) -> str:
+    line = line_of(row["table"], row["table_id"], row["line"])
+    return f"{line.sex.value}, {line.stub} (rule {row['rule']})"
+
+
+def _notes(row: Row) -> tuple[str, ...]:
+    notes = []
+    if row["donor_region_id"] is not None:
+        donor = f"{row['donor_geography_level']} {row['donor_region_id']}"
+        notes.append(f"copied from {donor}, which is made of the same blocks: the same number, with the same noise")
+    return tuple(notes)

@@ -1,0 +1,82 @@
+"""What to use where a number is absent: the area around, or the wider group."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.iterations import CharacteristicIteration, IterationLevel
+from safetab.estimates.estimate import Estimate
+from safetab.estimates.reading.absence import Absence
+from safetab.estimates.reading.group_numbers import GroupNumbers
+from safetab.estimates.reading.lookup import Entity
+from safetab.foundation.findings import shortened
+from safetab.release.group_status import NOT_TABULATED
+from safetab.release.release_universe import Universe
+
+_AROUND = {
+    EntityKind.TRACT: ((EntityKind.COUNTY, 5), (EntityKind.STATE, 2), (EntityKind.NATION, 0)),
+    EntityKind.COUNTY: ((EntityKind.STATE, 2), (EntityKind.NATION, 0)),
+    EntityKind.PLACE: ((EntityKind.STATE, 2), (EntityKind.NATION, 0)),
+    EntityKind.AIANNH: ((EntityKind.NATION, 0),),
+    EntityKind.STATE: ((EntityKind.NATION, 0),),
+    EntityKind.NATION: (),
+}
+"""The kinds of areas around one, nearest first, with how many digits of the id they share."""
+
+
+def instead_of(absence: Absence, universe: Universe, numbers: GroupNumbers) -> Absence:
+    """The absence with the nearest numbers that are there: the group in an area around, a wider group in this area."""
+    entity, group = absence.entity, absence.group
+    around = (numbers.total(area, group) for area in _areas_around(universe, entity))
+    nearest = next((answer for answer in around if isinstance(answer, Estimate)), None)
+    wider = [numbers.total(entity, one) for one in _wider_groups(universe, group)]
+    found = [nearest, *wider[:1]]
+    return replace(
+        absence,
+        instead=tuple(one for one in found if isinstance(one, Estimate)),
+        hint=_hint(universe, entity.geography, group) if absence.status == NOT_TABULATED else None,
+    )
+
+
+def _areas_around(universe: Universe, entity: Entity) -> list[Entity]:
+    areas = []
+    for kind, digits in _AROUND[entity.geography.entity_kind]:
+        for level, entities in universe.entities.items():
+            is_kind = level.entity_kind is kind and level.tabulation_pass is entity.geography.tabulation_pass
+            region_id = entity.region_id[:digits] or "1"
+            if is_kind and region_id in entities.region_ids:
+                position = entities.region_ids.index(region_id)
+                areas.append(Entity(level, region_id, entities.names[position]))
+    return areas
+
+
+def _wider_groups(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
+    """Regional groups of the same kind that hold all of the group's codes."""
+    codes = universe.lists.codes_of_iteration
+    own = codes.get(group.code, frozenset())
+    return [
+        one
+        for one in universe.lists.iterations
+        if one.level is IterationLevel.REGIONAL
+        and group.level is IterationLevel.DETAILED
+        and one.kind is group.kind
+        and own
+        and own <= codes.get(one.code, frozenset())
+    ]
+
+
+def _hint(universe: Universe, geography: GeographyLevel, group: CharacteristicIteration) -> str | None:
+    """Groups that are tabulated there and share codes with one that is not."""
+    codes = universe.lists.codes_of_iteration
+    own = codes.get(group.code, frozenset())
+    there = [
+        one.name
+        for one in universe.lists.iterations
+        if one.level >= group.level
+        and one.level is not IterationLevel.MAJOR
+        and one.kind is group.kind
+        and own & codes.get(one.code, frozenset())
+        and universe.level_of(geography, one.level).why_not_tabulated(one) is None
+    ]
+    return f"Its people are counted there in: {shortened(there, 4)}." if there else None

@@ -1,0 +1,83 @@
+"""Rows of a release's numbers, read from few row groups, and the linear form of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import CharacteristicIteration
+from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.estimates.linear_form import LinearForm, Measured
+from safetab.estimates.reading.number_reader import NumberReader, Row
+from safetab.products.safetab_p.published_lines import TOTAL_TABLE_ID, Line, lines_of
+from safetab.products.safetab_p.tables import Stage, Table
+from safetab.release.release_folder import ReleaseFolder
+
+_TABLES = {table.label: table for table in Table}
+_GEOGRAPHIES = {level.label: level for level in GeographyLevel}
+
+
+class NumberRows:
+    """The rows of a release, as they are asked for."""
+
+    def __init__(self, folder: ReleaseFolder) -> None:
+        self._folder = folder
+        self.release = str(folder.path.resolve())
+        self._files: dict[PopulationGroupLevel, NumberReader | None] = {}
+
+    def of_group(self, geography: GeographyLevel, region_id: str, iteration: CharacteristicIteration) -> list[Row]:
+        """All lines of one group; none if it is absent."""
+        file = self._file(PopulationGroupLevel(geography, iteration.level))
+        return [] if file is None else file.rows({"iteration_code": [iteration.code]}, [region_id])
+
+    def totals(
+        self, level: PopulationGroupLevel, region_ids: Sequence[str] | None, codes: Sequence[str] | None
+    ) -> list[Row]:
+        """The totals of some entities and iterations, by rising region and iteration."""
+        file = self._file(level)
+        conditions: dict[str, Sequence[str]] = {"table_id": [TOTAL_TABLE_ID]}
+        if codes is not None:
+            conditions["iteration_code"] = codes
+        return [] if file is None else file.rows(conditions, region_ids)
+
+    def _file(self, level: PopulationGroupLevel) -> NumberReader | None:
+        if level not in self._files:
+            number = self._folder.universe.number_of_level.get(level)
+            path = None if number is None else self._folder.numbers_of(self._folder.universe.levels[number])
+            self._files[level] = None if path is None else NumberReader(path)
+        return self._files[level]
+
+    def measured(self, row: Row, geography: GeographyLevel, iteration: CharacteristicIteration) -> Measured:
+        """Whose noise the number of a row has: its donor's, if it is a copy."""
+        donor = row["donor_geography_level"]
+        origin = geography if donor is None else _GEOGRAPHIES[donor]
+        region = row["region_id"] if donor is None else row["donor_region_id"]
+        stage = Stage.TOTAL_ONLY if iteration.is_total_only else Stage.STAGE_2
+        noise = self._folder.universe.level_of(origin, iteration.level).noise[stage]
+        return Measured(self.release, origin, region, iteration.code, stage, noise)
+
+    def stage_1(self, measured: Measured, iteration: CharacteristicIteration) -> LinearForm:
+        """The form of the total by which the table of a group was chosen."""
+        noise = self._folder.universe.level_of(measured.geography, iteration.level).noise[Stage.STAGE_1]
+        return LinearForm({measured._replace(stage=Stage.STAGE_1, noise=noise): (1,)})
+
+
+def form_of(row: Row, measured: Measured) -> LinearForm:
+    return LinearForm({measured: _weights(row["table"], row["table_id"], row["line"])})
+
+
+def table_of(row: Row) -> Table:
+    return _TABLES[row["table"]]
+
+
+@cache
+def line_of(table: str, table_id: str, number: int) -> Line:
+    return next(line for line in lines_of(_TABLES[table]) if (line.table_id, line.number) == (table_id, number))
+
+
+@cache
+def _weights(table: str, table_id: str, number: int) -> tuple[int, ...]:
+    line = line_of(table, table_id, number)
+    inside = range(line.first_cell, line.first_cell + line.cells)
+    return tuple(int(cell in inside) for cell in range(_TABLES[table].cells))

@@ -1,0 +1,1 @@
+"""The workbook: the explorer's numbers with live formulas."""

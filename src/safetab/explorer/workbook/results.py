@@ -1,0 +1,177 @@
+"""The sheet of results: noise, margins of error, T, share and cost, live."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xlsxwriter import Workbook
+from xlsxwriter.format import Format
+
+from safetab.census.geography_levels import TabulationPass
+from safetab.explorer.workbook.inputs import Inputs, LevelInputs
+from safetab.explorer.workbook.live import Live, both, greater, logarithm, of, root, rounded_up, total_of, when
+from safetab.explorer.workbook.noise import LiveNoise, least_rho
+from safetab.explorer.workbook.sheets import Sheet, Styles
+from safetab.planning.losses import reference_words
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES
+from safetab.tuning.questions import PAPER_CONSTANT
+
+RESULTS = "Results"
+LEAST_SIGMA = 0.7
+LOSS_DECIMALS = 6
+FIRST_LEVEL = 10
+CONFIDENCES = (0.90, 0.95, 0.99)
+_AGES = tuple(table.cells_of_a_sex for table in SEX_BY_AGE_TABLES)
+HEADS = (
+    "level",
+    "share of its pass",
+    "sigma or scale, stage 1",
+    "sigma or scale, stage 2",
+    "sigma or scale, total-only",
+    "T",
+    *(f"cell, lone total: ± at {confidence:.0%}".replace("%", " %") for confidence in CONFIDENCES),
+    *(f"sex of {ages} ages: ± at 95 %" for ages in _AGES),
+    *(f"total of {ages} ages: ± at 95 %" for ages in _AGES),
+    "total-only: ± at 95 %",
+    "stage 1 total: ± at 95 %",
+    "empty groups published",
+    "wanted margin: ± at 95 %",
+    "rho by the paper's formula",
+    "least rho, by rounded normal",
+    "saved",
+    "do the formulas hold?",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelResults:
+    """The cells of one level that the curves read; a word where there is no number."""
+
+    inputs: LevelInputs
+    stage_1: Live
+    stage_2: Live
+    suppression_threshold: Live
+
+
+def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> tuple[LevelResults, ...]:
+    sheet = Sheet(workbook, RESULTS, (22, 12, 12, 13, 13, 8, *[9] * 11, 12, 10, 12, 12, 9, 24))
+    sheet.put(0, 0, "Results", styles.title)
+    sheet.put(1, 0, "Margins of error (±) are in persons, each with its confidence.", styles.text)
+    _write_losses(sheet, inputs, styles)
+    sheet.put_heads(FIRST_LEVEL - 1, HEADS, styles)
+    rows = tuple(
+        _LevelRow(sheet, FIRST_LEVEL + number, inputs, level, styles).write()
+        for number, level in enumerate(inputs.levels)
+    )
+    sheet.worksheet.conditional_format(
+        *(FIRST_LEVEL, len(HEADS) - 1, FIRST_LEVEL + len(rows) - 1, len(HEADS) - 1),
+        {"type": "text", "criteria": "begins with", "value": "no", "format": styles.alarm},
+    )
+    sheet.worksheet.freeze_panes(FIRST_LEVEL, 1)
+    return rows
+
+
+def _write_losses(sheet: Sheet, inputs: Inputs, styles: Styles) -> None:
+    heads = ("people", "unbounded", "bounded", "epsilon, unbounded (upper bound)", "epsilon, bounded (upper bound)")
+    sheet.put_heads(3, heads, styles)
+    totals: list[Live] = []
+    for one in TabulationPass:
+        budgets = [level.budget for level in inputs.levels if level.tabulation_pass is one]
+        if budgets:
+            totals.append(
+                _write_loss(sheet, 4 + len(totals), f"{one.value.upper()} pass", total_of(budgets), inputs, styles)
+            )
+    costliest = totals[0] if len(totals) == 1 else greater(*totals)
+    _write_loss(sheet, 4 + len(totals), "anybody", costliest, inputs, styles)
+    words = "rho + 2 √(rho ln(1/delta)) under zCDP; the sheet Exact has the tighter conversion"
+    sheet.put(4, 5, f"Losses are rounded up. Epsilon: {words}.", styles.note)
+    sheet.put(5, 5, reference_words(PrivacyDefinition.ZCDP), styles.note)
+
+
+def _write_loss(sheet: Sheet, row: int, people: str, loss: Live, inputs: Inputs, styles: Styles) -> Live:
+    sheet.put(row, 0, people, styles.text)
+    unbounded = sheet.put(row, 1, rounded_up(loss, LOSS_DECIMALS), styles.budget)
+    bounded = sheet.put(row, 2, 2 * unbounded, styles.budget)
+    for column, cost in ((3, unbounded), (4, bounded)):
+        bound = cost + 2 * root(cost * -logarithm(inputs.delta))
+        sheet.put(row, column, rounded_up(when(inputs.is_zcdp, bound, cost), LOSS_DECIMALS), styles.budget)
+    return unbounded
+
+
+class _LevelRow:
+    """Writes the row of a level, from left to right."""
+
+    def __init__(self, sheet: Sheet, row: int, inputs: Inputs, level: LevelInputs, styles: Styles) -> None:
+        self._sheet, self._row, self._column = sheet, row, 0
+        self._inputs, self._level, self._styles = inputs, level, styles
+        self._has_budget = (level.budget * level.stability).is_above(0)
+
+    def write(self) -> LevelResults:
+        level, inputs, styles = self._level, self._inputs, self._styles
+        self._put(level.name, styles.text, always=True)
+        of_pass = [one.budget for one in inputs.levels if one.tabulation_pass is level.tabulation_pass]
+        self._put(level.budget / total_of(of_pass), styles.percent)
+        stage_1 = self._put(self._parameter(inputs.gamma), styles.number, is_there=level.adaptive > 0)
+        stage_2 = self._put(self._parameter(1 - inputs.gamma), styles.number, is_there=level.adaptive > 0)
+        total_only = self._put(self._parameter(of(1)), styles.number, is_there=level.total_only > 0)
+        threshold = self._write_threshold(stage_2)
+        self._write_margins(stage_1, stage_2, total_only)
+        self._write_empty_groups(stage_1, stage_2, threshold)
+        self._write_wanted(stage_2 if level.adaptive else total_only)
+        return LevelResults(level, stage_1, stage_2, threshold)
+
+    def _put(self, formula: Live, style: Format, *, is_there: bool = True, always: bool = False) -> Live:
+        """An empty cell if the level has no such number, or no budget."""
+        content: Live = formula if always else when(self._has_budget, formula, "") if is_there else of("")
+        reference = self._sheet.put(self._row, self._column, content, style)
+        self._column += 1
+        return reference
+
+    def _parameter(self, share: Live) -> Live:
+        budget = self._level.budget * share
+        sigma, scale = root(self._level.stability / (2 * budget)), self._level.stability / budget
+        return when(self._inputs.is_zcdp, sigma, scale)
+
+    def _noise(self, parameter: Live) -> LiveNoise:
+        return LiveNoise(self._inputs.is_zcdp, parameter)
+
+    def _write_threshold(self, stage_2: Live) -> Live:
+        chance = self._inputs.suppression_chance
+        is_there = self._level.level.geography.is_substate and self._level.adaptive > 0
+        threshold = when(chance.is_above(0), self._noise(stage_2).quantile(chance), "")
+        return self._put(threshold, self._styles.whole, is_there=is_there)
+
+    def _write_margins(self, stage_1: Live, stage_2: Live, total_only: Live) -> None:
+        whole, adaptive = self._styles.whole, self._level.adaptive > 0
+        for confidence in CONFIDENCES:
+            self._put(self._noise(stage_2).margin(of(confidence)), whole, is_there=adaptive)
+        for draws in (*_AGES, *(2 * ages for ages in _AGES)):
+            self._put(self._noise(stage_2).margin(of(0.95), draws), whole, is_there=adaptive)
+        self._put(self._noise(total_only).margin(of(0.95)), whole, is_there=self._level.total_only > 0)
+        self._put(self._noise(stage_1).margin(of(0.95)), whole, is_there=adaptive)
+
+    def _write_empty_groups(self, stage_1: Live, stage_2: Live, threshold: Live) -> None:
+        """Of so many groups, with nobody in any."""
+        level = self._level
+        total_only, adaptive = level.entities * level.total_only, level.entities * level.adaptive
+        if not adaptive:
+            self._put(of(total_only), self._styles.average)
+            return
+        with_table = self._noise(stage_1).at_least(level.thresholds[0])
+        published = with_table + (1 - with_table) * self._noise(stage_2).at_least(threshold + 1)
+        published = when(threshold.is_word(""), 1, published)
+        self._put(adaptive * published + total_only, self._styles.average)
+
+    def _write_wanted(self, main: Live) -> None:
+        level, inputs, styles = self._level, self._inputs, self._styles
+        share = 1 - inputs.gamma if level.adaptive else of(1)
+        wanted = self._put(level.wanted_margin, styles.whole, always=True)
+        paper = float(PAPER_CONSTANT) * level.stability / wanted.to_the(2) / share
+        can_be = both(wanted.is_above(0), inputs.is_zcdp)
+        by_paper = self._put(when(can_be, rounded_up(paper, LOSS_DECIMALS), ""), styles.budget, always=True)
+        least = least_rho(wanted, of(0.95), level.stability, share)
+        by_normal = self._put(when(can_be, rounded_up(least, LOSS_DECIMALS), ""), styles.budget, always=True)
+        self._put(when(can_be, 1 - by_normal / by_paper, ""), styles.percent, always=True)
+        too_narrow = both(inputs.is_zcdp, of(LEAST_SIGMA).is_above(main))
+        self._put(when(too_narrow, f"no: sigma is below {LEAST_SIGMA}", "yes"), styles.note)

@@ -1,0 +1,84 @@
+"""How cells are written and look; every text goes in as a text, whatever it begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan
+
+from xlsxwriter import Workbook
+from xlsxwriter.format import Format
+from xlsxwriter.worksheet import Worksheet
+
+from safetab.explorer.workbook.live import Live, Value, cell
+
+_INK, _INPUT, _QUIET = "#1d2733", "#fff3c4", "#e8eef5"
+
+
+class Styles:
+    """The few looks that cells have; `input` is what may be changed."""
+
+    def __init__(self, workbook: Workbook) -> None:
+        base = {"font_name": "Calibri", "font_size": 11, "font_color": _INK, "valign": "vcenter"}
+
+        def style(**more: object) -> Format:
+            return workbook.add_format(base | more)
+
+        filled = {"bg_color": _INPUT, "border": 1, "border_color": "#b58900"}
+        self.text = style()
+        self.note = style(indent=1)
+        self.wrapped = style(text_wrap=True, valign="top")
+        self.title = style(bold=True, font_size=16)
+        self.section = style(bold=True, font_size=12)
+        head = {"bold": True, "bg_color": _QUIET, "text_wrap": True, "valign": "bottom", "border": 1}
+        self.head = style(**head, border_color="#c3cedb")
+        self.number_head = style(**head, border_color="#c3cedb", align="right")
+        self.input = style(**filled)
+        self.input_whole = style(**filled, num_format="#,##0")
+        self.whole = style(num_format="#,##0")
+        self.number = style(num_format="0.0000")
+        self.loss = style(align="right")  # a text: a number format would round it to the nearest
+        self.budget = style(num_format="0.000000")
+        self.percent = style(num_format="0.00%")
+        self.average = style(num_format="#,##0.00")
+        self.alarm = workbook.add_format({"font_color": "#9c1c1c", "bold": True})
+
+
+class Sheet:
+    """One sheet, written cell by cell; `put` gives back a reference that formulas elsewhere can use."""
+
+    def __init__(self, workbook: Workbook, name: str, widths: Sequence[float]) -> None:
+        self.name = name
+        self.worksheet: Worksheet = workbook.add_worksheet(name)
+        for column, width in enumerate(widths):
+            self.worksheet.set_column(column, column, width)
+        self.worksheet.hide_gridlines(2)
+        self.worksheet.set_landscape()
+        self.worksheet.set_paper(9)
+        self.worksheet.fit_to_pages(1, 0)
+
+    def put(self, row: int, column: int, content: Live | float | str, style: Format) -> Live:
+        """A formula, a number, or a text."""
+        value: Value
+        if isinstance(content, Live):
+            value = content.value
+            if not isinstance(value, str) and isnan(value):
+                raise ArithmeticError(f"{self.name} {row}, {column}: the formula {content.text} has no value")
+            self.worksheet.write_formula(row, column, "=" + content.text, style, value)
+        elif isinstance(content, str):
+            value = content
+            self.worksheet.write_string(row, column, content, style)
+        else:
+            value = content
+            self.worksheet.write_number(row, column, content, style)
+        return cell(self.name, row, column, value)
+
+    def put_texts(self, row: int, contents: Sequence[str], style: Format) -> None:
+        for column, content in enumerate(contents):
+            self.put(row, column, content, style)
+
+    def put_heads(self, row: int, contents: Sequence[str], styles: Styles, column: int = 0) -> None:
+        """Of a table that begins in this column; numbers stand on the right, and so do their heads."""
+        for offset, content in enumerate(contents):
+            is_text = offset == column == 0
+            self.put(row, column + offset, content, styles.head if is_text else styles.number_head)
+        self.worksheet.set_row(row, 66)

@@ -1,0 +1,45 @@
+"""The workbook: the explorer's numbers for those who want a spreadsheet, with live formulas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xlsxwriter import Workbook
+from xlsxwriter.exceptions import FileCreateError
+
+from safetab.explorer.workbook.accuracy import write_accuracy
+from safetab.explorer.workbook.curves import first_choice, write_curves
+from safetab.explorer.workbook.exact import can_be_drawn, write_exact
+from safetab.explorer.workbook.inputs import write_inputs
+from safetab.explorer.workbook.results import write_results
+from safetab.explorer.workbook.sheets import Styles
+from safetab.foundation.new_file import write_new_file
+from safetab.products.safetab_p.tables import Stage
+from safetab.tuning.tuning import Tuning
+
+_OPTIONS = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False, "in_memory": True}
+
+
+def write_workbook(tuning: Tuning, path: Path, *, overwrite: bool | None = None) -> None:
+    """An xlsx file, whole or not at all. Raises InvalidInput if that can't be done.
+
+    `overwrite` is what the user said; None if the command doesn't ask.
+    """
+    write_new_file(path, lambda beside: _write(tuning, beside), overwrite=overwrite)
+
+
+def _write(tuning: Tuning, path: Path) -> None:
+    workbook = Workbook(str(path), _OPTIONS)
+    styles = Styles(workbook)
+    inputs = write_inputs(workbook, tuning, styles)
+    results = write_results(workbook, inputs, styles)
+    write_curves(workbook, inputs, results, styles)
+    curve_of = tuning.levels.get(results[first_choice(results)].inputs.level)
+    if curve_of is not None and (Stage.STAGE_2 not in curve_of.stages or not can_be_drawn(curve_of)):
+        curve_of = None
+    write_exact(workbook, tuning, curve_of, styles)
+    write_accuracy(workbook, styles)
+    try:
+        workbook.close()
+    except FileCreateError as error:
+        raise error.args[0] from None  # the system's own error, which the caller knows how to tell

@@ -1,0 +1,1 @@
+"""Below everything: findings, failures, progress, files and locks. Knows nothing of a census."""

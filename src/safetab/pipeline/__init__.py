@@ -1,0 +1,1 @@
+"""A run from files to files, and what surrounds it: options, guards, disk, accounts."""

@@ -1,0 +1,47 @@
+"""Which engine counts, and in which folder: the choice that RunOptions make."""
+
+from __future__ import annotations
+
+import ctypes
+import resource
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+
+from safetab.engines.backend import CountingPlace
+from safetab.engines.contract import EngineSettings
+from safetab.engines.engine_kind import EngineKind
+from safetab.engines.local.duckdb_backend import DuckDbPlace
+from safetab.foundation.locked_folder import locked_folder
+from safetab.pipeline.options import RunOptions
+
+_TEMPORARY_PREFIX = "safetab-persons-"
+_PR_SET_DUMPABLE = 4  # from <sys/prctl.h>
+
+
+@contextmanager
+def counting_place(options: RunOptions, log: Callable[[str], None] = lambda _: None) -> Iterator[CountingPlace]:
+    """A place whose temporary folder is gone afterwards; it starts nothing before it is asked something."""
+    forbid_memory_dumps()
+    with locked_folder(options.temporary_folder, _TEMPORARY_PREFIX) as folder:
+        settings = EngineSettings(folder, options.memory, options.threads)
+        with closing(_place(options, settings, log)) as place:
+            yield place
+
+
+def forbid_memory_dumps() -> None:
+    """From now on this process leaves no core dump, and on Linux no other process of its user may look into it.
+
+    Its memory holds persons, and the key of a run. A system that knows neither of the two stays as it was.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def _place(options: RunOptions, settings: EngineSettings, log: Callable[[str], None]) -> CountingPlace:
+    if options.engine is EngineKind.DUCKDB:
+        return DuckDbPlace(settings, log)
+    from safetab.engines.spark.spark_backend import SparkPlace  # noqa: PLC0415 - who doesn't use Spark needn't have it
+
+    return SparkPlace(options.spark, settings, log)

@@ -1,0 +1,170 @@
+"""How to run: what the command line and Python can choose, and what of it is refused."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from safetab.config.config_file import CONFIG_FILE
+from safetab.engines.engine_kind import EngineKind
+from safetab.engines.spark.options import SparkOptions, check_spark_options
+from safetab.foundation.findings import Finding, FindingsOf
+from safetab.mechanisms.addressed_bits import KEY_BYTES
+from safetab.pipeline.spend_log.accounts import amount_of
+from safetab.pipeline.spend_log.limit_changes import AMOUNT_RULE
+from safetab.pipeline.spend_log.log_file import refused_file
+from safetab.pipeline.spend_log.log_lines import DATASET_NAME, DATASET_RULE
+from safetab.pipeline.spend_log.run_spending import SpendRequest
+from safetab.planning.protection import no_protection
+from safetab.planning.run_plan import RunPlan
+from safetab.privacy.output_status import SYNTHETIC_MARKER, OutputStatus, output_status
+from safetab.readers.person_files import is_synthetic
+from safetab.release.release_options import ReleaseOptions
+from safetab.tabulation.tabulate_level import PLACES_AT_ONCE
+
+_MEMORY = re.compile(r"([0-9]{1,6})(\.[0-9]{1,6})? ?[KMGT]i?B")
+_MOST_THREADS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """None of it changes a released number but `test_key`, which is for synthetic people alone."""
+
+    engine: EngineKind = EngineKind.DUCKDB
+    memory: str = "4GB"
+    threads: int = 2
+    temporary_parent: Path | None = None
+    overwrite: bool = False
+    confidential_log: Path | None = None
+    test_key: bytes | None = None
+    places_at_once: int = PLACES_AT_ONCE
+    dataset: str | None = None
+    spend_log: Path | None = None
+    spend_limit: str | None = None
+    same_people_as: tuple[str, ...] = ()
+    release: ReleaseOptions = field(default_factory=ReleaseOptions)
+    empty_blocks: Path | None = None
+    spark: SparkOptions = field(default_factory=SparkOptions)
+
+    @property
+    def temporary_folder(self) -> Path:
+        return self.temporary_parent or Path(tempfile.gettempdir())
+
+    def log_of(self, out: Path) -> Path:
+        return self.confidential_log or out.parent / f"{out.name}.confidential.log"
+
+    @property
+    def spend_request(self) -> SpendRequest | None:
+        """Once `refused_spending` found nothing."""
+        if self.dataset is None or self.spend_log is None:
+            return None
+        limit = None if self.spend_limit is None else amount_of(self.spend_limit)
+        return SpendRequest(self.dataset, whole_path(self.spend_log), limit, self.same_people_as)
+
+
+def key_of(hexadecimal: str | None) -> bytes | None:
+    """A key from its digits; what is no such text becomes a key of no length, which is refused with everything else."""
+    if hexadecimal is None:
+        return None
+    try:
+        return bytes.fromhex(hexadecimal)
+    except ValueError:
+        return b""
+
+
+def whole_path(path: Path) -> Path:
+    """Absolute and without `.` and `..`, so that a name and a parent are what they seem."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow links
+
+
+def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
+    findings = FindingsOf("the command")
+    if options.test_key is not None:
+        if len(options.test_key) != KEY_BYTES:
+            findings.error("--test-key", f"must be {2 * KEY_BYTES} hexadecimal digits.")
+        if not is_synthetic(data):
+            findings.error(
+                "--test-key",
+                f"refused: {data} has no file {SYNTHETIC_MARKER}. Two runs with one key on the data of real people"
+                " would give them away, so a key can be chosen only for people who do not exist.",
+            )
+    if options.empty_blocks is not None and options.release.coterminous is None:
+        findings.error("--empty-blocks", "says which blocks the coterminous step ignores. Give --coterminous too.")
+    if not _is_directory(options.temporary_folder):
+        findings.error("--temp", f"{options.temporary_folder} is not a directory.")
+    if options.engine is EngineKind.SPARK:
+        check_spark_options(options.spark, findings, has_test_key=options.test_key is not None)
+    elif options.spark != SparkOptions():
+        findings.error(
+            "--engine", 'must be "spark" for --spark-master, --spark-conf, --persons and --geography to mean something.'
+        )
+    if not _MEMORY.fullmatch(options.memory):
+        findings.error("--memory", "must be a number and a unit, e.g. 8GB or 500MB.")
+    if not 1 <= options.threads <= _MOST_THREADS:
+        findings.error("--threads", f"must be from 1 to {_MOST_THREADS}.")
+    return findings.findings
+
+
+def has_synthetic_people(data: Path, options: RunOptions) -> bool:
+    """Whether the people of a run do not exist: the marker says so of those who lie beside it, in DATA."""
+    return is_synthetic(data) and options.spark.persons is None
+
+
+def refused_plan(plan: RunPlan, data: Path, options: RunOptions) -> tuple[Finding, ...]:
+    """Real people are never tabulated without protection. Proof: docs/privacy.md#no-protection."""
+    findings = FindingsOf(CONFIG_FILE)
+    words = no_protection(plan.unprotected_levels)
+    if words is not None and not has_synthetic_people(data, options):
+        findings.error("privacy budgets", words)
+    return findings.findings
+
+
+def status_of_run(plan: RunPlan, data: Path, options: RunOptions) -> OutputStatus:
+    return output_status(
+        is_synthetic=has_synthetic_people(data, options),
+        has_test_key=options.test_key is not None,
+        is_unprotected=bool(plan.unprotected_levels),
+    )
+
+
+def refused_log(log: Path, kept_apart: tuple[Path, ...], called: str = "the confidential log") -> tuple[Finding, ...]:
+    """A log of the curator's may lie neither in what is released nor among what is read."""
+    findings = FindingsOf(str(log))
+    try:
+        if any(log.resolve().is_relative_to(folder.resolve()) for folder in kept_apart):
+            findings.error("", f"{called} can't lie inside PARAMETERS, DATA or OUT.")
+    except OSError as error:
+        findings.error("", f"{called} can't be written there: {error.strerror or 'unknown error'}.")
+    return findings.findings
+
+
+def refused_spending(options: RunOptions, kept_apart: tuple[Path, ...], confidential_log: Path) -> tuple[Finding, ...]:
+    findings = FindingsOf("the command")
+    if options.spend_log is not None and options.dataset is None:
+        findings.error("--spend-log", "needs --dataset, the name of the people whose privacy is spent.")
+    if options.dataset is not None and options.spend_log is None:
+        findings.error("--dataset", "needs --spend-log, the file that keeps the accounts.")
+    if options.spend_limit is not None and (options.spend_log is None or options.dataset is None):
+        findings.error("--spend-limit", "needs --spend-log and --dataset: a limit is kept over all runs on a data set.")
+    if options.same_people_as and options.spend_log is None:
+        findings.error("--same-people-as", "needs --spend-log and --dataset: it adds up the accounts of two names.")
+    if options.dataset is not None and not DATASET_NAME.fullmatch(options.dataset):
+        findings.error("--dataset", DATASET_RULE)
+    if options.spend_limit is not None and amount_of(options.spend_limit) is None:
+        findings.error("--spend-limit", f"{AMOUNT_RULE} It is rho or epsilon as in config.json.")
+    if options.spend_log is None:
+        return findings.findings
+    log = whole_path(options.spend_log)
+    if log == whole_path(confidential_log):
+        findings.error("--spend-log", "must be another file than the confidential log.")
+    return findings.findings + (refused_log(log, kept_apart, "the spend log") or refused_file(log))
+
+
+def _is_directory(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False

@@ -1,0 +1,249 @@
+"""Re-release: a new output from the measurements of an old one, which stays as it is. Nothing is drawn."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from safetab.census.geography import Geography, region_id
+from safetab.census.geography_levels import EntityKind, TabulationPass
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity, shortened
+from safetab.foundation.version import VERSION
+from safetab.outputs.manifest import (
+    LOG_FILE,
+    MANIFEST_FILE,
+    NOT_FOR_RELEASE_FILE,
+    hashes_of,
+    outputs_as_json,
+    sha256_of,
+    write_manifest_json,
+)
+from safetab.outputs.output_folder import output_findings, whole_output
+from safetab.privacy.output_status import OutputStatus
+from safetab.readers.geography import read_blocks_at, read_geography_at
+from safetab.readers.table_files import table_paths_at
+from safetab.release.allowed_files import measured_files
+from safetab.release.checks.output_checks import check_output
+from safetab.release.coterminous.coterminous_sets import without_blocks
+from safetab.release.documents import PRIVACY_FILE, ReleaseFacts, steps_as_json
+from safetab.release.numbers.number_files import RELEASE_FOLDER
+from safetab.release.release_folder import open_release_folder
+from safetab.release.release_options import ReleaseOptions
+from safetab.release.release_universe import Universe
+from safetab.release.write_release import write_release
+from safetab.reports.report import write_report
+
+GeographyOfPass = Mapping[TabulationPass, Geography]
+
+
+@dataclass(frozen=True, slots=True)
+class RereleaseRequest:
+    """All steps of the new release, whatever those of the old one were.
+
+    The coterminous step needs the geography of the run; `empty_blocks` lists blocks that hold nobody.
+    """
+
+    options: ReleaseOptions
+    geography: Path | None = None
+    empty_blocks: Path | None = None
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        return tuple(path for path in (self.geography, self.empty_blocks) if path is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class RereleaseSummary:
+    """What the new output is, and how many rows each file has."""
+
+    status: OutputStatus
+    rows: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What the manifest of an output says of its measurements; no step after them changes it."""
+
+    manifest: Mapping[str, Any]
+    status: OutputStatus
+    origin: str
+    loss: str
+    rows: Mapping[str, int]  # of t1, t2 and the measurements
+    documents: tuple[str, ...]
+
+
+def populated_geography(geography_of_pass: GeographyOfPass, empty_blocks: Path | None) -> Checked[GeographyOfPass]:
+    """The geography without the blocks that a public list says hold nobody.
+
+    Blocks of states outside the passes have no effect; one that its pass doesn't have is an error.
+    """
+    if empty_blocks is None:
+        return Checked(geography_of_pass, ())
+    listed = read_blocks_at(empty_blocks)
+    if listed.value is None:
+        return Checked(None, listed.findings)
+    findings, populated = FindingsOf(empty_blocks.name), {}
+    for tabulation_pass, geography in geography_of_pass.items():
+        states = geography.entities(EntityKind.STATE)
+        of_pass = listed.value[np.isin(listed.value // 10**13, states)]
+        unknown = of_pass[~np.isin(of_pass, geography.block)]
+        if len(unknown):
+            blocks = shortened(f"{block:015d}" for block in unknown.tolist())
+            findings.error("TABBLK", f"not in the geography: block {blocks}. List blocks of the geography alone.")
+        populated[tabulation_pass] = without_blocks(geography, of_pass)
+        if not len(populated[tabulation_pass].block):
+            name = tabulation_pass.value.upper()
+            findings.error("TABBLK", f"it lists every block of the {name} pass. List those that hold nobody.")
+    return Checked(None if findings.has_errors else populated, listed.findings + findings.findings)
+
+
+def rerelease_files(out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool = False) -> RereleaseSummary:
+    """Writes NEW: the measurements, t1 and t2 of OUT, and a release of the measurements with the steps asked for.
+
+    Raises InvalidInput if what was given is at fault; RunFailed if the new output breaks a rule.
+    """
+    with _os_errors_as_run_failed():
+        refused = output_findings(new, (out, *request.paths), overwrite=overwrite) + _refused(out, new, request)
+        if refused:
+            raise InvalidInput(refused)
+        return _rereleased(out, new, request, overwrite=overwrite)
+
+
+def coterminous_files(out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool = False) -> RereleaseSummary:
+    """The re-release with the coterminous step asked for, and the confidence and the rules that OUT has."""
+    with _os_errors_as_run_failed():
+        kept = open_release_folder(out).facts.options
+    options = replace(kept, coterminous=request.options.coterminous)
+    return rerelease_files(out, new, replace(request, options=options), overwrite=overwrite)
+
+
+def _refused(out: Path, new: Path, request: RereleaseRequest) -> tuple[Finding, ...]:
+    findings = FindingsOf("the command")
+    if new.resolve().is_relative_to(out.resolve()) and new.resolve() != out.resolve():
+        findings.error("NEW", "lies inside OUT, which stays as it is. Give a NEW elsewhere.")
+    if request.options.coterminous is not None and request.geography is None:
+        findings.error("--coterminous", "compares blocks. Give --geography too: the GRF-C file of the run.")
+    if request.options.coterminous is None:
+        for option, path in (("--geography", request.geography), ("--empty-blocks", request.empty_blocks)):
+            if path is not None:
+                findings.error(option, "is about the coterminous step. Give --coterminous too.")
+    return findings.findings
+
+
+def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool) -> RereleaseSummary:
+    folder = open_release_folder(out)
+    measured = _measured(out, folder.universe)
+    populated = (
+        {} if request.geography is None else _populated(folder.universe, request.geography, request.empty_blocks)
+    )
+    today = datetime.datetime.now(datetime.UTC).date()
+    facts = replace(folder.facts, version=VERSION, date=today, options=request.options)
+    with whole_output(new, today, overwrite=overwrite) as output:
+        _copy_what_stays(out, output, measured)
+        rows = {**measured.rows, **write_release(output, folder.universe, facts, populated)}
+        write_report(output)
+        _write_log(output, facts, measured, rows)
+        manifest = {**measured.manifest, "status": measured.status.value, "release": steps_as_json(request.options)}
+        manifest |= {"rerelease": _rerelease_as_json(facts, request)} | outputs_as_json(output, rows)
+        write_manifest_json(output, manifest)
+        check_output(output, folder.universe, request.options)
+    return RereleaseSummary(measured.status, rows)
+
+
+@contextmanager
+def _os_errors_as_run_failed() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
+
+
+def _measured(out: Path, universe: Universe) -> _Measured:
+    """What OUT says of itself, once its files are what it says. Raises InvalidInput if they are not."""
+    needed = (*measured_files(universe), f"{RELEASE_FOLDER}/{PRIVACY_FILE}")
+    try:
+        manifest: dict[str, Any] = json.loads((out / MANIFEST_FILE).read_text(encoding="utf-8"))
+        files = manifest["outputs"] | manifest["documents"]
+        missing = [name for name in dict.fromkeys((*files, *needed)) if name not in files or not (out / name).is_file()]
+        changed = [] if missing else [name for name, one in files.items() if sha256_of(out / name) != one["sha256"]]
+        measured = None if missing or changed else _facts_of(manifest, universe)
+    except (ValueError, KeyError, TypeError, FileNotFoundError, NotADirectoryError):
+        raise _no_output(
+            out,
+            f"has no {MANIFEST_FILE} that can be read. Give the whole output of a run: the measurements are needed.",
+        ) from None
+    if missing:
+        raise _no_output(
+            out, f"its manifest names files that are not there: {shortened(missing)}. Give the whole output of a run."
+        )
+    if measured is None:
+        raise _no_output(out, f"files are not what its manifest says: {shortened(changed)}. Get the output again.")
+    return measured
+
+
+def _no_output(out: Path, message: str) -> InvalidInput:
+    return InvalidInput([Finding(Severity.ERROR, str(out), "", message)])
+
+
+def _facts_of(manifest: Mapping[str, Any], universe: Universe) -> _Measured:
+    """An older output has no status, only whether it is for release: what was not had a test key."""
+    before = OutputStatus.FOR_RELEASE if manifest["for_release"] else OutputStatus.TEST_KEY
+    loss, symbol = manifest["loss"]["whole_run"], universe.definition.budget_symbol
+    return _Measured(
+        manifest=manifest,
+        status=OutputStatus(manifest.get("status", before.value)),
+        origin=f"{manifest['date']} (safetab {manifest['version']})",
+        loss=f"{symbol} {loss[f'unbounded_{symbol}']}, bounded {loss[f'bounded_{symbol}']}",
+        rows={name: int(manifest["outputs"][name]["rows"]) for name in measured_files(universe)},
+        documents=(f"{RELEASE_FOLDER}/{PRIVACY_FILE}", *({NOT_FOR_RELEASE_FILE} & set(manifest["documents"]))),
+    )
+
+
+def _populated(universe: Universe, path: Path, empty_blocks: Path | None) -> GeographyOfPass:
+    geography = read_geography_at(path).require()
+    of_pass = {tabulation_pass: geography.of_states(states) for tabulation_pass, states in universe.states.items()}
+    findings = FindingsOf(path.name)
+    for level, entities in universe.entities.items():
+        listed = of_pass[level.tabulation_pass].entities(level.entity_kind)
+        different = np.setxor1d(listed, entities.ids)
+        if len(different):
+            ids = shortened(region_id(entity, level.entity_kind) for entity in different.tolist())
+            findings.error(level.label, f"not the entities of the run: {ids}. Give the geography that the run used.")
+    populated = populated_geography(of_pass, empty_blocks)
+    found = findings.findings + populated.findings
+    if populated.value is None or findings.has_errors:
+        raise InvalidInput(found)
+    return populated.value
+
+
+def _copy_what_stays(out: Path, output: Path, measured: _Measured) -> None:
+    for name in (*measured.rows, *measured.documents):
+        (output / name).parent.mkdir(exist_ok=True)
+        shutil.copyfile(out / name, output / name)
+
+
+def _write_log(output: Path, facts: ReleaseFacts, measured: _Measured, rows: Mapping[str, int]) -> None:
+    lines = [
+        f"{facts.date.isoformat()} safetab {facts.version}",
+        f"released again from the measurements of {measured.origin}: nothing was drawn, nothing was spent",
+        measured.status.sentence,
+        *(f"wrote {name}: {count} rows" for name, count in sorted(rows.items())),
+        measured.loss,
+    ]
+    (output / LOG_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _rerelease_as_json(facts: ReleaseFacts, request: RereleaseRequest) -> dict[str, object]:
+    """When, by what, and which public files were read: the rest of the manifest is about the measurements."""
+    given = {"geography": request.geography, "empty_blocks": request.empty_blocks}
+    read = {name: hashes_of(table_paths_at(path)) for name, path in given.items() if path is not None}
+    return {"version": facts.version, "date": facts.date.isoformat(), "public_files": read}

@@ -1,0 +1,1 @@
+"""A curator's accounts: what all runs on a data set spent."""

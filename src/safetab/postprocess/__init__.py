@@ -1,1 +1,0 @@
-"""What is made of measurements: the tables that people know. Knows no engine and no person."""

@@ -1,0 +1,1 @@
+"""Checks of an output before it appears."""

@@ -1,0 +1,231 @@
+"""Checks of the tidy release's numbers, a row group at a time: domains, whole tables, sums, and agreement with t1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from safetab.products.safetab_p.published_lines import TABLE_TITLES, TOTAL_TABLE_ID, lines_of
+from safetab.release.checks.after_steps_checks import AfterStepsChecks
+from safetab.release.checks.breaches import Breaches
+from safetab.release.checks.table_checks import PublishedTotals
+from safetab.release.numbers.number_columns import COLUMNS, COPIED, PUBLISHED, SCHEMA, WITHHELD
+from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
+from safetab.release.release_options import ReleaseOptions
+from safetab.release.release_rules import ReleaseRule
+from safetab.release.release_universe import LevelFacts, Universe
+from safetab.tabulation.measurements import TABLES
+
+_ROWS_AT_ONCE = 1 << 18
+_LINES = {table.label: lines_of(table) for table in TABLES}
+_TABLE_IDS: Mapping[str | None, int] = {table_id: number for number, table_id in enumerate(TABLE_TITLES)}
+_NEGATIVE_RULES = {ReleaseRule.CLAMP_NEGATIVES, ReleaseRule.WITHHOLD_NEGATIVES}
+
+
+class NumberChecks:
+    """Checks the files of a release level by level."""
+
+    def __init__(
+        self,
+        release: Path,
+        universe: Universe,
+        options: ReleaseOptions,
+        breaches: Breaches,
+        after_steps: AfterStepsChecks | None,
+    ) -> None:
+        self._release = release
+        self._after_steps = after_steps
+        self._universe = universe
+        self._options = options
+        self._breaches = breaches
+        self._no_negatives = not universe.allow_negative_counts or bool(_NEGATIVE_RULES & set(options.rules))
+
+    def check_level(self, facts: LevelFacts, published: PublishedTotals) -> None:
+        name = numbers_file(facts.level)
+        path, shown = self._release / name, f"{RELEASE_FOLDER}/{name}"
+        if not path.is_file():
+            if len(published[0]):
+                self._breaches.add(shown, "is not there, and t1 has groups of its level")
+            return
+        if not pa.parquet.read_schema(path).equals(SCHEMA):
+            self._breaches.add(shown, "the columns or their types are not what they must be")
+            return
+        texts = [column.name for column in COLUMNS if column.type == pa.string()]
+        with pa.parquet.ParquetFile(path, read_dictionary=texts) as file:
+            self._check_rows(file, _NumberRows(facts, self._universe, shown, published))
+
+    def _check_rows(self, file: pa.parquet.ParquetFile, level: _NumberRows) -> None:
+        before, last, own_groups = 0, -1, 0
+        rest: pa.Table | None = None
+        for batch in file.iter_batches(_ROWS_AT_ONCE):
+            table = pa.Table.from_batches([batch])
+            if rest is not None:
+                table = pa.concat_tables([rest, table]).unify_dictionaries()
+            first_lines = np.flatnonzero(_are(table["table_id"], TOTAL_TABLE_ID))
+            if not len(first_lines):
+                self._breaches.add(level.name, "a group has no row of T01001")
+                return
+            whole, rest = table.slice(0, int(first_lines[-1])), table.slice(int(first_lines[-1]))
+            own_groups, last = self._check_groups(whole, level, before, last, own_groups)
+            before += len(whole)
+        if rest is not None:
+            own_groups, _ = self._check_groups(rest, level, before, last, own_groups)
+        if self._options.coterminous is None and own_groups != len(level.published[0]):
+            self._breaches.add(level.name, "lacks groups that t1 has")
+
+    def _check_groups(
+        self, table: pa.Table, level: _NumberRows, before: int, last: int, own_groups: int
+    ) -> tuple[int, int]:
+        """Checks rows of whole groups; tells how many groups are the level's own so far, and the last place."""
+        if not len(table):
+            return own_groups, last
+        table = table.combine_chunks()
+        self._check_domains(table, level.name, before)
+        self._check_values(table, level.name, before)
+        first = np.flatnonzero(_are(table["table_id"], TOTAL_TABLE_ID))
+        places = level.places(table.take(pa.array(first)))
+        self._breaches.add_rows(level.name, "a group is not in the universe", _spread(places < 0, first, table), before)
+        is_repeated = np.diff(places, prepend=last) <= 0
+        self._breaches.add_rows(
+            level.name, "a group is there twice, or not in its place", _spread(is_repeated, first, table), before
+        )
+        self._check_lines(table, first, level.name, before)
+        self._check_totals(table, first, places, level, before)
+        if self._after_steps is not None:
+            self._after_steps.check(level.geography, table)
+        is_own = np.asarray(table["donor_region_id"].is_null())[first]
+        return own_groups + int(is_own.sum()), int(places[-1])
+
+    def _check_domains(self, table: pa.Table, name: str, before: int) -> None:
+        for column in COLUMNS:
+            values = table[column.name]
+            if column.is_required and values.null_count:
+                self._breaches.add_rows(name, f"{column.name} is null", np.asarray(values.is_null()), before)
+            if column.values:
+                is_known = _looked_up(values, dict.fromkeys((*column.values, None), 1)) == 1
+                self._breaches.add_rows(name, f"{column.name} is not one of its values", ~is_known, before)
+
+    def _check_values(self, table: pa.Table, name: str, before: int) -> None:
+        """Numbers and their status agree: what is withheld is null, margins are there where they can be."""
+        status, count, rule = (table[column] for column in ("status", "count", "rule"))
+        is_withheld, is_null = _are(status, WITHHELD), np.asarray(count.is_null())
+        has_donor = np.asarray(table["donor_region_id"].is_valid())
+        margin, unclamped = table["margin_of_error"], table["unclamped_count"]
+        is_sum_clamped = (table["noise_draws"].to_numpy() > 1) & (not self._universe.allow_negative_counts)
+        low, high = (table[end].fill_null(0).to_numpy() for end in ("interval_low", "interval_high"))
+        wrong = {
+            "count must be null exactly if it is withheld": is_withheld != is_null,
+            "unclamped_count must be null exactly if count is": np.asarray(unclamped.is_null()) != is_null,
+            "a withheld number must name its rule": is_withheld & np.asarray(rule.is_null()),
+            "a copied number must name its donor": _are(status, COPIED) & ~has_donor,
+            "a number of the group's own has a donor": _are(status, PUBLISHED) & has_donor,
+            "margin_of_error must be null exactly for withheld numbers and sums of clamped ones": (
+                np.asarray(margin.is_null()) != (is_null | is_sum_clamped)
+            ),
+            "margin_of_error is negative": margin.fill_null(0).to_numpy() < 0,
+            "variance must be positive": ~(table["variance"].to_numpy() >= 0),
+            "interval_low is above interval_high": low > high,
+        }
+        if self._no_negatives:
+            wrong["count is negative, which is not allowed"] = count.fill_null(0).to_numpy() < 0
+        for sentence, is_wrong in wrong.items():
+            self._breaches.add_rows(name, sentence, is_wrong, before)
+
+    def _check_lines(self, table: pa.Table, first: NDArray[np.intp], name: str, before: int) -> None:
+        """Each group has all lines of its table, in order, and what is not withheld adds up."""
+        rows = np.diff(np.append(first, len(table)))
+        tables = np.asarray(table["table"].combine_chunks().take(pa.array(first)).cast(pa.string()))
+        line, table_id = table["line"].to_numpy(), _looked_up(table["table_id"], _TABLE_IDS)
+        value = table["unclamped_count"].fill_null(0).to_numpy()
+        is_shown = np.asarray(table["unclamped_count"].is_valid())
+        for label, lines in _LINES.items():
+            alike = np.flatnonzero(tables == label)
+            is_whole = rows[alike] == len(lines)
+            self._breaches.add_rows(name, "a table is not whole", _spread_some(alike[~is_whole], first, table), before)
+            own = first[alike[is_whole]][:, None] + np.arange(len(lines))
+            if not own.size:
+                continue
+            is_wrong = (line[own] != [one.number for one in lines]) | (
+                table_id[own] != [_TABLE_IDS[one.table_id] for one in lines]
+            )
+            self._add(own[is_wrong], "lines are not in their order", name, table, before)
+            cells = [position for position, one in enumerate(lines) if one.cells == 1]
+            for position, one in enumerate(lines):
+                inside = [
+                    cell for cell in cells if one.first_cell <= lines[cell].first_cell < one.first_cell + one.cells
+                ]
+                if one.cells > 1:
+                    differs = value[own[:, inside]].sum(axis=1) != value[own[:, position]]
+                    differs &= is_shown[own[:, inside]].all(axis=1) & is_shown[own[:, position]]
+                    self._add(own[differs, position], "a sum is not that of its cells", name, table, before)
+
+    def _check_totals(
+        self, table: pa.Table, first: NDArray[np.intp], places: NDArray[np.int64], level: _NumberRows, before: int
+    ) -> None:
+        """A total of the group's own, that no rule touched, is the one in t1."""
+        totals = table.select(["count", "status", "rule"]).take(pa.array(first))
+        is_plain = _are(totals["status"], PUBLISHED) & np.asarray(totals["rule"].is_null())
+        known, counts = level.published
+        position = np.minimum(np.searchsorted(known, places), max(len(known) - 1, 0))
+        if not len(known):
+            differs = is_plain
+        else:
+            is_same = (known[position] == places) & (counts[position] == totals["count"].fill_null(0).to_numpy())
+            differs = is_plain & ~is_same
+        self._add(first[differs], "a total is not the one in t1", level.name, table, before)
+
+    def _add(self, rows: NDArray[np.intp], rule: str, name: str, table: pa.Table, before: int) -> None:
+        is_wrong = np.zeros(len(table), dtype=np.bool_)
+        is_wrong[rows] = True
+        self._breaches.add_rows(name, rule, is_wrong, before)
+
+
+class _NumberRows:
+    """The file of one level, and how its groups are found in the universe."""
+
+    def __init__(self, facts: LevelFacts, universe: Universe, name: str, published: PublishedTotals) -> None:
+        self.name = name
+        self.geography = facts.geography.label
+        self.published = published
+        self._facts = facts
+        self._entities: Mapping[str | None, int] = {
+            one: position for position, one in enumerate(universe.entities[facts.geography].region_ids)
+        }
+        self._iterations: Mapping[str | None, int] = {
+            one.code: position for position, one in enumerate(facts.iterations)
+        }
+
+    def places(self, groups: pa.Table) -> NDArray[np.int64]:
+        """The place of each group, or -1: an unknown id or code, or a group that was neither tabulated nor copied."""
+        entity = _looked_up(groups["region_id"], self._entities)
+        iteration = _looked_up(groups["iteration_code"], self._iterations)
+        is_copied = np.asarray(groups["donor_region_id"].is_valid())
+        is_right = (entity >= 0) & (iteration >= 0) & (is_copied | self._facts.is_tabulated[iteration])
+        return np.where(is_right, entity * len(self._facts.iterations) + iteration, -1)
+
+
+def _looked_up(column: pa.ChunkedArray, positions: Mapping[str | None, int]) -> NDArray[np.int64]:
+    """The position of each text, or -1."""
+    texts = column.combine_chunks()
+    found = np.array([positions.get(text, -1) for text in (*texts.dictionary.to_pylist(), None)], dtype=np.int64)
+    indices = texts.indices.fill_null(len(found) - 1) if texts.null_count else texts.indices
+    return np.asarray(found[np.asarray(indices)])
+
+
+def _are(column: pa.ChunkedArray, text: str) -> NDArray[np.bool_]:
+    return np.asarray(_looked_up(column, {text: 1}) == 1)
+
+
+def _spread(is_wrong: NDArray[np.bool_], first: NDArray[np.intp], table: pa.Table) -> NDArray[np.bool_]:
+    return _spread_some(np.flatnonzero(is_wrong), first, table)
+
+
+def _spread_some(groups: NDArray[np.intp], first: NDArray[np.intp], table: pa.Table) -> NDArray[np.bool_]:
+    rows = np.zeros(len(table), dtype=np.bool_)
+    rows[first[groups]] = True
+    return rows

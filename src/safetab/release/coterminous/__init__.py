@@ -1,0 +1,1 @@
+"""Coterminous geographies: the sets, the donors, the copies."""

@@ -1,0 +1,134 @@
+"""The measurement file of a pass, read back as published groups, a few rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from safetab.census.geography_levels import GeographyLevel
+from safetab.products.safetab_p.tables import Stage
+from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups, joined
+from safetab.release.release_universe import LevelFacts, Universe
+from safetab.tabulation.measurements import TABLES
+
+_ROWS_AT_ONCE = 1 << 18
+_TEXTS = ("geography_level", "region_id", "iteration_code", "table")
+_COLUMNS = (*_TEXTS, "stage", "value")
+_GEOGRAPHIES = {level.label: number for number, level in enumerate(GeographyLevel)}
+_TABLES = {table.label: number for number, table in enumerate(TABLES)}
+
+
+def groups_by_level(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator[tuple[int, PublishedGroups]]:
+    """Groups that were measured in these stages, with the number of their level, in the order of the file.
+
+    Those of one level come in several parts, each with whole entities, by rising place. Adaptive groups (stages 1 and
+    2) and total-only ones (stage 0) have to be asked for apart, since the file has the latter after the former.
+    """
+    waiting: tuple[int, PublishedGroups] | None = None
+    for level, part in _parts(path, universe, stages):
+        if waiting is not None and waiting[0] == level:
+            part = joined([waiting[1], part])  # noqa: PLW2901 - grown by what waited
+        elif waiting is not None:
+            yield waiting
+        entities = part.places // len(universe.levels[level].iterations)
+        end = int(np.searchsorted(entities, entities[-1]))  # more of the last entity may follow
+        if end:
+            yield level, part.chosen(slice(0, end))
+        waiting = level, part.chosen(slice(end, len(part)))
+    if waiting is not None:
+        yield waiting
+
+
+def _parts(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator[tuple[int, PublishedGroups]]:
+    """Whole groups of one level at a time, as they come."""
+    with pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
+        rest: pa.Table | None = None
+        for batch in file.iter_batches(_ROWS_AT_ONCE, _row_groups(file, stages), columns=list(_COLUMNS)):
+            table = pa.Table.from_batches([batch])
+            is_wanted = np.isin(table["stage"].to_numpy(), [int(stage) for stage in stages])
+            if not is_wanted.all():
+                table = table.filter(pa.array(is_wanted))
+            if rest is not None:
+                table = pa.concat_tables([rest, table]).unify_dictionaries()
+            if not len(table):
+                continue
+            begins = np.flatnonzero(table["stage"].to_numpy() != int(Stage.STAGE_2))
+            rest = table.slice(int(begins[-1]))
+            yield from _split_by_level(table.slice(0, int(begins[-1])), universe)
+        if rest is not None:
+            yield from _split_by_level(rest, universe)
+
+
+def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[int]:
+    """The row groups that may have rows of these stages: total-only groups are in few."""
+    column = file.schema_arrow.get_field_index("stage")
+    least = [file.metadata.row_group(number).column(column).statistics for number in range(file.num_row_groups)]
+    return [
+        number
+        for number, of_stage in enumerate(least)
+        if of_stage is None or any(of_stage.min <= int(stage) <= of_stage.max for stage in stages)
+    ]
+
+
+def _split_by_level(table: pa.Table, universe: Universe) -> Iterator[tuple[int, PublishedGroups]]:
+    if not len(table):
+        return
+    table = table.combine_chunks()
+    numbers = _level_numbers(table, universe)
+    bounds = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(table)]
+    for first, end in pairwise(bounds):
+        level = int(numbers[first])
+        yield level, _groups(table.slice(first, end - first), level, universe.levels[level], universe)
+
+
+def _level_numbers(table: pa.Table, universe: Universe) -> NDArray[np.int64]:
+    """The number of each row's level: by its geography level and the level of its iteration."""
+    by_geography = np.full((len(_GEOGRAPHIES), 10_000), -1, dtype=np.int64)
+    for number, facts in enumerate(universe.levels):
+        has_code = facts.position_of_code >= 0
+        by_geography[_GEOGRAPHIES[facts.geography.label], has_code] = number
+    return by_geography[_looked_up(table["geography_level"], _GEOGRAPHIES), _numbers(table["iteration_code"])]
+
+
+def _groups(table: pa.Table, number: int, facts: LevelFacts, universe: Universe) -> PublishedGroups:
+    stage = table["stage"].to_numpy()
+    first = np.flatnonzero(stage != int(Stage.STAGE_2))
+    is_total_only = stage[first] == int(Stage.TOTAL_ONLY)
+    region, code = _numbers(table["region_id"])[first], _numbers(table["iteration_code"])[first]
+    value = table["value"].to_numpy()
+    is_value = stage != int(Stage.STAGE_1)
+    entity = np.searchsorted(universe.entities[facts.geography].ids, region)
+    own_table = _looked_up(table["table"], _TABLES)[np.where(is_total_only, first, first + 1)]
+    return PublishedGroups(
+        places=entity * len(facts.iterations) + facts.position_of_code[code],
+        tables=own_table.astype(np.int8),
+        is_total_only=is_total_only,
+        stage_1_totals=np.where(is_total_only, 0, value[first]),
+        measured_at=np.full(len(first), number, dtype=np.int16),
+        donors=np.full(len(first), NO_DONOR, dtype=np.int64),
+        values=value[is_value],
+    )
+
+
+def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """The numbers that the digits of a text column spell."""
+    texts = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    numbers: NDArray[np.int64] = texts.dictionary.cast(pa.int64()).to_numpy()[texts.indices.to_numpy()]
+    return numbers
+
+
+def _looked_up(column: pa.ChunkedArray, numbers: dict[str, int]) -> NDArray[np.int64]:
+    texts = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    found = np.array([numbers[text] for text in texts.dictionary.to_pylist()], dtype=np.int64)
+    return np.asarray(found[texts.indices.to_numpy()])
+
+
+def groups_as_written(path: Path, universe: Universe) -> Iterator[tuple[int, PublishedGroups]]:
+    """All groups in the order of the file: of each level the adaptive ones, then those that are total-only."""
+    return _parts(path, universe, frozenset(Stage))

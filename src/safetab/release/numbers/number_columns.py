@@ -1,0 +1,212 @@
+"""The columns of the tidy release, each with the words that describe it, and the Arrow table of some numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from safetab.census.geography import region_id
+from safetab.outputs.measurement_file import mechanism_name
+from safetab.products.safetab_p.tables import Stage
+from safetab.release.numbers.level_numbers import NO_INTERVAL, RULES, Numbers
+from safetab.release.numbers.number_kinds import NumberKinds, parameter_of
+from safetab.release.numbers.published_groups import NO_DONOR
+from safetab.release.release_universe import LevelFacts, Universe
+
+PUBLISHED, COPIED, WITHHELD = "published", "copied", "withheld"
+STATUSES = (PUBLISHED, COPIED, WITHHELD)
+
+_SHORT_LIST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a released table; `is_required` says that it is never null."""
+
+    name: str
+    type: pa.DataType
+    description: str
+    is_required: bool = True
+    values: tuple[str, ...] = ()
+
+
+TEXT = pa.string()
+COLUMNS = (
+    Column("region_id", TEXT, "Id of the geographic entity, leading zeros included."),
+    Column("region_name", TEXT, "Name of the entity; its id where no name is known."),
+    Column("iteration_code", TEXT, "Code of the race or ethnicity group (characteristic iteration)."),
+    Column("iteration_name", TEXT, "Name of the group."),
+    Column("iteration_kind", TEXT, "By which answers people are in the group.",
+           values=("race alone", "race alone or in any combination", "ethnicity")),
+    Column("iteration_level", TEXT, "How fine the group is.", values=("Regional", "Detailed")),
+    Column("table", TEXT, "The table that this population group got.",
+           values=("total", "sex_age_4", "sex_age_9", "sex_age_23")),
+    Column("table_id", TEXT, "Published table that this row is a line of. Every published group has T01001.",
+           values=("T01001", "T02001", "T02002", "T02003")),
+    Column("line", pa.int8(), "Number of the line in its table, from 1."),
+    Column("stub", TEXT, "Text of the line."),
+    Column("sex", TEXT, "Who is counted.", values=("both", "male", "female")),
+    Column("age_start", pa.int8(), "First age that is counted, in years."),
+    Column("age_end", pa.int8(), "Last age that is counted, in years; 115 is the oldest."),
+    Column("count", pa.int64(), "The number of people, with noise; null if withheld. Not a count of exactly so many.",
+           is_required=False),
+    Column("margin_of_error", pa.int64(),
+           "The truth is within this distance of `count` at the stated confidence, as far as noise goes. Null if"
+           " `count` is withheld or is a sum of numbers that were clamped at 0: use the unclamped columns then.",
+           is_required=False),
+    Column("interval_low", pa.int64(),
+           "Totals that passed suppression: least true size that agrees with `count`, given that it was published.",
+           is_required=False),
+    Column("interval_high", pa.int64(), "The same: greatest true size.", is_required=False),
+    Column("unclamped_count", pa.int64(),
+           "The number with no part of it raised to 0: the one to add up. Null if withheld.", is_required=False),
+    Column("unclamped_margin_of_error", pa.int64(), "Margin of error of `unclamped_count`.", is_required=False),
+    Column("variance", pa.float64(), "Variance of the noise in `unclamped_count`."),
+    Column("noise_draws", pa.int8(), "How many independent draws of noise `unclamped_count` sums."),
+    Column("noise_mechanism", TEXT, "Distribution of one draw.", values=("discrete_gaussian", "discrete_laplace")),
+    Column("noise_parameter", TEXT,
+           "Exact parameter of one draw, a whole number or numerator/denominator: sigma squared of the discrete"
+           " Gaussian, the scale of the discrete Laplace."),
+    Column("stage_1_total", pa.int64(),
+           "In T01001 rows of groups measured in two stages: the noisy total by which the table was chosen. Its noise"
+           " is another and independent (universe/levels, stage_1_parameter).", is_required=False),
+    Column("status", TEXT, "Whether the number is the group's own, copied from a donor, or withheld.", values=STATUSES),
+    Column("rule", TEXT, "The rule that withheld the number, or raised it to 0; null if none did.",
+           is_required=False, values=tuple(rule.value for rule in RULES)),
+    Column("donor_geography_level", TEXT, "Level of the entity whose numbers these are; null if they are its own.",
+           is_required=False),
+    Column("donor_region_id", TEXT, "Id of that entity.", is_required=False),
+)  # fmt: skip
+SCHEMA = pa.schema([pa.field(column.name, column.type, nullable=not column.is_required) for column in COLUMNS])
+
+SCHEMA_IN_MEMORY = pa.schema(
+    [one.with_type(pa.dictionary(pa.int32(), TEXT)) if one.type == TEXT else one for one in SCHEMA]
+)
+"""Texts are dictionaries until they are written; in the file they are plain strings."""
+
+
+class NumberColumns:
+    """Makes the Arrow table of some numbers of one level; texts are dictionaries of what occurs."""
+
+    def __init__(self, universe: Universe, facts: LevelFacts, kinds: NumberKinds) -> None:
+        self._universe = universe
+        self._facts = facts
+        self._kinds = kinds
+        self._entities = universe.entities[facts.geography]
+        self._of_kind = _columns_of_kinds(kinds)
+        self._is_sum_clamped = ~(kinds.draws == 1) & (not universe.allow_negative_counts)
+        self._is_first_line = np.array([kind.line.is_total for kind in kinds.kinds])
+        self._has_stage_1 = np.array([kind.stage is Stage.STAGE_2 for kind in kinds.kinds])
+
+    def table(self, numbers: Numbers) -> pa.Table:
+        kinds, is_withheld = numbers.kinds, numbers.is_withheld
+        margins = self._kinds.margins[kinds]
+        is_outside = numbers.low == NO_INTERVAL
+        has_stage_1 = self._is_first_line[kinds] & self._has_stage_1[kinds]
+        columns = self._group_columns(numbers) | {name: column(kinds) for name, column in self._of_kind.items()}
+        columns |= {
+            "count": pa.array(numbers.counts, mask=is_withheld),
+            "margin_of_error": pa.array(margins, mask=is_withheld | self._is_sum_clamped[kinds]),
+            "interval_low": pa.array(numbers.low, mask=is_withheld | is_outside),
+            "interval_high": pa.array(numbers.high, mask=is_withheld | is_outside),
+            "unclamped_count": pa.array(numbers.unclamped, mask=is_withheld),
+            "unclamped_margin_of_error": pa.array(margins, mask=is_withheld),
+            "variance": pa.array(self._kinds.variances[kinds]),
+            "noise_draws": pa.array(self._kinds.draws[kinds]),
+            "stage_1_total": pa.array(numbers.stage_1_totals, mask=is_withheld | ~has_stage_1),
+            "status": texts(STATUSES, np.where(is_withheld, 2, numbers.donors != NO_DONOR)),
+            "rule": texts([rule.value for rule in RULES], numbers.rules),
+        }
+        return pa.table([columns[column.name] for column in COLUMNS], schema=SCHEMA_IN_MEMORY)
+
+    def _group_columns(self, numbers: Numbers) -> dict[str, pa.Array]:
+        width = len(self._facts.iterations)
+        entity, iteration = numbers.places // width, numbers.places % width
+        iterations = self._facts.iterations
+        kinds = tuple(dict.fromkeys(one.kind for one in iterations))
+        kind_of = np.array([kinds.index(one.kind) for one in iterations], dtype=np.int64)
+        return {
+            "region_id": texts(self._entities.region_ids, entity),
+            "region_name": texts(self._entities.names, entity),
+            "iteration_code": texts([one.code for one in iterations], iteration),
+            "iteration_name": texts([one.name for one in iterations], iteration),
+            "iteration_kind": texts([kind.value for kind in kinds], kind_of[iteration]),
+            "iteration_level": texts([self._facts.level.iterations.label], np.zeros_like(entity)),
+        } | self._donor_columns(numbers)
+
+    def _donor_columns(self, numbers: Numbers) -> dict[str, pa.Array]:
+        is_copied = numbers.donors != NO_DONOR
+        levels = self._universe.levels
+        level_of_kind = np.array([kind.level for kind in self._kinds.kinds], dtype=np.int64)
+        measured_at = np.where(is_copied, level_of_kind[numbers.kinds], -1)
+        donor = np.full(len(numbers), -1, dtype=np.int64)
+        ids: list[str] = []
+        for level in np.unique(measured_at[is_copied]).tolist():
+            rows = measured_at == level
+            distinct, position = np.unique(numbers.donors[rows], return_inverse=True)
+            donor[rows] = len(ids) + position
+            ids += [region_id(entity, levels[level].geography.entity_kind) for entity in distinct.tolist()]
+        return {
+            "donor_geography_level": texts([facts.geography.label for facts in levels], measured_at),
+            "donor_region_id": texts(ids, donor),
+        }
+
+
+def texts(values: Sequence[str], positions: NDArray[np.integer]) -> pa.DictionaryArray:
+    """The texts at these positions of a list; null where the position is -1. A long list is cut to what is used.
+
+    Each text is in the dictionary once: a Parquet file of a dictionary with repetitions would be padded with whatever
+    the memory held before, and nothing of that may leave.
+    """
+    used: Sequence[int] = range(len(values))
+    if len(values) > _SHORT_LIST:
+        used = np.flatnonzero(np.bincount(positions + 1, minlength=1)[1:]).tolist()
+    dictionary: dict[str, int] = {}
+    place = np.full(len(values) + 1, -1, dtype=np.int32)  # position -1 stays -1
+    place[used] = [dictionary.setdefault(values[position], len(dictionary)) for position in used]
+    indices = place[positions]
+    is_null = indices < 0
+    return pa.DictionaryArray.from_arrays(
+        pa.array(indices, mask=is_null if is_null.any() else None), pa.array(dictionary, pa.string())
+    )
+
+
+class _TextOfKind:
+    """A text column that a number's kind decides."""
+
+    def __init__(self, text_of_kind: list[str]) -> None:
+        self._values = list(dict.fromkeys(text_of_kind))
+        self._position = np.array([self._values.index(text) for text in text_of_kind], dtype=np.int32)
+
+    def __call__(self, kinds: NDArray[np.int32]) -> pa.Array:
+        return texts(self._values, self._position[kinds])
+
+
+class _SmallNumberOfKind:
+    """A column of small numbers that a number's kind decides."""
+
+    def __init__(self, number_of_kind: list[int]) -> None:
+        self._numbers = np.array(number_of_kind, dtype=np.int8)
+
+    def __call__(self, kinds: NDArray[np.int32]) -> pa.Array:
+        return pa.array(self._numbers[kinds])
+
+
+def _columns_of_kinds(kinds: NumberKinds) -> dict[str, _TextOfKind | _SmallNumberOfKind]:
+    lines = [kind.line for kind in kinds.kinds]
+    noise = [kind.noise for kind in kinds.kinds]
+    return {
+        "table": _TextOfKind([kind.table.label for kind in kinds.kinds]),
+        "table_id": _TextOfKind([line.table_id for line in lines]),
+        "line": _SmallNumberOfKind([line.number for line in lines]),
+        "stub": _TextOfKind([line.stub for line in lines]),
+        "sex": _TextOfKind([line.sex.value for line in lines]),
+        "age_start": _SmallNumberOfKind([line.age_start for line in lines]),
+        "age_end": _SmallNumberOfKind([line.age_end for line in lines]),
+        "noise_mechanism": _TextOfKind([mechanism_name(one) for one in noise]),
+        "noise_parameter": _TextOfKind([str(parameter_of(one)) for one in noise]),
+    }

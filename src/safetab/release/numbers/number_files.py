@@ -1,0 +1,58 @@
+"""The files of the tidy release's numbers: Parquet, a folder for each geography level."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet
+
+from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.release.numbers.level_numbers import Numbers, joined_numbers
+from safetab.release.numbers.number_columns import SCHEMA_IN_MEMORY, NumberColumns
+
+RELEASE_FOLDER = "release"
+NUMBERS_FOLDER = "numbers"
+_ROWS_OF_A_GROUP = 1 << 17
+_SEARCHED = ["region_id", "iteration_code"]  # readers skip row groups by these
+
+
+def numbers_file(level: PopulationGroupLevel) -> str:
+    """The path of a level's numbers inside the release; readers take the geography level from the folder's name."""
+    return f"{NUMBERS_FOLDER}/geography_level={level.geography.label}/{level.iterations.label.lower()}.parquet"
+
+
+class NumberFile:
+    """A Parquet file whose row groups have a fixed size, whatever the batches are.
+
+    Texts are written as plain strings, although dictionaries are handed over, so that every program reads strings.
+    """
+
+    def __init__(self, path: Path, columns: NumberColumns) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._writer = pyarrow.parquet.ParquetWriter(
+            path, SCHEMA_IN_MEMORY, compression="zstd", store_schema=False, write_statistics=_SEARCHED
+        )
+        self._columns = columns
+        self._waiting: list[Numbers] = []
+        self.rows = 0
+
+    def write(self, numbers: Numbers) -> None:
+        self._waiting.append(numbers)
+        if sum(map(len, self._waiting)) >= _ROWS_OF_A_GROUP:
+            self._write_waiting(is_last=False)
+
+    def close(self) -> None:
+        if self._waiting:
+            self._write_waiting(is_last=True)
+        self._writer.close()
+
+    def _write_waiting(self, *, is_last: bool) -> None:
+        waiting = joined_numbers(self._waiting)
+        first = 0
+        while len(waiting) - first >= (1 if is_last else _ROWS_OF_A_GROUP):
+            end = min(first + _ROWS_OF_A_GROUP, len(waiting))
+            table = self._columns.table(waiting.part(first, end))
+            self._writer.write_table(table, row_group_size=len(table))
+            self.rows += len(table)
+            first = end
+        self._waiting = [waiting.part(first, len(waiting))]

@@ -1,0 +1,116 @@
+"""Measurements and the public universe -> the numbers of the tidy release, level by level, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import chain, groupby
+from operator import itemgetter
+from pathlib import Path
+
+import numpy as np
+
+from safetab.census.geography_levels import TabulationPass
+from safetab.products.safetab_p.tables import Stage
+from safetab.release.after_steps import AfterStepsTables
+from safetab.release.coterminous.copies import Copies, PassSets
+from safetab.release.numbers.level_numbers import NumbersOfLevel
+from safetab.release.numbers.measured_groups import groups_by_level
+from safetab.release.numbers.number_columns import NumberColumns
+from safetab.release.numbers.number_files import RELEASE_FOLDER, NumberFile, numbers_file
+from safetab.release.numbers.number_kinds import NumberKinds
+from safetab.release.numbers.published_groups import NO_GROUPS, PublishedGroups, joined, merged
+from safetab.release.release_options import ReleaseOptions
+from safetab.release.release_universe import Universe
+
+_ADAPTIVE, _TOTAL_ONLY = frozenset({Stage.STAGE_1, Stage.STAGE_2}), frozenset({Stage.TOTAL_ONLY})
+_STAGES = (_ADAPTIVE, _TOTAL_ONLY)
+
+
+class NumbersWriter:
+    """Writes the numbers of passes into the release of an output, and remembers how many rows each file got.
+
+    Where steps change numbers, t1 and t2 are written once more, as they stand after the steps.
+    """
+
+    def __init__(self, output: Path, universe: Universe, options: ReleaseOptions) -> None:
+        self._output = output
+        self._universe = universe
+        self._options = options
+        self._kinds = NumberKinds(universe, options.confidence)
+        self.rows: dict[str, int] = {}  # by the path inside the release
+        self.rows_after_steps: dict[str, int] = {}  # by the path inside the output
+
+    def write_pass(self, measurements: Path, tabulation_pass: TabulationPass, sets: PassSets | None) -> None:
+        if not self._options.change_numbers:
+            self._write_levels(measurements, tabulation_pass, sets, None)
+            return
+        with closing(AfterStepsTables(self._output, tabulation_pass, self._universe, self._kinds)) as after_steps:
+            self._write_levels(measurements, tabulation_pass, sets, after_steps)
+        self.rows_after_steps |= after_steps.rows
+
+    def _write_levels(
+        self,
+        measurements: Path,
+        tabulation_pass: TabulationPass,
+        sets: PassSets | None,
+        after_steps: AfterStepsTables | None,
+    ) -> None:
+        """The numbers of every level that has groups: its own, and those that coterminous sets copy to it."""
+        copies = None
+        if sets is not None and self._options.coterminous is not None:
+            published = (groups_by_level(measurements, self._universe, stages) for stages in _STAGES)
+            copies = Copies(self._universe, sets, self._options.coterminous, chain.from_iterable(published))
+        total_only = _by_level(measurements, self._universe)
+        adaptive = groupby(groups_by_level(measurements, self._universe, _ADAPTIVE), itemgetter(0))
+        waiting = next(adaptive, None)
+        for number, facts in enumerate(self._universe.levels):
+            if facts.geography.tabulation_pass is not tabulation_pass:
+                continue
+            own: Iterator[PublishedGroups] = iter(())
+            if waiting is not None and waiting[0] == number:
+                own = (groups for _, groups in waiting[1])
+            copied = NO_GROUPS if copies is None else copies.to_level(number)
+            if facts.is_tabulated.any() or len(copied):
+                more = merged(total_only.get(number, NO_GROUPS), copied)
+                self._write_level(number, own, more, after_steps)
+            if waiting is not None and waiting[0] == number:
+                waiting = next(adaptive, None)
+
+    def _write_level(
+        self,
+        number: int,
+        own: Iterator[PublishedGroups],
+        more: PublishedGroups,
+        after_steps: AfterStepsTables | None,
+    ) -> None:
+        facts = self._universe.levels[number]
+        numbers = NumbersOfLevel(self._universe, facts, self._kinds, self._options)
+        name = numbers_file(facts.level)
+        file = NumberFile(self._output / RELEASE_FOLDER / name, NumberColumns(self._universe, facts, self._kinds))
+        with closing(file):
+            for groups in _with_more(own, more, len(facts.iterations)):
+                made = numbers.of(groups)
+                file.write(made)
+                if after_steps is not None:
+                    after_steps.write(facts, made)
+        self.rows[name] = file.rows
+
+
+def _by_level(measurements: Path, universe: Universe) -> dict[int, PublishedGroups]:
+    """The total-only groups, of which there are few: nation and states alone have them."""
+    parts: dict[int, list[PublishedGroups]] = {}
+    for number, groups in groups_by_level(measurements, universe, _TOTAL_ONLY):
+        parts.setdefault(number, []).append(groups)
+    return {number: joined(of_level) for number, of_level in parts.items()}
+
+
+def _with_more(own: Iterator[PublishedGroups], more: PublishedGroups, width: int) -> Iterator[PublishedGroups]:
+    """Parts with whole entities; what is added or replaced stands where its place is."""
+    done = 0
+    for part in own:
+        end = int(np.searchsorted(more.places, (int(part.places[-1]) // width + 1) * width))
+        yield merged(part, more.chosen(slice(done, end)))
+        done = end
+    if done < len(more):
+        yield more.chosen(slice(done, len(more)))

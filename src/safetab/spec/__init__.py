@@ -1,1 +1,0 @@
-"""What is tabulated: geography levels, iterations, tables, population group levels. Pure; knows no file."""

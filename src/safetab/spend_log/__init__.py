@@ -1,1 +1,0 @@
-"""The curator's log of what was spent on each data set. Confidential: none of it may reach an output."""
