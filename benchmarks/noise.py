@@ -27,7 +27,8 @@ from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import Table
 
 DRAWS, OPENDP_DRAWS, REPEATS = 4_000_000, 20_000, 5
 EMPTY_GROUPS = 266_586_338

@@ -23,7 +23,8 @@ from safetab.outputs.pass_files import PassFiles
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.output_status import OutputStatus
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
 from safetab.release.checks.output_checks import check_output
 from safetab.release.coterminous.coterminous_sets import coterminous_sets
 from safetab.release.documents import ReleaseFacts

@@ -16,7 +16,8 @@ from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.float_tails import FloatTails
 from safetab.estimates.combined_totals import Guess, combined
 from safetab.estimates.linear_form import LinearForm, Measured
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
 
 CONFIDENCE = Fraction(19, 20)
 STAGE_1, STAGE_2 = DiscreteGaussian(Fraction(15000, 53)), DiscreteGaussian(Fraction(5000, 159))  # counties, 2020

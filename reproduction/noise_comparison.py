@@ -17,7 +17,7 @@ from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.planning.expectations import CONFIDENCE
 from safetab.privacy.conversions import epsilon_of_rho, rho_of_epsilon
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 from safetab.tuning import Tuning, compare_noises
 from safetab.tuning.comparisons import LevelNoises
 from safetab.tuning.questions import least_decimal

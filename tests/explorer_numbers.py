@@ -17,7 +17,9 @@ from safetab.explorer.page_facts import level_key
 from safetab.planning.losses import DELTAS, reported_loss
 from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table, Thresholds
+from safetab.privacy.stages import Stage
+from safetab.products.product import Thresholds
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
 from safetab.tuning import (
     Number,
     Tuning,

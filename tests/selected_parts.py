@@ -13,7 +13,7 @@ from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.float_tails import FloatTails
 from safetab.distributions.weighted_sum import Noise
 from safetab.estimates.linear_form import LinearForm, Measured, Selected, sum_of_forms
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 
 CONFIDENCE = Fraction(19, 20)
 LEVELS = {

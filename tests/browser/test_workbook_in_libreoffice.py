@@ -15,7 +15,8 @@ from safetab.config.config_file import parse_config
 from safetab.explorer.workbook.exact import margins, parameter
 from safetab.explorer.workbook.workbook import write_workbook
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import Stage, Thresholds
+from safetab.privacy.stages import Stage
+from safetab.products.product import Thresholds
 from safetab.tuning import TunedLevel, Tuning, tuning_of
 from safetab.tuning.presets import presets
 

@@ -19,7 +19,7 @@ from safetab.estimates.combined_totals import Guess, combined
 from safetab.estimates.estimate import Estimate
 from safetab.estimates.linear_form import LinearForm, Measured, Weights, covariance, sum_of_forms
 from safetab.estimates.ratio import Ratio
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 
 CONFIDENCE = Fraction(19, 20)
 NARROW, WIDE = DiscreteGaussian(Fraction(2500, 1067)), DiscreteGaussian(Fraction(5000, 159))

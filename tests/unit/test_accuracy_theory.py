@@ -21,7 +21,8 @@ from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.planning.expectations import publication_chance, table_chances
 from safetab.planning.planner import plan_of_files
 from safetab.planning.run_plan import LevelPlan
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import Table
 from safetab.release.numbers.selection import SelectionAwareIntervals
 
 NOISES = [DiscreteGaussian(Fraction(25)), DiscreteGaussian(Fraction(9, 4)), DiscreteLaplace(Fraction(7, 2))]

@@ -11,7 +11,8 @@ from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.config_file import budget_key, read_config, threshold_key
 from safetab.config.run_config import ReaderKind
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import Table, Thresholds
+from safetab.products.product import Thresholds
+from safetab.products.safetab_p.tables import Table
 
 TRACT_DETAILED = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 PR_COUNTY_REGIONAL = PopulationGroupLevel(GeographyLevel.PR_COUNTY, IterationLevel.REGIONAL)

@@ -18,7 +18,8 @@ from safetab.mechanisms.noisy_count import _prefix, noisy_count, places_whose_no
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent, OverspentBudget
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import Table
 
 LEVEL = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 NOISE = DiscreteGaussian(Fraction(5000, 159))

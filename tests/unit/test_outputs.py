@@ -15,7 +15,9 @@ import safetab
 from safetab.outputs.measurement_file import SCHEMA
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
-from safetab.products.safetab_p.tables import Stage, Table, Thresholds
+from safetab.privacy.stages import Stage
+from safetab.products.product import Thresholds
+from safetab.products.safetab_p.tables import Table
 from safetab.tabulation.marginals import sex_by_age_rows, total_counts
 from safetab.tabulation.measurements import TABLES, Measurements
 from safetab.tabulation.tabulate_level import chosen_tables, passes_suppression

@@ -18,7 +18,8 @@ from safetab.planning.expectations import margins_of, output_if_all_groups_are_e
 from safetab.planning.plan_json import exact, plan_as_json
 from safetab.planning.planner import PublicFiles, plan_of, plan_of_files
 from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import Table
 from safetab.readers.public_lists import read_public_lists
 
 

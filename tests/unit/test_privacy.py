@@ -16,7 +16,7 @@ from safetab.privacy.calibration import calibrated_noise, stage_fraction
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
 from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 
 GAMMA = Fraction(1, 10)
 

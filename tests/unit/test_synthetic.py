@@ -18,7 +18,8 @@ from safetab.census.iteration_map import iteration_map_of
 from safetab.census.iterations import IterationKind, IterationLevel
 from safetab.census.public_lists import PublicLists
 from safetab.planning.planner import plan_of_files
-from safetab.products.safetab_p.tables import Table, Thresholds
+from safetab.products.product import Thresholds
+from safetab.products.safetab_p.tables import Table
 from safetab.readers.geography import read_geography
 from safetab.readers.public_lists import read_public_lists
 from safetab.synthetic.data_files import cenrace_of

@@ -16,7 +16,8 @@ from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.foundation.findings import InvalidInput
 from safetab.planning.expectations import margins_of, output_if_all_groups_are_empty
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import Number, Tuning, concerns, tuning_of
 

@@ -15,7 +15,8 @@ from safetab.planning.level_design import IterationsMeasured
 from safetab.privacy.calibration import calibrated_noise
 from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import Table
 from safetab.tuning import (
     Number,
     TunedLevel,

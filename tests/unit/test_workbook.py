@@ -18,7 +18,7 @@ from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.explorer.workbook.workbook import write_workbook
 from safetab.foundation.findings import InvalidInput
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import Thresholds
+from safetab.products.product import Thresholds
 from safetab.tuning import Tuning, tuning_of
 from safetab.tuning.questions import least_decimal
 

@@ -18,7 +18,7 @@ from safetab.foundation.progress import Progress
 from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.pipeline.run import Inputs
 from safetab.planning.run_plan import RunPlan
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 from safetab.release.coterminous.copies import sets_of_passes
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import universe_of_run

@@ -17,8 +17,9 @@ from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.ledger import Ledger, MeasurementEvent
+from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.published_lines import lines_of
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.products.safetab_p.tables import Table
 from safetab.release.coterminous.copies import Copies, PassSets
 from safetab.release.numbers.level_numbers import NO_INTERVAL, Numbers, NumbersOfLevel, line_sums
 from safetab.release.numbers.number_kinds import NumberKinds

@@ -13,7 +13,8 @@ from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.engines.contract import GroupCounts
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import Table
 
 _FINEST = Table.SEX_BY_AGE_23
 _HARDLY_EVER = Fraction(1, 10**12)

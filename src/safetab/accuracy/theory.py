@@ -21,7 +21,8 @@ from safetab.distributions.weighted_sum import WeightedDraws, WeightedSum
 from safetab.estimates.combined_totals import share_of_first
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.calibration import Noise
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import Table
 from safetab.release.numbers.selection import SelectionAwareIntervals
 from safetab.tabulation.measurements import TABLES
 

@@ -37,7 +37,8 @@ from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
 from safetab.privacy.loss_text import loss_text
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import Table
 from safetab.tabulation.tabulate_level import tabulate_level
 
 LOSS = "loss"

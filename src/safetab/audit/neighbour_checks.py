@@ -23,7 +23,8 @@ from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import MeasurementEvent
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import Table
 
 NEIGHBOURS: Mapping[str, tuple[worlds.Person, ...]] = {
     "one person more": worlds.ONE_MORE_PERSON,

@@ -26,7 +26,8 @@ from safetab.pipeline.run import run_files
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.ledger import MeasurementEvent
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import Table
 
 DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED = (
     "noise has its distribution",

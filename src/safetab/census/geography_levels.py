@@ -42,19 +42,20 @@ class EntityKind(Enum):
 class GeographyLevel(Enum):
     """A geographic summary level of one pass; the label is what files call it."""
 
-    USA = ("USA", TabulationPass.US, EntityKind.NATION)
-    STATE = ("STATE", TabulationPass.US, EntityKind.STATE)
-    COUNTY = ("COUNTY", TabulationPass.US, EntityKind.COUNTY)
-    TRACT = ("TRACT", TabulationPass.US, EntityKind.TRACT)
-    PLACE = ("PLACE", TabulationPass.US, EntityKind.PLACE)
-    AIANNH = ("AIANNH", TabulationPass.US, EntityKind.AIANNH)
-    PR_STATE = ("PR-STATE", TabulationPass.PUERTO_RICO, EntityKind.STATE)
-    PR_COUNTY = ("PR-COUNTY", TabulationPass.PUERTO_RICO, EntityKind.COUNTY)
-    PR_TRACT = ("PR-TRACT", TabulationPass.PUERTO_RICO, EntityKind.TRACT)
-    PR_PLACE = ("PR-PLACE", TabulationPass.PUERTO_RICO, EntityKind.PLACE)
+    USA = ("USA", 0, TabulationPass.US, EntityKind.NATION)
+    STATE = ("STATE", 1, TabulationPass.US, EntityKind.STATE)
+    COUNTY = ("COUNTY", 2, TabulationPass.US, EntityKind.COUNTY)
+    TRACT = ("TRACT", 3, TabulationPass.US, EntityKind.TRACT)
+    PLACE = ("PLACE", 4, TabulationPass.US, EntityKind.PLACE)
+    AIANNH = ("AIANNH", 5, TabulationPass.US, EntityKind.AIANNH)
+    PR_STATE = ("PR-STATE", 6, TabulationPass.PUERTO_RICO, EntityKind.STATE)
+    PR_COUNTY = ("PR-COUNTY", 7, TabulationPass.PUERTO_RICO, EntityKind.COUNTY)
+    PR_TRACT = ("PR-TRACT", 8, TabulationPass.PUERTO_RICO, EntityKind.TRACT)
+    PR_PLACE = ("PR-PLACE", 9, TabulationPass.PUERTO_RICO, EntityKind.PLACE)
 
-    def __init__(self, label: str, tabulation_pass: TabulationPass, entity_kind: EntityKind) -> None:
+    def __init__(self, label: str, address: int, tabulation_pass: TabulationPass, entity_kind: EntityKind) -> None:
         self.label = label
+        self.address = address  # in the address of noise: it never changes, and no two levels share one
         self.tabulation_pass = tabulation_pass
         self.entity_kind = entity_kind
 

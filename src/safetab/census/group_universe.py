@@ -23,11 +23,35 @@ class PopulationGroup:
     iteration: CharacteristicIteration
 
 
+@dataclass(frozen=True, slots=True)
+class GroupIndex:
+    """Numbers the groups of some entities and iterations: those of one entity are neighbours."""
+
+    entities: int
+    iterations: int
+
+    @property
+    def size(self) -> int:
+        return self.entities * self.iterations
+
+    def index_of(self, entity: NDArray[np.int64], iteration: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The indices of the groups at these positions of an entity and an iteration."""
+        return entity * self.iterations + iteration
+
+    def entity_of(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each index the position of its entity."""
+        return index // self.iterations
+
+    def iteration_of(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each index the position of its iteration."""
+        return index % self.iterations
+
+
 @dataclass(frozen=True, eq=False)
 class GroupUniverse:
     """The population groups of one level: every entity of the geography with every iteration tabulated there.
 
-    Each group has a fixed place: entities in the order of their ids, and within an entity iterations in the order of
+    Each group has a fixed index: entities in the order of their ids, and within an entity iterations in the order of
     their codes. It depends on public lists alone, and is where the group's noise has its address.
     """
 
@@ -35,9 +59,13 @@ class GroupUniverse:
     entities: NDArray[np.int64]
     iterations: tuple[CharacteristicIteration, ...]
 
+    @cached_property
+    def index(self) -> GroupIndex:
+        return GroupIndex(len(self.entities), len(self.iterations))
+
     @property
     def size(self) -> int:
-        return len(self.entities) * len(self.iterations)
+        return self.index.size
 
     @property
     def total_only_iterations(self) -> int:
@@ -51,17 +79,17 @@ class GroupUniverse:
     def total_only_groups(self) -> int:
         return len(self.entities) * self.total_only_iterations
 
-    def place_of(self, entity: int, iteration_code: str) -> int:
-        """The place of a group; KeyError if the universe doesn't have it."""
+    def index_of(self, entity: int, iteration_code: str) -> int:
+        """The index of a group; KeyError if the universe doesn't have it."""
         position = int(np.searchsorted(self.entities, entity))
         if position == len(self.entities) or self.entities[position] != entity:
             raise KeyError(entity)
         return position * len(self.iterations) + self._iteration_positions[iteration_code]
 
-    def group_at(self, place: int) -> PopulationGroup:
-        if not 0 <= place < self.size:
-            raise IndexError(place)
-        position, iteration = divmod(place, len(self.iterations))
+    def group_at(self, index: int) -> PopulationGroup:
+        if not 0 <= index < self.size:
+            raise IndexError(index)
+        position, iteration = divmod(index, len(self.iterations))
         entity = int(self.entities[position])
         return PopulationGroup(region_id(entity, self.level.geography.entity_kind), self.iterations[iteration])
 

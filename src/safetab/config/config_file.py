@@ -16,7 +16,7 @@ from safetab.config.run_config import ReaderKind, RunConfig
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.text_files import UnreadableFile, read_text
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import Thresholds
+from safetab.products.product import Thresholds
 
 CONFIG_FILE = "config.json"
 

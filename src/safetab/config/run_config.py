@@ -10,7 +10,7 @@ from fractions import Fraction
 from safetab.census.geography_levels import PUERTO_RICO_STATE, TabulationPass
 from safetab.census.population_group_levels import PopulationGroupLevel, levels_of_passes
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import Thresholds
+from safetab.products.product import Thresholds
 
 
 class ReaderKind(Enum):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from safetab.census.geography_levels import GeographyLevel
 from safetab.distributions.weighted_sum import WeightedDraws, WeightedSum, weighted_sum
 from safetab.privacy.calibration import Noise
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 
 
 class Measured(NamedTuple):

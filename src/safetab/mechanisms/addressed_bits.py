@@ -19,7 +19,7 @@ _ZEROS = np.zeros(_BLOCKS_AT_ONCE * BLOCK_BYTES, dtype=np.uint8)
 
 
 class AddressedBits:
-    """128 random bits for every address: a prefix of 64 bits and a place of 64 bits.
+    """128 random bits for every address: a prefix of 64 bits and an index of 64 bits.
 
     The same address always has the same bits, so noise that is computed again is the same noise, never a second draw.
     """
@@ -39,21 +39,21 @@ class AddressedBits:
     def __repr__(self) -> str:
         return "<random bits by address>"
 
-    def words(self, prefix: int, places: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Two words of 64 bits for each of the rising places."""
-        found = np.empty((len(places), 2), dtype="<u8")
-        for part, words in self.batches(prefix, places):
+    def words(self, prefix: int, indices: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Two words of 64 bits for each of the rising indices."""
+        found = np.empty((len(indices), 2), dtype="<u8")
+        for part, words in self.batches(prefix, indices):
             found[part] = words
         return found
 
-    def batches(self, prefix: int, places: NDArray[np.int64]) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
+    def batches(self, prefix: int, indices: NDArray[np.int64]) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
         """The same part by part: what a part holds is overwritten by the next."""
         encryptor = self._cipher.encryptor()
-        addresses = np.empty((min(len(places), _BLOCKS_AT_ONCE), 2), dtype=">u8")
+        addresses = np.empty((min(len(indices), _BLOCKS_AT_ONCE), 2), dtype=">u8")
         addresses[:, 0] = prefix
         scrambled = np.empty(len(addresses) * BLOCK_BYTES + BLOCK_BYTES - 1, dtype=np.uint8)
-        for first in range(0, len(places), _BLOCKS_AT_ONCE):
-            part = places[first : first + _BLOCKS_AT_ONCE]
+        for first in range(0, len(indices), _BLOCKS_AT_ONCE):
+            part = indices[first : first + _BLOCKS_AT_ONCE]
             if part[-1] - part[0] == len(part) - 1:  # rising without a gap
                 stream = self._stream(prefix, int(part[0]), len(part))
             else:
@@ -63,7 +63,7 @@ class AddressedBits:
             yield slice(first, first + len(part)), stream.view("<u8").reshape(-1, 2)
 
     def first_words_of_range(self, prefix: int, first: int, end: int) -> NDArray[np.uint64]:
-        """The first word of each place from `first` up to, but not, `end`."""
+        """The first word of each index in [first, end)."""
         found = np.empty(end - first, dtype="<u8")
         for start in range(first, end, _BLOCKS_AT_ONCE):
             count = min(_BLOCKS_AT_ONCE, end - start)
@@ -71,7 +71,7 @@ class AddressedBits:
         return found
 
     def _stream(self, prefix: int, first: int, count: int) -> NDArray[np.uint8]:
-        """The blocks of neighbouring places, as a key stream: AES in counter mode numbers them the same way."""
+        """The blocks of neighbouring indices, as a key stream: AES in counter mode numbers them the same way."""
         counter = prefix.to_bytes(8, "big") + first.to_bytes(8, "big")
         stream = self._scratch[: count * BLOCK_BYTES]
         Cipher(self._algorithm, modes.CTR(counter)).encryptor().update_into(_ZEROS[: len(stream)].data, stream.data)

@@ -12,58 +12,57 @@ from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.inversion_table import inversion_table
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 
-_PLACES_AT_ONCE = 1 << 16
-_TABLES = tuple(Table)
+_INDICES_AT_ONCE = 1 << 16
 
 
-def noisy_count(counts: ExactCounts, table: Table, right: DrawingRight, bits: AddressedBits) -> NDArray[np.int64]:
-    """Counts plus independent noise of the event that was paid for: a row for each place, a column for each cell.
+def noisy_count(counts: ExactCounts, shape: Shape, right: DrawingRight, bits: AddressedBits) -> NDArray[np.int64]:
+    """Counts plus independent noise of the event that was paid for: a row for each group, a column for each cell.
 
     Neighbours: add or remove one person, who changes at most `stability` cells of the level, by one each.
     Spends: what `right` was charged for, before this is called.
     Proof: docs/privacy.md#noisy-count (sigma squared = stability / (2 rho); scale = stability / epsilon).
     """
-    if counts.confidential_counts.shape[1] != table.cells:
-        raise ValueError("the counts are of another table")
+    if counts.confidential_counts.shape[1] != shape.cells:
+        raise ValueError("the counts are of another shape")
     noisy = np.asfortranarray(counts.confidential_counts.copy())
-    for cell in range(table.cells):
-        _add_noise(noisy[:, cell], _Draws(counts.places, table, cell, right, bits), noisy.size)
+    for cell in range(shape.cells):
+        _add_noise(noisy[:, cell], _Draws(counts.indices, shape, cell, right, bits), noisy.size)
     return noisy
 
 
-def places_whose_noise_may_exceed(
+def indices_whose_noise_may_exceed(
     value: int, first: int, end: int, right: DrawingRight, bits: AddressedBits
 ) -> NDArray[np.int64]:
-    """The places from `first` up to `end` whose noise of a total is above `value`, and perhaps a few undecided ones.
+    """The indices in [first, end) whose noise of a total is above `value`, and perhaps a few undecided ones.
 
     Neighbours and cost: as `noisy_count`, whose draws these are; nothing is drawn a second time.
     Proof: docs/privacy.md#lazy-empty-groups.
     """
     least_word = np.uint64(inversion_table(right.event.noise).least_word_above(value))
-    prefix = _prefix(right, Table.TOTAL, cell=0)
+    prefix = _prefix(right, right.event.family.total, cell=0)
     found: list[NDArray[np.int64]] = []
-    for start in range(first, end, _PLACES_AT_ONCE):
-        words = bits.first_words_of_range(prefix, start, min(start + _PLACES_AT_ONCE, end))
+    for start in range(first, end, _INDICES_AT_ONCE):
+        words = bits.first_words_of_range(prefix, start, min(start + _INDICES_AT_ONCE, end))
         found.append(np.flatnonzero(words >= least_word) + start)
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class _Draws:
-    """One cell of a table at rising places: a draw for each."""
+    """One cell of a shape at rising indices: a draw for each."""
 
-    places: NDArray[np.int64]
-    table: Table
+    indices: NDArray[np.int64]
+    shape: Shape
     cell: int
     right: DrawingRight
     bits: AddressedBits
 
     def extension_block(self, position: int, number: int) -> int:
         """Further bits of one draw, from addresses that no first block has."""
-        prefix = _prefix(self.right, self.table, self.cell, extension=number)
-        first, second = self.bits.words(prefix, self.places[position : position + 1])[0]
+        prefix = _prefix(self.right, self.shape, self.cell, extension=number)
+        first, second = self.bits.words(prefix, self.indices[position : position + 1])[0]
         return (int(first) << 64) | int(second)
 
 
@@ -71,16 +70,16 @@ def _add_noise(sums: NDArray[np.int64], draws: _Draws, draws_in_all: int) -> Non
     """Adds to each sum its draw; both are far below 2^62."""
     inversion = inversion_table(draws.right.event.noise)
     add_values = inversion.adder(draws_in_all)
-    for part, words in draws.bits.batches(_prefix(draws.right, draws.table, draws.cell), draws.places):
+    for part, words in draws.bits.batches(_prefix(draws.right, draws.shape, draws.cell), draws.indices):
         for undecided in add_values(words, sums[part]).tolist():
             first, second = (int(word) for word in words[undecided])
             extension = partial(draws.extension_block, part.start + undecided)
             sums[part.start + undecided] += inversion.resolved((first << 64) | second, extension)
 
 
-def _prefix(right: DrawingRight, table: Table, cell: int, extension: int = 0) -> int:
-    """64 bits: 24 of the event, 8 of the table, 8 of the cell, 24 of the extension."""
+def _prefix(right: DrawingRight, shape: Shape, cell: int, extension: int = 0) -> int:
+    """64 bits: 24 of the event, 8 of the shape, 8 of the cell, 24 of the extension."""
     if not 0 <= extension < 1 << 24:
         raise OverflowError("a draw ran out of extension blocks")
     event = right.address_prefix
-    return (event << 40) | (_TABLES.index(table) << 32) | (cell << 24) | extension
+    return (event << 40) | (right.event.family.number_of(shape) << 32) | (cell << 24) | extension

@@ -8,23 +8,22 @@ from safetab.census.geography_levels import TabulationPass
 from safetab.config.run_config import RunConfig
 from safetab.outputs.group_columns import GroupColumns
 from safetab.outputs.measurement_file import MeasurementFile
-from safetab.outputs.tables import T1_COLUMNS, T2_COLUMNS, TableFile, write_t1, write_t2
+from safetab.outputs.tables import TableFile
 from safetab.planning.run_plan import LevelPlan
 from safetab.tabulation.measurements import Measurements
 
 
 class PassFiles:
-    """t1, t2 and the measurements of a pass."""
+    """The product's tables and the measurements of a pass."""
 
     def __init__(self, output: Path, tabulation_pass: TabulationPass, config: RunConfig) -> None:
         name = tabulation_pass.value
         self._allow_negative = config.allow_negative_counts
         self._files = {
-            f"t1/{name}.csv": TableFile(output / "t1" / f"{name}.csv", T1_COLUMNS),
-            f"t2/{name}.csv": TableFile(output / "t2" / f"{name}.csv", T2_COLUMNS),
+            f"{layout.folder}/{name}.csv": TableFile(output / layout.folder / f"{name}.csv", layout)
+            for layout in config.product.files
         }
-        self._t1, self._t2 = self._files.values()
-        self._measurements = MeasurementFile(output / "measurements" / f"{name}.parquet")
+        self._measurements = MeasurementFile(output / "measurements" / f"{name}.parquet", config.product)
         self._measurements_name = f"measurements/{name}.parquet"
         self._groups: GroupColumns | None = None
         self._level: LevelPlan | None = None
@@ -39,11 +38,11 @@ class PassFiles:
     def write(self, measurements: Measurements) -> None:
         if self._groups is None or self._level is not measurements.plan:
             self._groups, self._level = GroupColumns(measurements.plan), measurements.plan
-        write_t1(measurements, self._groups, self._t1, allow_negative=self._allow_negative)
-        write_t2(measurements, self._groups, self._t2, allow_negative=self._allow_negative)
+        for file in self._files.values():
+            file.write(measurements, self._groups, allow_negative=self._allow_negative)
         self._measurements.write(measurements, self._groups)
 
     def close(self) -> None:
-        self._t1.close()
-        self._t2.close()
+        for file in self._files.values():
+            file.close()
         self._measurements.close()

@@ -13,7 +13,9 @@ from flint import arb, ctx
 from safetab.distributions.noise_distribution import DEFAULT_BITS
 from safetab.planning.run_plan import LevelPlan, StagePlan
 from safetab.privacy.calibration import Noise
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table, Thresholds
+from safetab.privacy.stages import Stage
+from safetab.products.product import Thresholds
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
 
 CONFIDENCE = Fraction(95, 100)
 

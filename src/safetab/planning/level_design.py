@@ -11,7 +11,7 @@ from safetab.config.run_config import RunConfig
 from safetab.distributions.sampler_range import out_of_sampler_range
 from safetab.planning.run_plan import StagePlan
 from safetab.privacy.calibration import calibrated_noise, stage_fraction
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from safetab.distributions.sampler_range import out_of_sampler_range
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity, shortened
 from safetab.planning.level_design import IterationsMeasured, stages_of, suppression_threshold_of
 from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 from safetab.readers.code_assignments import ASSIGNMENTS_FILE
 from safetab.readers.geography import GEOGRAPHY_TABLE, geography_paths, read_geography
 from safetab.readers.geography_names import GeographyNames, geography_names_path, read_geography_names

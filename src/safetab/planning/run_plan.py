@@ -14,7 +14,8 @@ from safetab.config.run_config import RunConfig
 from safetab.privacy.calibration import Noise
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import Stage, Thresholds
+from safetab.privacy.stages import Stage
+from safetab.products.product import Thresholds
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 
 Noise = DiscreteGaussian | DiscreteLaplace
 

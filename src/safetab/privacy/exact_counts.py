@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 class ExactCounts:
     """Counts of population groups, or of their cells, as an engine made them.
 
-    `places` are the groups' places in their level's universe, rising. `confidential_counts` has a row for each place
+    `indices` are the groups' indices in their level's universe, rising. `confidential_counts` has a row for each index
     and a column for each cell (one for a total). On the way to a release only
     `safetab.mechanisms.noisy_count` reads it; `safetab.accuracy` does, and what it writes is confidential.
     """
 
-    places: NDArray[np.int64]
+    indices: NDArray[np.int64]
     confidential_counts: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        if self.confidential_counts.ndim != 2 or len(self.places) != len(self.confidential_counts):
-            raise ValueError("counts need one row for each place")
-        if not bool((np.diff(self.places) > 0).all()):
-            raise ValueError("places must rise, so that each has its own noise")
+        if self.confidential_counts.ndim != 2 or len(self.indices) != len(self.confidential_counts):
+            raise ValueError("counts need one row for each index")
+        if not bool((np.diff(self.indices) > 0).all()):
+            raise ValueError("indices must rise, so that each has its own noise")
 
     def __repr__(self) -> str:
         return "<exact counts: confidential>"
@@ -33,23 +33,23 @@ class ExactCounts:
     def __reduce__(self) -> NoReturn:
         raise TypeError("exact counts are confidential and can't be stored")
 
-    def of_places(self, wanted: NDArray[np.int64]) -> ExactCounts:
-        """The counts of these places, rising, in their order; 0 for a group that has none here."""
+    def of_groups(self, wanted: NDArray[np.int64]) -> ExactCounts:
+        """The counts of these indices, rising, in their order; 0 for a group that has none here."""
         counts = np.zeros((len(wanted), self.confidential_counts.shape[1]), dtype=np.int64)
-        if len(self.places):
-            position = np.minimum(np.searchsorted(self.places, wanted), len(self.places) - 1)
-            is_there = self.places[position] == wanted
+        if len(self.indices):
+            position = np.minimum(np.searchsorted(self.indices, wanted), len(self.indices) - 1)
+            is_there = self.indices[position] == wanted
             counts[is_there] = self.confidential_counts[position[is_there]]
         return ExactCounts(wanted, counts)
 
     def between(self, first: int, end: int) -> ExactCounts:
-        """The counts of the places from `first` up to, but not, `end`."""
-        low, high = np.searchsorted(self.places, [first, end])
-        return ExactCounts(self.places[low:high], self.confidential_counts[low:high])
+        """The counts of the indices in [first, end)."""
+        low, high = np.searchsorted(self.indices, [first, end])
+        return ExactCounts(self.indices[low:high], self.confidential_counts[low:high])
 
 
-def all_of(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The places of two rising lists, each once, rising."""
+def union_of(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The indices of two rising lists, each once, rising."""
     both = np.concatenate([one, other])
     both.sort(kind="stable")  # merges what is sorted already
     is_new = np.ones(len(both), dtype=np.bool_)

@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.census.geography_levels import TabulationPass
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.privacy.calibration import Noise, calibrated_noise
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
+from safetab.products.product import Product, TableFamily
+
+MeasuredLevel = tuple[TableFamily, PopulationGroupLevel]
+"""What has a budget of its own."""
 
 
 class OverspentBudget(Exception):  # noqa: N818 - the name is the sentence
@@ -19,8 +23,13 @@ class OverspentBudget(Exception):  # noqa: N818 - the name is the sentence
 
 @dataclass(frozen=True, slots=True)
 class MeasurementEvent:
-    """One stage of one level: what it costs a person, and so which noise its groups get. Never about one group."""
+    """One stage of a table family at one level: what it costs a person, and so which noise its groups get.
 
+    Never about one group.
+    """
+
+    product: Product
+    family: TableFamily
     level: PopulationGroupLevel
     stage: Stage
     definition: PrivacyDefinition
@@ -28,11 +37,16 @@ class MeasurementEvent:
     cost: Fraction
 
     @property
+    def measured(self) -> MeasuredLevel:
+        return self.family, self.level
+
+    @property
     def noise(self) -> Noise:
         """Follows from the cost: no event can pay for less noise than it draws."""
         return calibrated_noise(self.definition, self.stability, self.cost)
 
 
+_FIELD_BITS = 4
 _LEDGERS_OWN = object()
 
 
@@ -52,22 +66,32 @@ class DrawingRight:
 
     @property
     def address_prefix(self) -> int:
-        """Different for every pass, level and stage: 8 bits for each of geography level, iteration level, stage.
+        """24 bits, different for every product, pass, level, table family and stage.
 
-        A geography level belongs to one pass, so the pass is in it.
+        4 bits each: product, geography level, family, iteration level, none, stage. A geography level belongs to one
+        pass, so the pass is in it.
         """
-        geography = list(GeographyLevel).index(self._event.level.geography)
-        return (geography << 16) | (int(self._event.level.iterations) << 8) | int(self._event.stage)
+        event = self._event
+        fields = (
+            event.product.number, event.level.geography.address, event.family.number, int(event.level.iterations),
+            0, int(event.stage),
+        )  # fmt: skip
+        prefix = 0
+        for number in fields:
+            if not 0 <= number < 1 << _FIELD_BITS:
+                raise OverflowError("an address has no room for this many products, families or levels")
+            prefix = (prefix << _FIELD_BITS) | number
+        return prefix
 
 
 class Ledger:
-    """Budgets by level, exact; refuses before anything is overspent, and charges each event once.
+    """Budgets by table family and level, exact; refuses before anything is overspent, and charges each event once.
 
     A level's groups are either total-only or adaptive, and a person's cost is the larger of the two ways through it:
     the whole budget, or stage 1 and stage 2 together. Proof: docs/privacy.md#level.
     """
 
-    def __init__(self, budgets: Mapping[PopulationGroupLevel, Fraction]) -> None:
+    def __init__(self, budgets: Mapping[MeasuredLevel, Fraction]) -> None:
         self._budgets = dict(budgets)
         self._events: list[MeasurementEvent] = []
 
@@ -84,21 +108,28 @@ class Ledger:
         """
         if event.cost <= 0:
             raise OverspentBudget(f"{event.level}, stage {event.stage}: a measurement must cost something")
-        if any((past.level, past.stage) == (event.level, event.stage) for past in self._events):
+        if any((past.measured, past.stage) == (event.measured, event.stage) for past in self._events):
             raise OverspentBudget(f"{event.level}, stage {event.stage}: charged already, and noise is drawn once")
-        spent = _cost_to_a_person([*self._events, event], event.level)
-        if spent > self._budgets.get(event.level, Fraction(0)):
+        spent = _cost_to_a_person([*self._events, event], event.measured)
+        if spent > self._budgets.get(event.measured, Fraction(0)):
             raise OverspentBudget(f"{event.level}, stage {event.stage}: the level's budget doesn't cover it")
         self._events.append(event)
         return DrawingRight(event, _LEDGERS_OWN)
 
     def spent(self, tabulation_pass: TabulationPass) -> Fraction:
         """What was charged in a pass, for a person in it."""
-        levels = [level for level in POPULATION_GROUP_LEVELS if level.geography.tabulation_pass is tabulation_pass]
-        return sum((_cost_to_a_person(self._events, level) for level in levels), Fraction(0))
+        measured = {event.measured: event for event in self._events}
+        return sum(
+            (
+                _cost_to_a_person(self._events, one)
+                for one, event in measured.items()
+                if event.level.geography.tabulation_pass is tabulation_pass
+            ),
+            Fraction(0),
+        )
 
 
-def _cost_to_a_person(events: list[MeasurementEvent], level: PopulationGroupLevel) -> Fraction:
-    costs = {event.stage: event.cost for event in events if event.level == level}
+def _cost_to_a_person(events: list[MeasurementEvent], measured: MeasuredLevel) -> Fraction:
+    costs = {event.stage: event.cost for event in events if event.measured == measured}
     adaptive = costs.get(Stage.STAGE_1, Fraction(0)) + costs.get(Stage.STAGE_2, Fraction(0))
     return max(adaptive, costs.get(Stage.TOTAL_ONLY, Fraction(0)))

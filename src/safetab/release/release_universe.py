@@ -19,7 +19,8 @@ from safetab.census.public_lists import PublicLists
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import Stage, Thresholds
+from safetab.privacy.stages import Stage
+from safetab.products.product import Thresholds
 
 
 class NotTabulated(Enum):

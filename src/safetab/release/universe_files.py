@@ -20,7 +20,8 @@ from safetab.outputs.measurement_file import mechanism_name
 from safetab.planning.plan_json import exact
 from safetab.privacy.calibration import calibrated_noise
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import Stage, Thresholds
+from safetab.privacy.stages import Stage
+from safetab.products.product import Thresholds
 from safetab.release.coterminous.copies import PassSets, geography_level_of
 from safetab.release.numbers.number_columns import Column
 from safetab.release.numbers.number_kinds import parameter_of

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from safetab.privacy.reference import FAR_ABOVE, REFERENCE_NAME, level_far_above, total_far_above
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 from safetab.release.numbers.level_numbers import RULES
 from safetab.reports.level_summary import CELLS, TOTALS, LevelSummary, margin_of
 from safetab.reports.markup import Markup, element, joined, name

@@ -10,7 +10,8 @@ from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_text
 from safetab.privacy.reference import REFERENCE, REFERENCE_NAME
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES
 from safetab.reports.level_summary import LevelSummary, margin_of
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import bar, level_table, paragraphs, whole_table

@@ -18,8 +18,9 @@ from safetab.census.iterations import IterationKind
 from safetab.distributions.noise_distribution import DEFAULT_BITS
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.planning.expectations import publication_chance
+from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.published_lines import TOTAL_TABLE_ID
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.products.safetab_p.tables import Table
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_columns import COPIED, PUBLISHED, STATUSES, WITHHELD
 from safetab.release.release_folder import ReleaseFolder

@@ -6,25 +6,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.mechanisms.addressed_bits import AddressedBits
-from safetab.mechanisms.noisy_count import places_whose_noise_may_exceed
-from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.exact_counts import all_of
+from safetab.mechanisms.noisy_count import indices_whose_noise_may_exceed
+from safetab.planning.level_design import LevelDesign
+from safetab.privacy.exact_counts import union_of
 from safetab.privacy.ledger import DrawingRight
 
 
 class EmptyGroups:
-    """Finds the places at which a group with nobody in it may be published.
+    """Finds the indices at which a group with nobody in it may be published.
 
     Such a group is published only if its stage-1 noise reaches the first threshold, or its stage-2 total is above the
     suppression threshold. Both are decided by the first words at its addresses; everywhere else nothing is published,
-    and nothing needs to be drawn. The answer doesn't depend on who was counted: it is given for every place,
+    and nothing needs to be drawn. The answer doesn't depend on who was counted: it is given for every index,
     non-empty ones too.
     Proof: docs/privacy.md#lazy-empty-groups.
     """
 
-    def __init__(self, plan: LevelPlan, stage_1: DrawingRight, stage_2: DrawingRight, bits: AddressedBits) -> None:
-        self._suppression_threshold = plan.suppression_threshold
-        self._first_threshold = plan.thresholds.sex_by_age_4
+    def __init__(self, design: LevelDesign, stage_1: DrawingRight, stage_2: DrawingRight, bits: AddressedBits) -> None:
+        self._suppression_threshold = design.suppression_threshold
+        self._first_threshold = design.thresholds.first
         self._stage_1 = stage_1
         self._stage_2 = stage_2
         self._bits = bits
@@ -32,6 +32,6 @@ class EmptyGroups:
     def that_may_be_published(self, first: int, end: int) -> NDArray[np.int64]:
         if self._suppression_threshold is None:
             return np.arange(first, end)
-        passing = places_whose_noise_may_exceed(self._suppression_threshold, first, end, self._stage_2, self._bits)
-        with_table = places_whose_noise_may_exceed(self._first_threshold - 1, first, end, self._stage_1, self._bits)
-        return all_of(passing, with_table)
+        passing = indices_whose_noise_may_exceed(self._suppression_threshold, first, end, self._stage_2, self._bits)
+        with_table = indices_whose_noise_may_exceed(self._first_threshold - 1, first, end, self._stage_1, self._bits)
+        return union_of(passing, with_table)

@@ -9,25 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.planning.run_plan import LevelPlan
-from safetab.products.safetab_p.tables import Stage, Table
-
-TABLES = tuple(Table)
+from safetab.privacy.stages import Stage
+from safetab.products.product import Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurements:
-    """Published groups of one level, by rising place, with every noisy number that was drawn for them.
+    """Published groups of one level and table family, by rising index, with every noisy number drawn for them.
 
-    `values` has for each table a row for each of its groups, in the order of their places.
+    `values` has for each shape a row for each of its groups, in the order of their indices.
     """
 
     plan: LevelPlan
     stage: Stage  # TOTAL_ONLY, or STAGE_2 for adaptive groups
-    places: NDArray[np.int64]
-    table_numbers: NDArray[np.int8]  # positions in TABLES
+    indices: NDArray[np.int64]
+    shape_numbers: NDArray[np.int8]  # positions in the family's ladder
     stage_1_totals: NDArray[np.int64] | None  # none for total-only groups
-    values: Mapping[Table, NDArray[np.int64]]
+    values: Mapping[Shape, NDArray[np.int64]]
 
-    def groups_of(self, table: Table) -> NDArray[np.intp]:
-        """The positions of the groups that got this table."""
-        return np.flatnonzero(self.table_numbers == TABLES.index(table))
+    def groups_of(self, shape: Shape) -> NDArray[np.intp]:
+        """The positions of the groups that got this shape."""
+        return np.flatnonzero(self.shape_numbers == self.plan.family.number_of(shape))

@@ -11,7 +11,7 @@ from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.planning.expectations import CONFIDENCE
 from safetab.privacy.conversions import epsilon_of_rho, rho_of_epsilon
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 from safetab.tuning.level_facts import MOST_RACE_CODES
 from safetab.tuning.questions import least_budget
 from safetab.tuning.tuned_level import TunedLevel

@@ -9,7 +9,8 @@ from fractions import Fraction
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.sampler_range import out_of_sampler_range
 from safetab.privacy.reference import level_far_above, total_far_above
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
 from safetab.tuning.level_facts import MOST_RACE_CODES
 from safetab.tuning.tuned_level import Number, TunedLevel
 from safetab.tuning.tuning import Tuning

@@ -22,7 +22,9 @@ from safetab.planning.expectations import (
 from safetab.planning.level_design import stages_of, suppression_threshold_of
 from safetab.planning.run_plan import StagePlan
 from safetab.privacy.calibration import Noise
-from safetab.products.safetab_p.tables import Stage, Table, Thresholds
+from safetab.privacy.stages import Stage
+from safetab.products.product import Thresholds
+from safetab.products.safetab_p.tables import Table
 from safetab.tuning.level_facts import LevelFacts
 
 

@@ -15,7 +15,8 @@ from safetab.accuracy.assess_run import AssessedLevel
 from safetab.accuracy.classes import SIZE_STARTS, Measured, Number
 from safetab.accuracy.pages.plots import Axis, Plot, Point, Series, log_axis, share_axis
 from safetab.census.geography_levels import GeographyLevel
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import Table
 from safetab.reports.wording import TABLE_NAMES, area_name, level_name
 from safetab.tabulation.measurements import TABLES
 

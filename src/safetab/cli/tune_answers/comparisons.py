@@ -22,7 +22,8 @@ from safetab.cli.tune_answers.questions import no_answer
 from safetab.cli.tune_answers.words import Words
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.loss_text import loss_number, loss_text
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import Table
 from safetab.tuning.comparisons import NoiseComparison, compare_noises, multiplicities
 from safetab.tuning.concerns import concerns
 from safetab.tuning.tuned_level import TunedLevel

@@ -18,7 +18,8 @@ from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_number
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
 from safetab.tuning.concerns import concerns
 from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning

@@ -20,7 +20,7 @@ from safetab.cli.tune_answers.words import Words
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.planning.plan_json import exact
 from safetab.privacy.loss_text import loss_number, loss_text
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 from safetab.tuning.concerns import Concern, concerns
 from safetab.tuning.questions import BudgetForMargin, best_margins, least_budget, threshold_for
 from safetab.tuning.tuned_level import Number

@@ -9,7 +9,7 @@ from safetab.census.iterations import CharacteristicIteration
 from safetab.estimates.estimate import Estimate, percent
 from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.tabular import NUMBER_SCHEMA, Tabular
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 from safetab.release.release_universe import LevelFacts, NotTabulated
 
 

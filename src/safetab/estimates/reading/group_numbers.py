@@ -19,8 +19,9 @@ from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.reading.number_reader import Row
 from safetab.estimates.reading.number_rows import NumberRows, form_of, line_of, table_of
 from safetab.estimates.results import Answer, GroupTable
+from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.published_lines import TOTAL_TABLE_ID, Sex
-from safetab.products.safetab_p.tables import OLDEST_AGE, Stage, Table
+from safetab.products.safetab_p.tables import OLDEST_AGE, Table
 from safetab.release.group_status import NOT_TABULATED, SUPPRESSED
 from safetab.release.numbers.number_columns import WITHHELD
 from safetab.release.release_folder import ReleaseFolder

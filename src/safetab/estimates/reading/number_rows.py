@@ -10,8 +10,9 @@ from safetab.census.iterations import CharacteristicIteration
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.estimates.linear_form import LinearForm, Measured
 from safetab.estimates.reading.number_reader import NumberReader, Row
+from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.published_lines import TOTAL_TABLE_ID, Line, lines_of
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.products.safetab_p.tables import Table
 from safetab.release.release_folder import ReleaseFolder
 
 _TABLES = {table.label: table for table in Table}

@@ -13,7 +13,8 @@ from safetab.explorer.workbook.results import CONFIDENCES, HEADS
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.planning.losses import DELTA, reported_loss
 from safetab.privacy.loss_text import loss_text
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Stage, Table
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
 from safetab.tuning.questions import least_budget
 from safetab.tuning.tuned_level import Number, TunedLevel
 from safetab.tuning.tuning import Tuning

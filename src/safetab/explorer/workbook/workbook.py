@@ -14,7 +14,7 @@ from safetab.explorer.workbook.inputs import write_inputs
 from safetab.explorer.workbook.results import write_results
 from safetab.explorer.workbook.sheets import Styles
 from safetab.foundation.new_file import write_new_file
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 from safetab.tuning.tuning import Tuning
 
 _OPTIONS = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False, "in_memory": True}

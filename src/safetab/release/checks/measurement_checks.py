@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from safetab.outputs.measurement_file import mechanism_name
+from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.published_lines import Sex, lines_of
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.products.safetab_p.tables import Table
 from safetab.release.checks.breaches import Breaches
 from safetab.release.numbers.number_kinds import parameter_of, variance_of
 from safetab.release.release_universe import Universe

@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.published_lines import lines_of
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.products.safetab_p.tables import Table
 from safetab.release.numbers.number_kinds import NumberKinds
 from safetab.release.numbers.published_groups import PublishedGroups
 from safetab.release.numbers.selection import SelectionAwareIntervals

@@ -12,7 +12,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from safetab.census.geography_levels import GeographyLevel
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups, joined
 from safetab.release.release_universe import LevelFacts, Universe
 from safetab.tabulation.measurements import TABLES

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from safetab.census.geography import region_id
 from safetab.outputs.measurement_file import mechanism_name
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 from safetab.release.numbers.level_numbers import NO_INTERVAL, RULES, Numbers
 from safetab.release.numbers.number_kinds import NumberKinds, parameter_of
 from safetab.release.numbers.published_groups import NO_DONOR

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.privacy.calibration import Noise
+from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.published_lines import Line, lines_of
-from safetab.products.safetab_p.tables import Stage, Table
+from safetab.products.safetab_p.tables import Table
 from safetab.release.release_universe import Universe
 from safetab.tabulation.measurements import TABLES
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from safetab.census.geography_levels import TabulationPass
-from safetab.products.safetab_p.tables import Stage
+from safetab.privacy.stages import Stage
 from safetab.release.after_steps import AfterStepsTables
 from safetab.release.coterminous.copies import Copies, PassSets
 from safetab.release.numbers.level_numbers import NumbersOfLevel

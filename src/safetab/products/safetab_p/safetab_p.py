@@ -1,0 +1,48 @@
+"""SafeTab-P as a value: the Detailed DHC-A of the 2020 Census."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from safetab.products.product import (
+    AttributePart,
+    FamilyKeys,
+    LabelColumn,
+    Product,
+    RecordLayout,
+    Selector,
+    TableFileLayout,
+)
+from safetab.products.safetab_p.tables import BOTH_SEXES, OLDEST_AGE, PERSONS, SEXES
+
+SAFETAB_P = Product(
+    number=0,
+    name="SafeTab-P",
+    record=RecordLayout(
+        table="person-records",
+        noun="person",
+        nouns="persons",
+        columns=(
+            "QAGE",
+            "QSEX",
+            "HOUSEHOLDER",
+            "TABBLKST",
+            "TABBLKCOU",
+            "TABTRACTCE",
+            "TABBLK",
+            "CENRACE",
+            *(f"QRACE{position}" for position in range(1, 9)),
+            "QSPAN",
+        ),
+        attribute=(AttributePart("QSEX", 1, len(SEXES)), AttributePart("QAGE", 0, OLDEST_AGE)),
+    ),
+    families=(PERSONS,),
+    family_keys=MappingProxyType({PERSONS.name: FamilyKeys("privacy_budget_p", "thresholds_p")}),
+    selector=Selector.NOISY_STAGE_1,
+    label_columns=(
+        LabelColumn("sex", "string", "int8", "Who is counted.", values=(BOTH_SEXES, *SEXES)),
+        LabelColumn("age_start", "int8", "int16", "First age that is counted, in years."),
+        LabelColumn("age_end", "int8", "int16", f"Last age that is counted, in years; {OLDEST_AGE} is the oldest."),
+    ),
+    files=(TableFileLayout("t1", ()), TableFileLayout("t2", ("AGESTART", "AGEEND", "SEX"))),
+)

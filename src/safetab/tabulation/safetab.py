@@ -1,0 +1,29 @@
+"""Algorithm 1 of the paper: every level of a pass, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from safetab.engines.contract import GroupCounts
+from safetab.mechanisms.addressed_bits import AddressedBits
+from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.ledger import Ledger
+from safetab.tabulation.measurements import Measurements
+from safetab.tabulation.tabulate_level import GROUPS_AT_ONCE, tabulate_level
+
+
+def safetab(
+    levels: Iterable[LevelPlan],
+    counts: GroupCounts,
+    ledger: Ledger,
+    bits: AddressedBits,
+    groups_at_once: int = GROUPS_AT_ONCE,
+) -> Iterator[tuple[LevelPlan, Iterator[Measurements]]]:
+    """Measures each population group level, and gives its measurements as they are made.
+
+    Neighbours: add or remove one record, which is in at most `stability` groups of each level.
+    Spends: the budgets of the levels, each charged to the ledger before its noise is drawn.
+    Proof: docs/privacy.md#theorem.
+    """
+    for level in levels:
+        yield level, tabulate_level(level, counts, ledger, bits, groups_at_once)
