@@ -38,6 +38,11 @@ class EntityKind(Enum):
         """Below state level; AIANNH areas count as such although some cross state lines."""
         return self not in {EntityKind.NATION, EntityKind.STATE}
 
+    @property
+    def crosses_states(self) -> bool:
+        """Whether an entity of this kind can hold people of several states."""
+        return self in {EntityKind.NATION, EntityKind.AIANNH}
+
 
 class GeographyLevel(Enum):
     """A geographic summary level of one pass; the label is what files call it."""

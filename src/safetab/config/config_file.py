@@ -12,24 +12,24 @@ from safetab.census.geography_levels import US_STATES, TabulationPass
 from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel, levels_of_passes
 from safetab.config.config_keys import ConfigKeys, is_integer, shown
 from safetab.config.exact_json import NotJson, parse_exact_json
-from safetab.config.run_config import ReaderKind, RunConfig
+from safetab.config.run_config import FamilyConfig, ReaderKind, RunConfig
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.text_files import UnreadableFile, read_text
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.product import Thresholds
+from safetab.products.all_products import product_of_keys
+from safetab.products.product import Product, TableFamily, Thresholds
 
 CONFIG_FILE = "config.json"
 
 _PASS_KEYS = {TabulationPass.US: "run_us", TabulationPass.PUERTO_RICO: "run_pr"}
-_THRESHOLDS_KEY = "thresholds_p"
 _STATES_KEY = "state_filter_us"
 _SUPPRESSION_KEY = "zero_suppression_chance"
 _HIGHEST_THRESHOLD = 2**62
 
 
-def budget_key(level: PopulationGroupLevel) -> str:
+def budget_key(product: Product, family: TableFamily, level: PopulationGroupLevel) -> str:
     geography = level.geography.label.lower().replace("-", "_")
-    return f"privacy_budget_p_level_{int(level.iterations)}_{geography}"
+    return f"{product.family_keys[family.name].budget_prefix}_level_{int(level.iterations)}_{geography}"
 
 
 def threshold_key(level: PopulationGroupLevel) -> str:
@@ -67,11 +67,11 @@ def parse_config(text: str) -> Checked[RunConfig]:
 
 
 def _config_of(keys: ConfigKeys) -> RunConfig | None:
-    passes = _passes(keys)
+    product, passes = product_of_keys(keys), _passes(keys)
     definition = keys.choice("privacy_defn", tuple(definition.spelling for definition in PrivacyDefinition))
-    budgets = _budgets(keys, passes)
-    gamma = keys.number("privacy_budget_p_stage_1_fraction", "strictly between 0 and 1", lambda gamma: 0 < gamma < 1)
-    thresholds = _thresholds(keys, passes)
+    budgets = _budgets(keys, product, passes)
+    gamma = _stage_1_fraction(keys, product)
+    thresholds = {family: _thresholds(keys, product, family, passes) for family in product.families}
     max_race_codes = keys.integer("max_race_codes", 1, 8)
     suppression_chance = _suppression_chance(keys)
     allow_negative_counts = keys.boolean("allow_negative_counts")
@@ -88,10 +88,13 @@ def _config_of(keys: ConfigKeys) -> RunConfig | None:
     assert definition is not None and gamma is not None and max_race_codes is not None  # noqa: PT018
     assert suppression_chance is not None and allow_negative_counts is not None and reader is not None  # noqa: PT018
     return RunConfig(
+        product=product,
         privacy_definition=next(one for one in PrivacyDefinition if one.spelling == definition),
-        budgets=MappingProxyType(budgets),
+        families=tuple(
+            FamilyConfig(family, MappingProxyType(budgets[family]), MappingProxyType(thresholds[family]))
+            for family in product.families
+        ),
         stage_1_fraction=gamma,
-        thresholds=MappingProxyType(thresholds),
         max_race_codes=max_race_codes,
         zero_suppression_chance=suppression_chance,
         allow_negative_counts=allow_negative_counts,
@@ -99,6 +102,12 @@ def _config_of(keys: ConfigKeys) -> RunConfig | None:
         us_states=states,
         reader=ReaderKind(reader),
     )
+
+
+def _stage_1_fraction(keys: ConfigKeys, product: Product) -> Fraction | None:
+    if product.stage_1_key is None:
+        return Fraction(0)
+    return keys.number(product.stage_1_key, "strictly between 0 and 1", lambda gamma: 0 < gamma < 1)
 
 
 def _passes(keys: ConfigKeys) -> tuple[TabulationPass, ...]:
@@ -109,69 +118,81 @@ def _passes(keys: ConfigKeys) -> tuple[TabulationPass, ...]:
     return tuple(tabulation_pass for tabulation_pass, value in runs.items() if value)
 
 
-def _budgets(keys: ConfigKeys, passes: tuple[TabulationPass, ...]) -> dict[PopulationGroupLevel, Fraction]:
-    budgets: dict[PopulationGroupLevel, Fraction] = {}
-    for level in POPULATION_GROUP_LEVELS:
+def _budgets(
+    keys: ConfigKeys, product: Product, passes: tuple[TabulationPass, ...]
+) -> dict[TableFamily, dict[PopulationGroupLevel, Fraction]]:
+    budgets: dict[TableFamily, dict[PopulationGroupLevel, Fraction]] = {family: {} for family in product.families}
+    for family, level in measured_levels(product, POPULATION_GROUP_LEVELS):
         budget = keys.number(
-            budget_key(level),
+            budget_key(product, family, level),
             "0 or above",
             lambda budget: budget >= 0,
             if_missing="Every level needs a budget; write 0 to leave the level out.",
         )
         if budget is not None:
-            budgets[level] = budget
+            budgets[family][level] = budget
     for tabulation_pass in passes:
-        levels = levels_of_passes([tabulation_pass])
-        if all(budgets.get(level) == 0 for level in levels):
+        of_pass = measured_levels(product, levels_of_passes([tabulation_pass]))
+        if all(budgets[family].get(level) == 0 for family, level in of_pass):
+            names = (budget_key(product, family, level) for family, level in of_pass)
             keys.findings.error(
                 _PASS_KEYS[tabulation_pass],
-                f"true, but every budget of this pass is 0: {shortened(map(budget_key, levels), 2)}."
+                f"true, but every budget of this pass is 0: {shortened(names, 2)}."
                 " Give a level a budget, or write false.",
             )
     return budgets
 
 
-def _thresholds(keys: ConfigKeys, passes: Iterable[TabulationPass]) -> dict[PopulationGroupLevel, Thresholds]:
-    given = keys.value(_THRESHOLDS_KEY, "Give an object with three thresholds for each level.")
+def measured_levels(
+    product: Product, levels: Iterable[PopulationGroupLevel]
+) -> tuple[tuple[TableFamily, PopulationGroupLevel], ...]:
+    return tuple((family, level) for family in product.families for level in levels)
+
+
+def _thresholds(
+    keys: ConfigKeys, product: Product, family: TableFamily, passes: Iterable[TabulationPass]
+) -> dict[PopulationGroupLevel, Thresholds]:
+    name, number = product.family_keys[family.name].thresholds, _in_words(len(family.finer))
+    given = keys.value(name, f"Give an object with {number} for each level.")
     if given is None:
         return {}
     if not isinstance(given, dict):
-        keys.findings.error(
-            _THRESHOLDS_KEY, f'{shown(given)} is not an object such as {{"(USA, 1)": [500, 1000, 7000]}}.'
-        )
+        keys.findings.error(name, f'{shown(given)} is not an object such as {{"(USA, 1)": [500, 1000, 7000]}}.')
         return {}
     entries = ConfigKeys(given, keys.findings)
     running, thresholds = set(levels_of_passes(passes)), {}
     for level in POPULATION_GROUP_LEVELS:
         key = threshold_key(level)
         if level in running:
-            checked = _three_thresholds(entries, key)
+            checked = _checked_thresholds(entries, key, name, len(family.finer))
             if checked is not None:
                 thresholds[level] = checked
         else:
             entries.ignore(key)
-    entries.warn_of_unknown(f"level in {_THRESHOLDS_KEY}")
+    entries.warn_of_unknown(f"level in {name}")
     return thresholds
 
 
-def _three_thresholds(entries: ConfigKeys, key: str) -> Thresholds | None:
-    where = f'{_THRESHOLDS_KEY} "{key}"'
+def _checked_thresholds(entries: ConfigKeys, key: str, name: str, wanted: int) -> Thresholds | None:
+    where, number = f'{name} "{key}"', _in_words(wanted)
     if not entries.has(key):
-        entries.findings.error(
-            where, "missing. Give three thresholds for every level of a pass that runs, at budget 0 too."
-        )
+        entries.findings.error(where, f"missing. Give {number} for every level of a pass that runs, at budget 0 too.")
         return None
-    values = entries.value(key, "Give three thresholds.")
-    if not isinstance(values, list) or len(values) != 3:
-        entries.findings.error(where, f"{shown(values)} is not a list of three integers.")
+    values = entries.value(key, f"Give {number}.")
+    if not isinstance(values, list) or len(values) != wanted:
+        entries.findings.error(where, f"{shown(values)} is not a list of {number.replace('threshold', 'integer')}.")
         return None
     if not all(is_integer(value) and 0 <= value < _HIGHEST_THRESHOLD for value in values):
         entries.findings.error(where, f"{shown(values)}: each threshold must be an integer from 0 to below 2^62.")
         return None
     if sorted(values) != values:
-        entries.findings.error(where, f"{', '.join(map(str, values))} decrease. Give three thresholds in rising order.")
+        entries.findings.error(where, f"{', '.join(map(str, values))} decrease. Give {number} in rising order.")
         return None
-    return Thresholds(*values)
+    return Thresholds(tuple(values))
+
+
+def _in_words(thresholds: int) -> str:
+    return {1: "one threshold", 3: "three thresholds"}.get(thresholds, f"{thresholds} thresholds")
 
 
 def _suppression_chance(keys: ConfigKeys) -> Fraction | None:

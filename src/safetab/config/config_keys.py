@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import TypeGuard
 
@@ -56,6 +56,9 @@ class ConfigKeys:
         if value is None:
             self.findings.error(key, f"null. {if_missing}")
         return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
 
     def has(self, key: str) -> bool:
         return key in self._values

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 
 from flint import arb, ctx
 
 from safetab.distributions import gaussian_convolution, gaussian_smoothness, gaussian_weights
 from safetab.distributions.noise_distribution import NoiseDistribution
+
+LEAST_SIGMA, MOST_SIGMA = Fraction(1, 10**6), Fraction(10**5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +22,28 @@ class DiscreteGaussian(NoiseDistribution):
     Proof: docs/noise.md#sums-of-gaussians.
     """
 
+    mechanism = "discrete_gaussian"
+
     sigma_squared: Fraction
 
     def __post_init__(self) -> None:
         if self.sigma_squared <= 0:
             raise ValueError("sigma squared must be positive")
+
+    @property
+    def parameter(self) -> Fraction:
+        """Sigma squared."""
+        return self.sigma_squared
+
+    @property
+    def width(self) -> float:
+        return sqrt(self.sigma_squared)
+
+    @property
+    def out_of_sampler_range(self) -> str | None:
+        if LEAST_SIGMA**2 <= self.sigma_squared <= MOST_SIGMA**2:
+            return None
+        return f"sigma must lie between {float(LEAST_SIGMA):g} and {float(MOST_SIGMA):g}"
 
     def _upper_tail(self, at_least: int) -> arb:
         if self.draws == 1:

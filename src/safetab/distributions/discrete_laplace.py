@@ -13,6 +13,7 @@ from flint import arb, ctx
 from safetab.distributions.noise_distribution import NoiseDistribution, exactly
 
 _GUARD_BITS = 64
+LEAST_SCALE, MOST_SCALE = Fraction(1, 10**9), Fraction(10**5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +24,28 @@ class DiscreteLaplace(NoiseDistribution):
     Proof: docs/noise.md#sums-of-geometrics.
     """
 
+    mechanism = "discrete_laplace"
+
     scale: Fraction
 
     def __post_init__(self) -> None:
         if self.scale <= 0:
             raise ValueError("the scale must be positive")
+
+    @property
+    def parameter(self) -> Fraction:
+        """The scale."""
+        return self.scale
+
+    @property
+    def width(self) -> float:
+        return float(self.scale)
+
+    @property
+    def out_of_sampler_range(self) -> str | None:
+        if LEAST_SCALE <= self.scale <= MOST_SCALE:
+            return None
+        return f"the scale must lie between {float(LEAST_SCALE):g} and {float(MOST_SCALE):g}"
 
     def _upper_tail(self, at_least: int) -> arb:
         with ctx.extraprec(_GUARD_BITS):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Self
+from typing import ClassVar, Self
 
 from flint import arb, ctx, fmpq
 
@@ -27,7 +27,24 @@ class NoiseDistribution(ABC):
     comparing balls, at more and more bits until the comparison is certain, so they are exact.
     """
 
+    mechanism: ClassVar[str]  # as files spell it
+
     draws: int = field(default=1, kw_only=True)
+
+    @property
+    @abstractmethod
+    def parameter(self) -> Fraction:
+        """The exact parameter of one draw."""
+
+    @property
+    @abstractmethod
+    def width(self) -> float:
+        """About how wide one draw spreads, in counts: sigma, or the scale."""
+
+    @property
+    @abstractmethod
+    def out_of_sampler_range(self) -> str | None:
+        """What is out of the range in which noise is drawn, in words; nothing if it can be drawn."""
 
     def sum_of(self, draws: int) -> Self:
         """The distribution of the sum of so many independent draws."""

@@ -14,12 +14,7 @@ from safetab.census.geography_levels import TabulationPass
 from safetab.foundation.findings import Finding
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.safetab_p.tables import OLDEST_AGE, Table
-
-AGES = OLDEST_AGE + 1
-SEXES = 2
-SEX_AGES = SEXES * AGES
-"""A person's sex and age as one number: (sex - 1) * AGES + age."""
+from safetab.products.product import Shape
 
 
 class MiscountedPersons(Exception):  # noqa: N818 - the name is the sentence
@@ -41,10 +36,10 @@ class GroupCounts(Protocol):
     def totals(self, level: LevelPlan) -> ExactCounts:
         """The totals of the level's non-empty population groups."""
 
-    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
-        """The cells of the groups that got each sex-by-age table, given by their rising places.
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        """The cells of the groups that got each shape finer than a total, given by their rising indices.
 
-        Males first, ages rising. A group has one table.
+        A group has one shape of the level's family.
         """
 
 
@@ -70,9 +65,3 @@ class CountingEngine(GroupCounts, Protocol):
 
     def close(self) -> None:
         """Lets go of files and memory."""
-
-
-def cell_of_sex_age(table: Table) -> NDArray[np.int64]:
-    """For each sex and age, as one number, the cell of a table that it falls into."""
-    ages = np.searchsorted(np.array(table.age_starts), np.arange(AGES), side="right") - 1
-    return np.concatenate([ages, ages + table.cells_of_a_sex])

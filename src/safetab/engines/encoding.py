@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.atoms import Atoms, atoms_of
-from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.iteration_map import IterationMap, iteration_map_of
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS
 from safetab.engines.pattern_table import IterationLists, PatternTable, iteration_lists
@@ -58,6 +58,11 @@ class Encoding:
     @property
     def passes(self) -> tuple[TabulationPass, ...]:
         return tuple(self._atoms)
+
+    @property
+    def attribute_values(self) -> int:
+        """How many values the attribute of a record has."""
+        return self._files.config.product.record.attribute_values
 
     @property
     def atom_count(self) -> int:
@@ -144,8 +149,3 @@ class Encoding:
                 return before
             before += atoms.count
         raise KeyError(tabulation_pass)
-
-
-def crosses_states(kind: EntityKind) -> bool:
-    """Whether an entity of this kind can hold people of several states."""
-    return kind in {EntityKind.NATION, EntityKind.AIANNH}

@@ -22,7 +22,7 @@ from safetab.foundation.findings import Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 from safetab.readers.person_files import BLOCK_COLUMNS, PERSON_COLUMNS, RACE_COLUMNS, label_of
 from safetab.readers.person_rules import (
     BLOCK_RULE,
@@ -112,25 +112,25 @@ class PlainEngine:
     def totals(self, level: LevelPlan) -> ExactCounts:
         counts: Counter[int] = Counter()
         for person in self._of_pass[level.level.geography.tabulation_pass]:
-            counts.update(self._places_of(person, level))
-        places = np.array(sorted(counts), dtype=np.int64)
+            counts.update(self._groups_of(person, level))
+        indices = np.array(sorted(counts), dtype=np.int64)
         return ExactCounts(
-            places, np.array([[counts[place]] for place in places.tolist()], dtype=np.int64).reshape(-1, 1)
+            indices, np.array([[counts[place]] for place in indices.tolist()], dtype=np.int64).reshape(-1, 1)
         )
 
-    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
-        return {table: self._cells_of(level, table, places) for table, places in places_of.items()}
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        return {table: self._cells_of(level, table, indices) for table, indices in groups_of.items()}
 
-    def _cells_of(self, level: LevelPlan, table: Table, places: NDArray[np.int64]) -> ExactCounts:
-        row_of = {place: row for row, place in enumerate(places.tolist())}
-        cells = np.zeros((len(places), table.cells), dtype=np.int64)
+    def _cells_of(self, level: LevelPlan, shape: Shape, indices: NDArray[np.int64]) -> ExactCounts:
+        row_of = {place: row for row, place in enumerate(indices.tolist())}
+        cells = np.zeros((len(indices), table.cells), dtype=np.int64)
         for person in self._of_pass[level.level.geography.tabulation_pass]:
             age_range = sum(int(person["QAGE"] or "") >= start for start in table.age_starts) - 1
             cell = (int(person["QSEX"] or "") - 1) * table.cells_of_a_sex + age_range
-            for place in self._places_of(person, level):
+            for place in self._groups_of(person, level):
                 if place in row_of:
                     cells[row_of[place], cell] += 1
-        return ExactCounts(places, cells)
+        return ExactCounts(indices, cells)
 
     def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
         fingerprint = RecordFingerprint(secret)
@@ -139,7 +139,7 @@ class PlainEngine:
     def close(self) -> None:
         self._of_pass.clear()
 
-    def _places_of(self, person: Person, level: LevelPlan) -> list[int]:
+    def _groups_of(self, person: Person, level: LevelPlan) -> list[int]:
         """The paper's g: the population groups of a level that a person is in."""
         geography = level.level.geography
         block = int("".join(person[column] or "" for column in BLOCK_COLUMNS))

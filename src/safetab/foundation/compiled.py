@@ -13,7 +13,7 @@ _MUCH = 1 << 15
 _work_so_far: Counter[Callable[..., object]] = Counter()
 
 
-def quick(loop: Callable[P, R], work: int) -> Callable[P, R]:
+def compiled_if_worthwhile(loop: Callable[P, R], work: int) -> Callable[P, R]:
     """The loop, compiled from the time on when its work in this process pays for that; the result is the same."""
     _work_so_far[loop] += work
     return compiled(loop) if _work_so_far[loop] >= _MUCH else loop

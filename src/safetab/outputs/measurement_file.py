@@ -9,10 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.outputs.group_columns import GroupColumns
 from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.calibration import Noise
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product, Shape
 from safetab.tabulation.measurements import Measurements
@@ -93,11 +91,11 @@ def _part(
 ) -> pa.Table:
     rows, groups = values.size, len(indices)
     noise = plan.design.stages[stage].noise
-    parameter = noise.sigma_squared if isinstance(noise, DiscreteGaussian) else noise.scale
+    parameter = noise.parameter
     constants = {
         "stage": pa.scalar(int(stage), pa.int8()),
         "table": pa.scalar(shape.label),
-        "mechanism": pa.scalar(mechanism_name(noise)),
+        "mechanism": pa.scalar(noise.mechanism),
         "parameter_numerator": pa.scalar(str(parameter.numerator)),
         "parameter_denominator": pa.scalar(str(parameter.denominator)),
         "variance": pa.scalar(float(noise.variance().mid()), pa.float64()),
@@ -116,7 +114,3 @@ def _labels(product: Product, shape: Shape, groups: int) -> dict[str, pa.Array]:
     return {
         column.name: pa.array(values, pa.type_for_alias(column.cell_type)).take(repeated) for column, values in columns
     }
-
-
-def mechanism_name(noise: Noise) -> str:
-    return "discrete_gaussian" if isinstance(noise, DiscreteGaussian) else "discrete_laplace"

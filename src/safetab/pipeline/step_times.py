@@ -15,7 +15,7 @@ from safetab.engines.contract import GroupCounts
 from safetab.foundation.progress import Progress
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 
 Thing = TypeVar("Thing")
 
@@ -108,6 +108,6 @@ class TimedCounts:
         with self._times.part("counting"):
             return self._counts.totals(level)
 
-    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         with self._times.part("counting"):
-            return self._counts.cells(level, places_of)
+            return self._counts.cells(level, groups_of)

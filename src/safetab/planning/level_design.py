@@ -1,17 +1,27 @@
-"""How a configuration measures a level: its stages, their noise, and the suppression threshold. Needs no geography."""
+"""How a configuration measures a level: stages, noise, suppression threshold, and what follows from them.
+
+Needs no geography and no person. A level of a plan, a level that is being tuned and a level of a release each have one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from types import MappingProxyType
 
+from flint import arb, ctx
+
 from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.config.run_config import RunConfig
-from safetab.distributions.sampler_range import out_of_sampler_range
-from safetab.planning.run_plan import StagePlan
-from safetab.privacy.calibration import calibrated_noise, stage_fraction
+from safetab.config.run_config import FamilyConfig, RunConfig
+from safetab.distributions.noise_distribution import DEFAULT_BITS
+from safetab.privacy.calibration import Noise, calibrated_noise, stage_fraction
+from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
+from safetab.products.product import LineKind, Product, Shape, TableFamily, Thresholds
+
+CONFIDENCE = Fraction(95, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +32,138 @@ class IterationsMeasured:
     total_only: int
 
 
-def stages_of(
-    config: RunConfig, level: PopulationGroupLevel, stability: int, iterations: IterationsMeasured
-) -> Mapping[Stage, StagePlan]:
-    """The stages of a level whose budget is above 0, each with the noise that its share of the budget buys."""
+@dataclass(frozen=True, slots=True)
+class StageDesign:
+    """A stage of a level: the budget it spends and the noise that this buys."""
+
+    stage: Stage
+    budget: Fraction
+    noise: Noise
+
+
+@dataclass(frozen=True, slots=True)
+class LevelMargins:
+    """Margins of error, each exact for its number's own noise; those of a shape by kind of line."""
+
+    stage_1_total: int | None
+    total_only: int | None
+    shapes: Mapping[Shape, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelDesign:
+    """How one table family of one population group level is measured.
+
+    It has stages 1 and 2 if some of its iterations are adaptive, and stage TOTAL_ONLY if some are total-only.
+    """
+
+    product: Product
+    family: TableFamily
+    level: PopulationGroupLevel
+    definition: PrivacyDefinition
+    stability: int
+    budget: Fraction
+    thresholds: Thresholds
+    stages: Mapping[Stage, StageDesign]
+    suppression_threshold: int | None  # the paper's T: a total is published only above it; None = no suppression
+
+    def noise(self, stage: Stage) -> Noise:
+        return self.stages[stage].noise
+
+    @property
+    def is_protected(self) -> bool:
+        """Whether every stage has noise worth the name: 0 with a chance of at most 1/2."""
+        return not any(stage.noise.is_mostly_zero for stage in self.stages.values())
+
+    def margins(self, confidence: Fraction = CONFIDENCE) -> LevelMargins:
+        shapes = {}
+        if Stage.STAGE_2 in self.stages:
+            shapes = {
+                shape: MappingProxyType({kind.name: self.margin(kind, confidence) for kind in shape.kinds})
+                for shape in self.family.shapes
+            }
+        return LevelMargins(
+            stage_1_total=self._margin_of_one(Stage.STAGE_1, confidence),
+            total_only=self._margin_of_one(Stage.TOTAL_ONLY, confidence),
+            shapes=MappingProxyType(shapes),
+        )
+
+    def margin(self, kind: LineKind, confidence: Fraction = CONFIDENCE) -> int:
+        """The margin of error of one line of this kind, in records."""
+        return _margin(self.noise(Stage.STAGE_2), kind.draws, confidence)
+
+    def _margin_of_one(self, stage: Stage, confidence: Fraction) -> int | None:
+        return _margin(self.noise(stage), 1, confidence) if stage in self.stages else None
+
+    def shape_chances(self, true_size: int = 0) -> Mapping[Shape, arb]:
+        """How likely an adaptive group of so many people gets each shape."""
+        noise, limits = self.noise(Stage.STAGE_1), [total - true_size for total in self.thresholds.totals]
+        between = (noise.chance_between(low, high) for low, high in zip(limits, limits[1:], strict=False))
+        chances = (noise.cdf(limits[0] - 1), *between, noise.tail(limits[-1]))
+        return dict(zip(self.family.shapes, chances, strict=True))
+
+    def publication_chance(self, true_size: int = 0) -> arb:
+        """How likely an adaptive group of so many people is published."""
+        if self.suppression_threshold is None:
+            return arb(1)
+        chances = self.shape_chances(true_size)
+        with ctx.workprec(DEFAULT_BITS):
+            with_table = sum((chances[shape] for shape in self.family.finer), arb(0))
+            passes = self.noise(Stage.STAGE_2).tail(self.suppression_threshold + 1 - true_size)
+            return with_table + chances[self.family.total] * passes
+
+    def suppression_chance(self, true_size: int) -> arb:
+        """How likely an adaptive group of so many people is not published."""
+        if self.suppression_threshold is None:
+            return arb(0)
+        with ctx.workprec(DEFAULT_BITS):
+            below = self.noise(Stage.STAGE_2).cdf(self.suppression_threshold - true_size)
+            return self.shape_chances(true_size)[self.family.total] * below
+
+    def bias(self, true_size: int) -> arb:
+        """How many persons the published total of a group of this size is too high on average, if it is a total.
+
+        The paper's E[X | n + X > T]: which shape a group gets doesn't depend on the noise of its second stage.
+        """
+        if self.suppression_threshold is None:
+            return arb(0)
+        return self.noise(Stage.STAGE_2).mean_given_at_least(self.suppression_threshold + 1 - true_size)
+
+    def empty_groups_published(self, adaptive_groups: int, total_only_groups: int) -> float:
+        """How many of so many groups would be published, on average, if nobody were in any."""
+        total_only = total_only_groups if Stage.TOTAL_ONLY in self.stages else 0
+        if Stage.STAGE_2 not in self.stages:
+            return float(total_only)
+        with ctx.workprec(DEFAULT_BITS):
+            return float((adaptive_groups * self.publication_chance()).mid()) + total_only
+
+
+def level_design(
+    config: RunConfig,
+    of_family: FamilyConfig,
+    level: PopulationGroupLevel,
+    stability: int,
+    measured: IterationsMeasured,
+) -> LevelDesign:
+    """For a level whose budget is above 0."""
+    stages = _stages_of(config, of_family.budgets[level], stability, measured)
+    return LevelDesign(
+        product=config.product,
+        family=of_family.family,
+        level=level,
+        definition=config.privacy_definition,
+        stability=stability,
+        budget=of_family.budgets[level],
+        thresholds=of_family.thresholds[level],
+        stages=stages,
+        suppression_threshold=_suppression_threshold(config, level, stages),
+    )
+
+
+def _stages_of(
+    config: RunConfig, budget_of_level: Fraction, stability: int, iterations: IterationsMeasured
+) -> Mapping[Stage, StageDesign]:
+    """The stages of a level, each with the noise that its share of the budget buys."""
     if stability == 0:  # no person can be in any group: there is nothing to protect, and nothing to count
         return MappingProxyType({})
     wanted = (
@@ -33,19 +171,24 @@ def stages_of(
         (Stage.STAGE_2, iterations.adaptive),
         (Stage.TOTAL_ONLY, iterations.total_only),
     )
-    stages: dict[Stage, StagePlan] = {}
+    stages: dict[Stage, StageDesign] = {}
     for stage, number in wanted:
         if number:
-            budget = config.budgets[level] * stage_fraction(stage, config.stage_1_fraction)
-            stages[stage] = StagePlan(stage, budget, calibrated_noise(config.privacy_definition, stability, budget))
+            budget = budget_of_level * stage_fraction(stage, config.stage_1_fraction)
+            stages[stage] = StageDesign(stage, budget, calibrated_noise(config.privacy_definition, stability, budget))
     return MappingProxyType(stages)
 
 
-def suppression_threshold_of(
-    config: RunConfig, level: PopulationGroupLevel, stages: Mapping[Stage, StagePlan]
+def _suppression_threshold(
+    config: RunConfig, level: PopulationGroupLevel, stages: Mapping[Stage, StageDesign]
 ) -> int | None:
     """The paper's T; None where nothing is suppressed."""
     if not level.geography.is_substate or config.zero_suppression_chance == 0 or Stage.STAGE_2 not in stages:
         return None
     noise = stages[Stage.STAGE_2].noise
-    return noise.quantile(config.zero_suppression_chance) if out_of_sampler_range(noise) is None else None
+    return noise.quantile(config.zero_suppression_chance) if noise.out_of_sampler_range is None else None
+
+
+@lru_cache(maxsize=1024)
+def _margin(noise: Noise, draws: int, confidence: Fraction) -> int:
+    return noise.sum_of(draws).margin_of_error(confidence)

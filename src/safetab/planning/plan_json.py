@@ -7,7 +7,8 @@ from fractions import Fraction
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.foundation.version import VERSION
-from safetab.planning.expectations import CONFIDENCE, margins_of, output_if_all_groups_are_empty
+from safetab.planning.expectations import output_if_all_groups_are_empty
+from safetab.planning.level_design import CONFIDENCE
 from safetab.planning.losses import DELTA, ReportedLoss, epsilons_by_delta, reference_loss, reported_loss
 from safetab.planning.privacy_warnings import privacy_warnings
 from safetab.planning.protection import no_protection
@@ -15,7 +16,6 @@ from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_number
-from safetab.products.safetab_p.tables import Table
 
 JsonObject = dict[str, object]
 
@@ -54,7 +54,8 @@ def _level_name(level: PopulationGroupLevel) -> JsonObject:
 
 
 def _level(plan: LevelPlan) -> JsonObject:
-    universe, margins, output = plan.universe, margins_of(plan), output_if_all_groups_are_empty(plan)
+    design, universe, output = plan.design, plan.universe, output_if_all_groups_are_empty(plan)
+    margins = design.margins()
     return {
         "pass": plan.level.geography.tabulation_pass.value,
         **_level_name(plan.level),
@@ -63,28 +64,22 @@ def _level(plan: LevelPlan) -> JsonObject:
         "adaptive_iterations": len(universe.iterations) - universe.total_only_iterations,
         "total_only_iterations": universe.total_only_iterations,
         "groups": universe.size,
-        "stability": plan.stability,
-        "budget": exact(plan.budget),
-        "thresholds": list(plan.thresholds.as_tuple),
+        "stability": design.stability,
+        "budget": exact(design.budget),
+        "thresholds": list(design.thresholds.totals),
         "stages": {
             stage.name.lower(): {"budget": exact(stage_plan.budget), **_noise(stage_plan.noise)}
-            for stage, stage_plan in plan.stages.items()
+            for stage, stage_plan in design.stages.items()
         },
-        "suppression_threshold": plan.suppression_threshold,
+        "suppression_threshold": design.suppression_threshold,
         "margins_of_error": {
             "stage_1_total": margins.stage_1_total,
             "total_only": margins.total_only,
-            **{
-                table.label: {"total": of.total}
-                if table is Table.TOTAL
-                else {"cell": of.cell, "sex_marginal": of.sex_marginal, "total": of.total}
-                for table, of in margins.tables.items()
-            },
+            **{shape.label: dict(of_shape) for shape, of_shape in margins.shapes.items()},
         },
         "if_all_groups_are_empty": {
             "published_groups": output.published_groups,
-            "t1_rows": output.t1_rows,
-            "t2_rows": output.t2_rows,
+            **{f"{folder}_rows": rows for folder, rows in output.rows.items()},
         },
     }
 

@@ -14,10 +14,9 @@ from safetab.census.iteration_map import iteration_map_of
 from safetab.census.public_lists import PublicLists
 from safetab.census.stability import stability
 from safetab.config.config_file import CONFIG_FILE, budget_key, read_config
-from safetab.config.run_config import RunConfig
-from safetab.distributions.sampler_range import out_of_sampler_range
+from safetab.config.run_config import FamilyConfig, RunConfig
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity, shortened
-from safetab.planning.level_design import IterationsMeasured, stages_of, suppression_threshold_of
+from safetab.planning.level_design import IterationsMeasured, level_design
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.stages import Stage
 from safetab.readers.code_assignments import ASSIGNMENTS_FILE
@@ -105,37 +104,34 @@ def _states_without_blocks(config: RunConfig, of_pass: Mapping[TabulationPass, G
 def plan_of(files: PublicFiles) -> Checked[RunPlan]:
     """The plan, and findings about levels that can't be measured as they are configured."""
     findings = FindingsOf(CONFIG_FILE)
-    tabulated = [level for level in files.config.levels if files.config.budgets[level] > 0]
+    tabulated = [
+        (of_family, level)
+        for level in files.config.levels
+        for of_family in files.config.families
+        if of_family.budgets[level] > 0
+    ]
     entities = {
         geography: files.geography_of_pass[geography.tabulation_pass].entities(geography.entity_kind)
-        for geography in {level.geography for level in tabulated}
+        for geography in {level.geography for _, level in tabulated}
     }
-    universes = (universe_of(level, entities[level.geography], files.lists) for level in tabulated)
-    levels = tuple(_level_plan(universe, files) for universe in universes)
+    levels = tuple(
+        _level_plan(universe_of(level, entities[level.geography], files.lists), of_family, files)
+        for of_family, level in tabulated
+    )
     for level_plan in levels:
         _check_level(level_plan, findings)
-    left_out = tuple(level for level in files.config.levels if level not in tabulated)
+    left_out = tuple(level for level in files.config.levels if files.config.budget_of(level) == 0)
     plan = RunPlan(files.config, files.lists, levels, left_out)
     return Checked(None if findings.has_errors else plan, findings.findings)
 
 
-def _level_plan(universe: GroupUniverse, files: PublicFiles) -> LevelPlan:
+def _level_plan(universe: GroupUniverse, of_family: FamilyConfig, files: PublicFiles) -> LevelPlan:
     config, level, is_substate = files.config, universe.level, universe.level.geography.is_substate
     iterations = iteration_map_of(
         files.lists, level.iterations, is_substate=is_substate, max_race_codes=config.max_race_codes
     )
-    most_groups = stability(iterations)
-    stages = stages_of(config, level, most_groups, _iterations_measured(universe))
-    return LevelPlan(
-        level=level,
-        universe=universe,
-        definition=config.privacy_definition,
-        stability=most_groups,
-        budget=config.budgets[level],
-        thresholds=config.thresholds[level],
-        stages=stages,
-        suppression_threshold=suppression_threshold_of(config, level, stages),
-    )
+    measured = _iterations_measured(universe)
+    return LevelPlan(level_design(config, of_family, level, stability(iterations), measured), universe)
 
 
 def _iterations_measured(universe: GroupUniverse) -> IterationsMeasured:
@@ -145,14 +141,14 @@ def _iterations_measured(universe: GroupUniverse) -> IterationsMeasured:
 
 
 def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:
-    key = budget_key(plan.level)
-    for stage_plan in plan.stages.values():
-        complaint = out_of_sampler_range(stage_plan.noise)
+    key = budget_key(plan.design.product, plan.family, plan.level)
+    for stage_plan in plan.design.stages.values():
+        complaint = stage_plan.noise.out_of_sampler_range
         if complaint is not None:
             findings.error(
                 key, f"the noise of {_STAGE_NAMES[stage_plan.stage]} is out of range: {complaint}. {_ADVICE}"
             )
-    if not plan.stages:
+    if not plan.design.stages:
         findings.warning(
             key, "no code leads to an iteration of this level, so nothing will be measured for this budget."
         )

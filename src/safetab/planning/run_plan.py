@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.group_universe import GroupUniverse
 from safetab.census.population_group_levels import PopulationGroupLevel, levels_of_passes
 from safetab.census.public_lists import PublicLists
 from safetab.config.run_config import RunConfig
-from safetab.privacy.calibration import Noise
+from safetab.planning.level_design import LevelDesign
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
-from safetab.products.product import Thresholds
-
-
-@dataclass(frozen=True, slots=True)
-class StagePlan:
-    """A stage of a level: the budget it spends and the noise that this buys."""
-
-    stage: Stage
-    budget: Fraction
-    noise: Noise
+from safetab.products.product import TableFamily
 
 
 @dataclass(frozen=True, slots=True)
 class LevelPlan:
-    """How one population group level is measured.
+    """One table family of one level with the groups that it is measured for."""
 
-    It has stages 1 and 2 if some of its iterations are adaptive, and stage TOTAL_ONLY if some are total-only.
-    """
-
-    level: PopulationGroupLevel
+    design: LevelDesign
     universe: GroupUniverse
-    definition: PrivacyDefinition
-    stability: int
-    budget: Fraction
-    thresholds: Thresholds
-    stages: Mapping[Stage, StagePlan]
-    suppression_threshold: int | None  # the paper's T: a total is published only above it; None = no suppression
+
+    @property
+    def level(self) -> PopulationGroupLevel:
+        return self.design.level
+
+    @property
+    def family(self) -> TableFamily:
+        return self.design.family
 
     @property
     def is_protected(self) -> bool:
@@ -78,7 +64,7 @@ class RunPlan:
 
 def loss_of_config_pass(config: RunConfig, tabulation_pass: TabulationPass) -> PrivacyLoss:
     """What a pass costs a person in it: the budgets of all its levels."""
-    return loss_of_a_pass(config.budgets[level] for level in levels_of_passes([tabulation_pass]))
+    return loss_of_a_pass(config.budget_of(level) for level in levels_of_passes([tabulation_pass]))
 
 
 def loss_of_config(config: RunConfig) -> PrivacyLoss:

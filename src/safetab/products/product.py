@@ -204,6 +204,7 @@ class Product:
     families: tuple[TableFamily, ...]
     family_keys: Mapping[str, FamilyKeys]
     selector: Selector
+    stage_1_key: str | None  # how config.json spells the share of stage 1, if there is one
     label_columns: tuple[LabelColumn, ...]
     files: tuple[TableFileLayout, ...]
 

@@ -9,22 +9,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
-from safetab.engines.contract import SEX_AGES
-from safetab.engines.encoding import Encoding, crosses_states
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.engines.encoding import Encoding
 from safetab.engines.local.person_loops import add_atoms_to_entities, count_atoms, memberships
 from safetab.engines.local.selected_cells import SelectedCells
 from safetab.engines.local.state_persons import SortedPersons, StatePersons
 from safetab.engines.pattern_table import IterationLists
-from safetab.foundation.compiled import quick
+from safetab.foundation.compiled import compiled_if_worthwhile
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CountedState:
-    """A state's persons, and how many are in each iteration: by atom, where there are any, and by sex and age.
+    """A state's persons, and how many are in each iteration: by atom, where there are any, and by attribute.
 
     The atom a has the iterations at starts[a] up to starts[a + 1].
     """
@@ -35,7 +34,7 @@ class CountedState:
     starts: NDArray[np.int64]
     iterations: NDArray[np.int32]
     counts: NDArray[np.int32]
-    by_sex_age: NDArray[np.int32]
+    by_attribute: NDArray[np.int32]
 
 
 class ArrayCounter:
@@ -61,12 +60,12 @@ class ArrayCounter:
     def _counted(self, number: int, all_persons: StatePersons) -> CountedState:
         persons, state = all_persons.sorted_state(number), self._encoding.states[number]
         lists = (self._lists.starts, self._lists.iterations)
-        most = quick(memberships, persons.people)(persons.patterns, self._lists.starts)
-        by_sex_age = np.zeros((len(self._encoding.iteration_number), SEX_AGES), dtype=np.int32)
+        most = compiled_if_worthwhile(memberships, persons.people)(persons.patterns, self._lists.starts)
+        by_attribute = np.zeros((len(self._encoding.iteration_number), self._encoding.attribute_values), dtype=np.int32)
         starts = np.empty(len(persons.starts), dtype=np.int64)
         iterations, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)  # mostly never touched
-        loop = quick(count_atoms, persons.people)
-        loop(persons.starts, persons.patterns, persons.sex_ages, *lists, by_sex_age, starts, iterations, counts)
+        loop = compiled_if_worthwhile(count_atoms, persons.people)
+        loop(persons.starts, persons.patterns, persons.attributes, *lists, by_attribute, starts, iterations, counts)
         return CountedState(
             state.tabulation_pass,
             slice(state.first_atom, state.end_atom),
@@ -74,34 +73,34 @@ class ArrayCounter:
             starts,
             iterations[: starts[-1]].copy(),
             counts[: starts[-1]].copy(),
-            by_sex_age,
+            by_attribute,
         )
 
     def totals(self, level: LevelPlan) -> ExactCounts:
-        width, position_at = len(level.universe.iterations), self._encoding.position_at(level)
-        places, counts = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        width, position_at = level.universe.index.iterations, self._encoding.position_at(level)
+        indices, counts = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         for first, end, states in self._areas(level):
             dense = np.zeros((end - first, width), dtype=np.int64)
             for state in states:
                 entities = self._entity_of_atom(level)[state.atoms]
                 relative = np.where(entities < 0, -1, entities - first)
-                loop = quick(add_atoms_to_entities, len(state.counts))
+                loop = compiled_if_worthwhile(add_atoms_to_entities, len(state.counts))
                 loop(state.starts, state.iterations, state.counts, relative, position_at, dense)
             found = np.flatnonzero(dense)
-            places.append(found + first * width)
+            indices.append(found + first * width)
             counts.append(dense.reshape(-1)[found])
-        return ExactCounts(np.concatenate(places), np.concatenate(counts).reshape(-1, 1))
+        return ExactCounts(np.concatenate(indices), np.concatenate(counts).reshape(-1, 1))
 
-    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
-        selected = SelectedCells(places_of, self._encoding.number_at(level), len(self._encoding.iteration_number))
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        selected = SelectedCells(groups_of, self._encoding.number_at(level), len(self._encoding.iteration_number))
         kind = level.level.geography.entity_kind
         for first, end, states in self._areas(level):
             rows = selected.rows_of_entities(first, end)
             if rows.start == rows.stop:
                 continue
             for state in states:
-                if kind in {EntityKind.NATION, EntityKind.STATE}:
-                    selected.add_whole_state(rows, state.by_sex_age)
+                if not kind.is_substate:
+                    selected.add_whole_state(rows, state.by_attribute)
                 else:
                     entities = self._entity_of_atom(level)[state.atoms]
                     selected.add_persons(rows, entities, state.persons, self._lists, self._pool)
@@ -111,7 +110,7 @@ class ArrayCounter:
         """Ranges of entities that share no person: a state's entities, or all of them if they can cross states."""
         geography = level.level.geography
         states = [state for state in self._states if state.tabulation_pass is geography.tabulation_pass]
-        if crosses_states(geography.entity_kind):
+        if geography.entity_kind.crosses_states:
             yield 0, len(level.universe.entities), states
             return
         for state in states:

@@ -30,7 +30,7 @@ from safetab.foundation.interruptible import interruptibly
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 from safetab.readers.person_files import label_of
 from safetab.readers.person_rules import report_empty_passes, text_of_value
 from safetab.readers.table_files import TableFiles, TableForm
@@ -125,8 +125,8 @@ class DuckDbEngine:
     def totals(self, level: LevelPlan) -> ExactCounts:
         return self._counter.totals(level)
 
-    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
-        return self._counter.cells(level, places_of)
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        return self._counter.cells(level, groups_of)
 
     def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
         fingerprint = RecordFingerprint(secret)

@@ -16,7 +16,7 @@ from safetab.engines.local.person_batches import PersonBatch, ValueColumn, rows_
 from safetab.engines.local.person_loops import LEFT_OUT, atoms_of_rows
 from safetab.engines.local.state_persons import StatePersons
 from safetab.engines.pattern_table import CODE_END
-from safetab.foundation.compiled import quick
+from safetab.foundation.compiled import compiled_if_worthwhile
 from safetab.readers.person_files import BLOCK_COLUMNS, RACE_COLUMNS
 from safetab.readers.person_rules import NO_CODE, broken_small_rule
 
@@ -44,15 +44,15 @@ class PersonEncoder:
 
     def add(self, batch: PersonBatch) -> None:
         """Checks the rows, and keeps the persons of the passes that run."""
-        sex_ages, atoms = self._sexes_and_ages(batch), self._atoms(batch)
+        attributes, atoms = self._sexes_and_ages(batch), self._atoms(batch)
         codes = np.stack([self._code_numbers(batch[column], column) for column in CODE_COLUMNS])
         patterns = self._encoding.patterns.numbers_of(codes)
-        is_right = (atoms >= LEFT_OUT) & (patterns >= 0) & (sex_ages >= 0)
+        is_right = (atoms >= LEFT_OUT) & (patterns >= 0) & (attributes >= 0)
         self.is_right = self.is_right and bool(is_right.all() and self._others_are_right(batch))
         is_kept = is_right & (atoms >= 0)
         if not is_kept.all():
-            atoms, patterns, sex_ages = atoms[is_kept], patterns[is_kept], sex_ages[is_kept]
-        self._persons.add(atoms, patterns, sex_ages.astype(np.uint8))
+            atoms, patterns, attributes = atoms[is_kept], patterns[is_kept], attributes[is_kept]
+        self._persons.add(atoms, patterns, attributes.astype(np.uint8))
 
     def _others_are_right(self, batch: PersonBatch) -> bool:
         """The columns that nothing is counted by."""
@@ -80,7 +80,7 @@ class PersonEncoder:
         numbers = {column: batch[column].digits(width).astype(np.int32) for column, width in BLOCK_DIGITS.items()}
         parts = np.stack([numbers[column][batch[column].position_of_row] for column in BLOCK_DIGITS])
         atoms = np.empty(rows_of(batch), dtype=np.int32)
-        loop = quick(atoms_of_rows, len(atoms))
+        loop = compiled_if_worthwhile(atoms_of_rows, len(atoms))
         loop(parts, 10 ** np.array(list(BLOCK_DIGITS.values())), *self._encoding.block_lookup, atoms)
         rows_of_states = batch["TABBLKST"].rows_of_values()
         for tabulation_pass, is_of_pass in self._encoding.passes_of_states(numbers["TABBLKST"]).items():

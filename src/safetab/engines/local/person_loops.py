@@ -168,8 +168,8 @@ def iterations_of_patterns(  # noqa: C901
 
 
 def sort_by_atom(
-    atoms: Int32s, patterns: Int32s, sex_ages: NDArray[np.uint8], starts: Int64s, sorted_patterns: Int32s,
-    sorted_sex_ages: NDArray[np.uint8],
+    atoms: Int32s, patterns: Int32s, attributes: NDArray[np.uint8], starts: Int64s, sorted_patterns: Int32s,
+    sorted_attributes: NDArray[np.uint8],
 ) -> None:  # fmt: skip
     """Puts the persons of each atom together: those of atom a are at starts[a] up to starts[a + 1]."""
     for person in range(len(atoms)):
@@ -180,7 +180,7 @@ def sort_by_atom(
         atom = atoms[person]
         starts[atom + 1] -= 1
         sorted_patterns[starts[atom + 1]] = patterns[person]
-        sorted_sex_ages[starts[atom + 1]] = sex_ages[person]
+        sorted_attributes[starts[atom + 1]] = attributes[person]
     for atom in range(1, len(starts) - 1):
         starts[atom] = starts[atom + 1]
     starts[len(starts) - 1] = len(atoms)
@@ -195,22 +195,22 @@ def memberships(patterns: Int32s, list_starts: Int64s) -> int:
 
 
 def count_atoms(  # noqa: PLR0913, PLR0917
-    starts: Int64s, patterns: Int32s, sex_ages: NDArray[np.uint8], list_starts: Int64s, lists: Int32s,
-    by_sex_age: Int32s, counted_starts: Int64s, iterations: Int32s, counts: Int32s,
+    starts: Int64s, patterns: Int32s, attributes: NDArray[np.uint8], list_starts: Int64s, lists: Int32s,
+    by_attribute: Int32s, counted_starts: Int64s, iterations: Int32s, counts: Int32s,
 ) -> None:  # fmt: skip
     """Adds every person to each of their iterations: at their atom, and in the whole state by sex and age.
 
     Atom a has the iterations and counts at counted_starts[a] up to counted_starts[a + 1], in no order.
     """
     found = 0
-    place_of = np.full(len(by_sex_age), -1, dtype=np.int64)
+    place_of = np.full(len(by_attribute), -1, dtype=np.int64)
     for atom in range(len(starts) - 1):
         counted_starts[atom] = found
         for person in range(starts[atom], starts[atom + 1]):
-            pattern, sex_age = patterns[person], sex_ages[person]
+            pattern, attribute = patterns[person], attributes[person]
             for position in range(list_starts[pattern], list_starts[pattern + 1]):
                 iteration = lists[position]
-                by_sex_age[iteration, sex_age] += 1
+                by_attribute[iteration, attribute] += 1
                 if place_of[iteration] < counted_starts[atom]:
                     place_of[iteration] = found
                     iterations[found] = iteration
@@ -237,13 +237,13 @@ def add_atoms_to_entities(
 
 def add_cells(  # noqa: PLR0913, PLR0917
     row_starts: Int64s, iteration_of_row: Int64s, begins: Int64s, ends: Int64s, atoms: Int64s, starts: Int64s,
-    patterns: Int32s, sex_ages: NDArray[np.uint8], list_starts: Int64s, lists: Int32s, first_cell: Int64s,
-    table_of_row: Int64s, cell_of: Int32s, row_of_iteration: Int64s, cells: Int64s,
+    patterns: Int32s, attributes: NDArray[np.uint8], list_starts: Int64s, lists: Int32s, first_cell: Int64s,
+    shape_of_row: Int64s, cell_of: Int32s, row_of_iteration: Int64s, cells: Int64s,
 ) -> None:  # fmt: skip
     """Adds the persons of some entities to the cells of those of their groups that have a row.
 
     Entity e has the rows row_starts[e] up to row_starts[e + 1] and the atoms at begins[e] up to ends[e]. A row's cells
-    begin at first_cell[row]; cell_of its table says which of them each sex and age is. `row_of_iteration` is -1
+    begin at first_cell[row]; cell_of its shape says which of them each attribute value is. `row_of_iteration` is -1
     everywhere, and is so again afterwards.
     """
     for entity in range(len(begins)):
@@ -256,6 +256,6 @@ def add_cells(  # noqa: PLR0913, PLR0917
                 for listed in range(list_starts[pattern], list_starts[pattern + 1]):
                     row = row_of_iteration[lists[listed]]
                     if row >= 0:
-                        cells[first_cell[row] + cell_of[table_of_row[row], sex_ages[person]]] += 1
+                        cells[first_cell[row] + cell_of[shape_of_row[row], attributes[person]]] += 1
         for row in range(row_starts[entity], row_starts[entity + 1]):
             row_of_iteration[iteration_of_row[row]] = -1

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.engines.local.person_loops import sort_by_atom
-from safetab.foundation.compiled import quick
+from safetab.foundation.compiled import compiled_if_worthwhile
 
 N = TypeVar("N", np.int32, np.uint8)
-_FILES = ("atom", "pattern", "sex-age")
+_FILES = ("atom", "pattern", "attribute")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -22,7 +22,7 @@ class SortedPersons:
 
     starts: NDArray[np.int64]
     patterns: NDArray[np.int32]
-    sex_ages: NDArray[np.uint8]
+    attributes: NDArray[np.uint8]
 
     @property
     def people(self) -> int:
@@ -37,35 +37,35 @@ class StatePersons:
         self._folder = folder
         self._bounds = np.append(first_atoms, atom_count)
 
-    def add(self, atoms: NDArray[np.int32], patterns: NDArray[np.int32], sex_ages: NDArray[np.uint8]) -> None:
+    def add(self, atoms: NDArray[np.int32], patterns: NDArray[np.int32], attributes: NDArray[np.uint8]) -> None:
         if not len(atoms):
             return
         least, most = np.searchsorted(self._bounds, [atoms.min(), atoms.max()], side="right") - 1
         if least == most:
-            self._append(int(least), atoms, patterns, sex_ages)
+            self._append(int(least), atoms, patterns, attributes)
             return
         states = np.searchsorted(self._bounds, atoms, side="right") - 1
         for state in np.unique(states).tolist():
             is_there = states == state
-            self._append(state, atoms[is_there], patterns[is_there], sex_ages[is_there])
+            self._append(state, atoms[is_there], patterns[is_there], attributes[is_there])
 
     def sorted_state(self, state: int) -> SortedPersons:
         """The persons of a state, numbered by its own atoms; kept in files, and read as they are needed."""
         atoms, patterns = self._read(state, "atom", np.int32), self._read(state, "pattern", np.int32)
-        sex_ages = self._read(state, "sex-age", np.uint8)
+        attributes = self._read(state, "attribute", np.uint8)
         starts = np.zeros(self._bounds[state + 1] - self._bounds[state] + 1, dtype=np.int64)
-        sorted_patterns, sorted_sex_ages = np.empty_like(patterns), np.empty_like(sex_ages)
-        loop = quick(sort_by_atom, len(atoms))
-        loop(atoms - np.int32(self._bounds[state]), patterns, sex_ages, starts, sorted_patterns, sorted_sex_ages)
+        sorted_patterns, sorted_attributes = np.empty_like(patterns), np.empty_like(attributes)
+        loop = compiled_if_worthwhile(sort_by_atom, len(atoms))
+        loop(atoms - np.int32(self._bounds[state]), patterns, attributes, starts, sorted_patterns, sorted_attributes)
         self._path(state, "atom").unlink(missing_ok=True)
         return SortedPersons(
-            starts, self._kept(state, "pattern", sorted_patterns), self._kept(state, "sex-age", sorted_sex_ages)
+            starts, self._kept(state, "pattern", sorted_patterns), self._kept(state, "attribute", sorted_attributes)
         )
 
     def _append(
-        self, state: int, atoms: NDArray[np.int32], patterns: NDArray[np.int32], sex_ages: NDArray[np.uint8]
+        self, state: int, atoms: NDArray[np.int32], patterns: NDArray[np.int32], attributes: NDArray[np.uint8]
     ) -> None:
-        for name, numbers in zip(_FILES, (atoms, patterns, sex_ages), strict=True):
+        for name, numbers in zip(_FILES, (atoms, patterns, attributes), strict=True):
             with self._path(state, name).open("ab") as file:
                 file.write(np.ascontiguousarray(numbers).data)
 

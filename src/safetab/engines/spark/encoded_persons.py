@@ -101,7 +101,7 @@ class LookedUp:
         return is_broken_block, [F.col(race) for race in _RACES], F.col("ethnicity")
 
     def encoded(self, max_race_codes: int) -> DataFrame:
-        """State, atom, the three numbers of PATTERN, sex_age, and whether the row is right.
+        """State, atom, the three numbers of PATTERN, attribute, and whether the row is right.
 
         A person of a state that no pass has, or who breaks a rule about the block, has no atom.
         """
@@ -112,7 +112,7 @@ class LookedUp:
             _packed(used[:_CODES_OF_A_NUMBER]).alias(PATTERN[0]),
             _packed(used[_CODES_OF_A_NUMBER:]).alias(PATTERN[1]),
             F.col("ethnicity").cast("smallint").alias(PATTERN[2]),
-            "sex_age",
+            "attribute",
             self.is_right.alias("is_right"),
         )
 
@@ -128,7 +128,7 @@ def looked_up(persons: DataFrame, tracts: DataFrame, codes: CodeLists, states: S
         F.get("atoms", F.array_position("blocks", F.col("block_of_tract")).cast("int") - 1).alias("atom"),
         *(_code(column, codes.position_of_race).alias(race) for column, race in zip(RACE_COLUMNS, _RACES, strict=True)),
         _code("QSPAN", codes.position_of_ethnicity).alias("ethnicity"),
-        ((F.col("QSEX").try_cast("int") - 1) * AGES + age()).cast("smallint").alias("sex_age"),
+        ((F.col("QSEX").try_cast("int") - 1) * AGES + age()).cast("smallint").alias("attribute"),
         *persons.columns,
         "block",
     )

@@ -11,19 +11,16 @@ from pyspark.sql import Column, DataFrame, GroupedData, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.storagelevel import StorageLevel
 
-from safetab.census.geography_levels import EntityKind, GeographyLevel
-from safetab.engines.contract import cell_of_sex_age
+from safetab.census.geography_levels import GeographyLevel
 from safetab.engines.encoding import Encoding
 from safetab.engines.spark.encoded_persons import PATTERN, literal
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.safetab_p.tables import Table
-
-_WHOLE_STATES = {EntityKind.NATION, EntityKind.STATE}
+from safetab.products.product import Shape
 
 
 class GroupCounter:
-    """Keeps two tables with the executors: iterations by atom, and iterations by state, sex and age."""
+    """Keeps two tables with the executors: iterations by atom, and iterations by state, attribute."""
 
     def __init__(self, session: SparkSession, persons: DataFrame, encoding: Encoding, iterations: Column) -> None:
         """`persons` has a row for each; `iterations` is the expression for those of a pattern."""
@@ -36,7 +33,7 @@ class GroupCounter:
 
     def count(self) -> None:
         by_atom = self._of_iterations(self._persons.groupBy("atom", *PATTERN), "atom")
-        by_state = self._of_iterations(self._persons.groupBy("state", "sex_age", *PATTERN), "state", "sex_age")
+        by_state = self._of_iterations(self._persons.groupBy("state", "attribute", *PATTERN), "state", "attribute")
         self.kept = tuple(table.persist(StorageLevel.MEMORY_AND_DISK) for table in (by_atom, by_state))
 
     def _of_iterations(self, grouped: GroupedData, *keys: str) -> DataFrame:
@@ -50,16 +47,16 @@ class GroupCounter:
         entities, iterations, people = self._geography_totals(level)
         position = self._encoding.position_at(level)[iterations]
         is_there = position >= 0
-        places = entities[is_there] * len(level.universe.iterations) + position[is_there]
-        order = np.argsort(places, kind="stable")
-        return ExactCounts(places[order], people[is_there][order].reshape(-1, 1))
+        indices = level.universe.index.index_of(entities[is_there], position[is_there])
+        order = np.argsort(indices, kind="stable")
+        return ExactCounts(indices[order], people[is_there][order].reshape(-1, 1))
 
     def _geography_totals(self, level: LevelPlan) -> tuple[NDArray[np.int64], ...]:
         """Entity, iteration and number of people, of all iteration levels: they are asked for one after the other."""
         geography = level.level.geography
         if self._latest is None or self._latest[0] is not geography:
             by_atom, by_state = self.kept
-            is_whole = geography.entity_kind in _WHOLE_STATES
+            is_whole = not geography.entity_kind.is_substate
             counts = (
                 (by_state if is_whole else by_atom)
                 .join(F.broadcast(self._entities(level, by_states=is_whole)), "state" if is_whole else "atom")
@@ -69,11 +66,11 @@ class GroupCounter:
             self._latest = geography, _columns(counts)
         return self._latest[1]
 
-    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         _, by_state = self.kept
-        is_whole = level.level.geography.entity_kind in _WHOLE_STATES
-        selected = self._selected(places_of)
-        wanted = np.unique(np.concatenate(list(places_of.values())) // len(level.universe.iterations))
+        is_whole = not level.level.geography.is_substate
+        selected = self._selected(groups_of)
+        wanted = np.unique(level.universe.index.entity_of(np.concatenate(list(groups_of.values()))))
         entities = F.broadcast(self._entities(level, by_states=is_whole, wanted=wanted))
         position = F.get(_positions(self._encoding.position_at(level)), F.col("iteration"))
         if is_whole:
@@ -81,24 +78,24 @@ class GroupCounter:
         else:
             people = (
                 self._persons.join(entities, "atom")
-                .groupBy("entity", "sex_age", *PATTERN)
+                .groupBy("entity", "attribute", *PATTERN)
                 .agg(F.count("*").alias("people"))
-                .select("entity", "sex_age", F.explode(self._iterations).alias("iteration"), "people")
+                .select("entity", "attribute", F.explode(self._iterations).alias("iteration"), "people")
             )
-        cell_of = literal([cell_of_sex_age(table).tolist() for table in places_of], "array<array<int>>")
+        cell_of = literal([list(shape.cell_of_value) for shape in groups_of], "array<array<int>>")
         counts = (
             people.where(position >= 0)
-            .withColumn("place", _place(level, position))
-            .join(F.broadcast(selected), "place")
+            .withColumn("group", _group(level, position))
+            .join(F.broadcast(selected), "group")
             .groupBy(
-                "place", "table", F.get(F.get(cell_of, F.col("table")), F.col("sex_age").cast("int")).alias("cell")
+                "group", "shape", F.get(F.get(cell_of, F.col("shape")), F.col("attribute").cast("int")).alias("cell")
             )
             .agg(F.sum("people").alias("people"))
         )
-        places, tables, cells, numbers = _columns(counts)
+        indices, shapes, cells, numbers = _columns(counts)
         return {
-            table: _table_of(places_of[table], table, tables == number, places, cells, numbers)
-            for number, table in enumerate(places_of)
+            shape: _counts_of(groups_of[shape], shape, shapes == number, indices, cells, numbers)
+            for number, shape in enumerate(groups_of)
         }
 
     def _entities(self, level: LevelPlan, *, by_states: bool, wanted: NDArray[np.int64] | None = None) -> DataFrame:
@@ -116,20 +113,20 @@ class GroupCounter:
             pa.table({name: keys[is_there], "entity": entity_of[is_there].astype(np.int64)})
         )
 
-    def _selected(self, places_of: Mapping[Table, NDArray[np.int64]]) -> DataFrame:
-        places = np.concatenate(list(places_of.values()))
-        tables = np.repeat(
-            np.arange(len(places_of), dtype=np.int32), [len(of_table) for of_table in places_of.values()]
+    def _selected(self, groups_of: Mapping[Shape, NDArray[np.int64]]) -> DataFrame:
+        indices = np.concatenate(list(groups_of.values()))
+        shapes = np.repeat(
+            np.arange(len(groups_of), dtype=np.int32), [len(of_shape) for of_shape in groups_of.values()]
         )
-        return self._session.createDataFrame(pa.table({"place": places, "table": tables}))
+        return self._session.createDataFrame(pa.table({"group": indices, "shape": shapes}))
 
 
 def _positions(positions: NDArray[np.int64]) -> Column:
     return literal(positions.tolist(), "array<int>")
 
 
-def _place(level: LevelPlan, position: Column) -> Column:
-    return F.col("entity") * len(level.universe.iterations) + position
+def _group(level: LevelPlan, position: Column) -> Column:
+    return F.col("entity") * level.universe.index.iterations + position
 
 
 def _columns(counts: DataFrame) -> tuple[NDArray[np.int64], ...]:
@@ -138,14 +135,14 @@ def _columns(counts: DataFrame) -> tuple[NDArray[np.int64], ...]:
     return tuple(column.to_numpy().astype(np.int64) for column in table.columns)
 
 
-def _table_of(
+def _counts_of(
     wanted: NDArray[np.int64],
-    table: Table,
-    is_of_table: NDArray[np.bool_],
-    places: NDArray[np.int64],
+    shape: Shape,
+    is_of_shape: NDArray[np.bool_],
+    indices: NDArray[np.int64],
     cells: NDArray[np.int64],
     numbers: NDArray[np.int64],
 ) -> ExactCounts:
-    found = np.zeros((len(wanted), table.cells), dtype=np.int64)
-    found[np.searchsorted(wanted, places[is_of_table]), cells[is_of_table]] = numbers[is_of_table]
+    found = np.zeros((len(wanted), shape.cells), dtype=np.int64)
+    found[np.searchsorted(wanted, indices[is_of_shape]), cells[is_of_shape]] = numbers[is_of_shape]
     return ExactCounts(wanted, found)

@@ -37,7 +37,7 @@ from safetab.foundation.findings import Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 from safetab.readers.person_rules import report_empty_passes
 
 Log = Callable[[str], None]
@@ -110,9 +110,9 @@ class SparkEngine:
         with self._failures_told():
             return self._ready().totals(level)
 
-    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         with self._failures_told():
-            return self._ready().cells(level, places_of)
+            return self._ready().cells(level, groups_of)
 
     def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
         persons, _ = self._checked()

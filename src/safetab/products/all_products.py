@@ -1,0 +1,26 @@
+"""The products that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from safetab.products.product import Product
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+
+PRODUCTS = (SAFETAB_P,)
+
+
+def product_named(name: str) -> Product:
+    """KeyError if there is none of that name."""
+    return {product.name: product for product in PRODUCTS}[name]
+
+
+def product_of_keys(keys: Iterable[str]) -> Product:
+    """The product that a configuration asks for: whose budgets it names; the first if it names none."""
+    given = tuple(keys)
+
+    def named(product: Product) -> int:
+        prefixes = tuple(f"{one.budget_prefix}_level_" for one in product.family_keys.values())
+        return sum(key.startswith(prefixes) for key in given)
+
+    return max(PRODUCTS, key=named)
