@@ -72,8 +72,8 @@ def run(  # noqa: PLR0913 - the options of the command
 ) -> RunSummary:
     """Validates, tabulates and writes: what the command `safetab run` does, with the same options.
 
-    Raises `safetab.foundation.findings.InvalidInput` if what was given is at fault, `safetab.foundation.failures.RunFailed` if the run itself
-    failed.
+    Raises `safetab.foundation.findings.InvalidInput` if what was given is at fault,
+    `safetab.foundation.failures.RunFailed` if the run itself failed.
     """
     from safetab.engines.engine_kind import EngineKind
     from safetab.engines.spark.options import SparkOptions
@@ -151,8 +151,9 @@ def assess(  # noqa: PLR0913 - the options of the command
 ) -> AccuracySummary:
     """Many runs beside the truth: what the command `safetab accuracy` does, with the same options.
 
-    What it writes tells the truth and may not be released. Raises `safetab.foundation.findings.InvalidInput` if what was given is
-    at fault or refused, `safetab.foundation.failures.RunFailed` if the machine is.
+    What it writes tells the truth and may not be released. Raises
+    `safetab.foundation.findings.InvalidInput` if what was given is at fault or refused,
+    `safetab.foundation.failures.RunFailed` if the machine is.
     """
     from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
     from safetab.pipeline.options import RunOptions, key_of

@@ -38,7 +38,7 @@ from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
 from safetab.privacy.loss_text import loss_text
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 from safetab.tabulation.tabulate_level import tabulate_level
 
 LOSS = "loss"
@@ -120,11 +120,11 @@ class _CountedLevel:
     def totals(self, _: LevelPlan) -> ExactCounts:
         return self.counted
 
-    def cells(self, _: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
-        raise NotImplementedError(f"a group reached the threshold of one of {len(places_of)} tables")
+    def cells(self, _: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        raise NotImplementedError(f"a group reached the threshold of one of {len(groups_of)} tables")
 
-    def totals_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self.counted.of_places(places).confidential_counts[:, 0]
+    def totals_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self.counted.of_groups(indices).confidential_counts[:, 0]
 
 
 def _counted(world: LossWorld, folder: Path, people: tuple[worlds.Person, ...]) -> _CountedLevel:
@@ -157,15 +157,15 @@ class _Distinguisher:
 
 
 def _distinguisher(without: _CountedLevel, with_person: _CountedLevel) -> _Distinguisher:
-    places = np.union1d(without.counted.places, with_person.counted.places)
-    changed = places[without.totals_of(places) != with_person.totals_of(places)]
+    indices = np.union1d(without.counted.indices, with_person.counted.indices)
+    changed = indices[without.totals_of(indices) != with_person.totals_of(indices)]
     before, plan = without.totals_of(changed), without.plan
     absence = np.zeros(len(changed))
-    if plan.suppression_threshold is not None:
-        noise = plan.stages[Stage.STAGE_2].noise
-        left = [plan.suppression_threshold - count for count in before.tolist()]
+    if plan.design.suppression_threshold is not None:
+        noise = plan.design.stages[Stage.STAGE_2].noise
+        left = [plan.design.suppression_threshold - count for count in before.tolist()]
         absence = np.array([float((noise.cdf(most - 1) / noise.cdf(most)).log()) for most in left])
-    ratios = {stage: _log_ratios(planned.noise) for stage, planned in plan.stages.items()}
+    ratios = {stage: _log_ratios(planned.noise) for stage, planned in plan.design.stages.items()}
     return _Distinguisher(changed, before, ratios, absence)
 
 
@@ -187,7 +187,7 @@ class _Experiment:
     def sample(self, is_there: bool, runs: int) -> NDArray[np.float64]:
         """The log-likelihood ratio of what each run released, with the person there or not."""
         level, changed = self.with_person if is_there else self.without, self.distinguisher.changed
-        released = {stage: np.full((runs, len(changed)), _ABSENT) for stage in level.plan.stages}
+        released = {stage: np.full((runs, len(changed)), _ABSENT) for stage in level.plan.design.stages}
         for run in range(runs):
             _run_once(level, changed, {stage: rows[run] for stage, rows in released.items()})
         return self.distinguisher.log_ratios(released)
@@ -227,14 +227,15 @@ def _sample_in_process(task: tuple[bool, int]) -> NDArray[np.float64]:
 
 def _run_once(level: _CountedLevel, changed: NDArray[np.int64], released: Mapping[Stage, NDArray[np.int64]]) -> None:
     """Writes what one run released about the changed groups, with a key of its own."""
-    ledger, bits = Ledger({level.plan.level: level.plan.budget}), AddressedBits.of_the_operating_system()
+    budgets = {(level.plan.family, level.plan.level): level.plan.design.budget}
+    ledger, bits = Ledger(budgets), AddressedBits.of_the_operating_system()
     for measured in tabulate_level(level.plan, level, ledger, bits):
-        of_place = np.full(level.plan.universe.size, _ABSENT)
-        of_place[measured.places] = measured.values[Table.TOTAL][:, 0]
-        np.copyto(released[measured.stage], of_place[changed], where=of_place[changed] != _ABSENT)
+        of_group = np.full(level.plan.universe.size, _ABSENT)
+        of_group[measured.indices] = measured.values[level.plan.family.total][:, 0]
+        np.copyto(released[measured.stage], of_group[changed], where=of_group[changed] != _ABSENT)
         if measured.stage_1_totals is not None:
-            of_place[measured.places] = measured.stage_1_totals
-            released[Stage.STAGE_1][:] = of_place[changed]
+            of_group[measured.indices] = measured.stage_1_totals
+            released[Stage.STAGE_1][:] = of_group[changed]
 
 
 def epsilon_bound(with_person: NDArray[np.float64], without: NDArray[np.float64], delta: float) -> float:
@@ -274,4 +275,5 @@ def clopper_pearson_limit(successes: int, trials: int, error: float) -> float:
 
 
 def _claim(plan: LevelPlan, delta: Fraction) -> Fraction:
-    return plan.budget if plan.definition is PrivacyDefinition.PURE_DP else epsilon_of_rho(plan.budget, delta)
+    budget = plan.design.budget
+    return budget if plan.design.definition is PrivacyDefinition.PURE_DP else epsilon_of_rho(budget, delta)

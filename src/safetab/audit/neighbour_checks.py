@@ -24,7 +24,6 @@ from safetab.pipeline.run import run_files
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import MeasurementEvent
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
 
 NEIGHBOURS: Mapping[str, tuple[worlds.Person, ...]] = {
     "one person more": worlds.ONE_MORE_PERSON,
@@ -120,13 +119,13 @@ def _differences(
     """For each group that differs in these stages, the difference of its cells."""
     found = []
     for question in dict.fromkeys([*base.counts, *neighbour.counts]):
-        event, table = question
+        event, shape = question
         if event.level != level or event.stage not in stages:
             continue
         one, other = base.counts.get(question, {}), neighbour.counts.get(question, {})
-        nobody = np.zeros(table.cells, dtype=np.int64)
-        for place in one.keys() | other.keys():
-            difference = other.get(place, nobody) - one.get(place, nobody)
+        nobody = np.zeros(shape.cells, dtype=np.int64)
+        for index in one.keys() | other.keys():
+            difference = other.get(index, nobody) - one.get(index, nobody)
             if difference.any():
                 found.append(difference)
     return found
@@ -137,18 +136,18 @@ def _lower_suppressed_numbers(base: AuditedRun) -> tuple[Change, int]:
     suppressed: dict[Question, frozenset[int]] = {}
     for plan in base.plan.levels:
         events = {event.stage: event for event in base.record.events if event.level == plan.level}
-        if plan.suppression_threshold is None or Stage.STAGE_2 not in events:
+        if plan.design.suppression_threshold is None or Stage.STAGE_2 not in events:
             continue
-        totals = base.record.noisy.get((events[Stage.STAGE_2], Table.TOTAL), {})
-        places = frozenset(place for place, value in totals.items() if value[0] <= plan.suppression_threshold)
-        suppressed |= dict.fromkeys(_totals_of(events), places)
+        totals = base.record.noisy.get((events[Stage.STAGE_2], plan.family.total), {})
+        indices = frozenset(index for index, value in totals.items() if value[0] <= plan.design.suppression_threshold)
+        suppressed |= dict.fromkeys(_totals_of(events), indices)
 
-    def lowered(question: Question, places: NDArray[np.int64], noisy: NDArray[np.int64]) -> NDArray[np.int64]:
-        is_suppressed = np.isin(places, list(suppressed.get(question, ())))
+    def lowered(question: Question, indices: NDArray[np.int64], noisy: NDArray[np.int64]) -> NDArray[np.int64]:
+        is_suppressed = np.isin(indices, list(suppressed.get(question, ())))
         return noisy - _LESS * is_suppressed[:, None].astype(np.int64)
 
     return lowered, sum(map(len, suppressed.values())) // 2
 
 
 def _totals_of(events: Mapping[Stage, MeasurementEvent]) -> list[Question]:
-    return [(events[Stage.STAGE_1], Table.TOTAL), (events[Stage.STAGE_2], Table.TOTAL)]
+    return [(event, event.family.total) for event in (events[Stage.STAGE_1], events[Stage.STAGE_2])]

@@ -17,7 +17,6 @@ from safetab.audit.paid_noise import noisy_totals
 from safetab.audit.recording import Question, Record, recorded
 from safetab.audit.selftest import DRAWS, FALSE_ALARM, selftest
 from safetab.audit.verdicts import Verdict, verdict
-from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.config_file import CONFIG_FILE, budget_key
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
@@ -27,7 +26,6 @@ from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.ledger import MeasurementEvent
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
 
 DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED = (
     "noise has its distribution",
@@ -88,16 +86,16 @@ def _paid(record: Record, parameters: Path) -> Verdict:
     """Recomputed here from config.json: what each level costs, and how wide its noise must be."""
     config = json.loads((parameters / CONFIG_FILE).read_text(), parse_float=Fraction, parse_int=Fraction)
     faults = []
-    costs: dict[PopulationGroupLevel, dict[Stage, Fraction]] = {}
+    costs: dict[str, dict[Stage, Fraction]] = {}
     for event in record.events:
-        costs.setdefault(event.level, {})[event.stage] = event.cost
+        costs.setdefault(budget_key(event.product, event.family, event.level), {})[event.stage] = event.cost
         if event.noise != _due_noise(event):
             faults.append(f"{event.level}, stage {event.stage}: drew {event.noise}, and {_due_noise(event)} is due")
-    for level, by_stage in costs.items():
+    for key, by_stage in costs.items():
         adaptive = by_stage.get(Stage.STAGE_1, Fraction(0)) + by_stage.get(Stage.STAGE_2, Fraction(0))
         charged = max(adaptive, by_stage.get(Stage.TOTAL_ONLY, Fraction(0)))
-        if charged != config[budget_key(level)]:
-            faults.append(f"{level}: {charged} was charged, and {config[budget_key(level)]} is claimed")
+        if charged != config[key]:
+            faults.append(f"{key}: {charged} was charged, and {config[key]} is claimed")
     return verdict(PAID, faults, f"{len(record.events)} events of {len(costs)} levels")
 
 
@@ -108,26 +106,26 @@ def _due_noise(event: MeasurementEvent) -> Noise:
 
 
 def _unrelated(record: Record) -> Verdict:
-    """The correlation of the noise of two questions at the same places, for every two questions.
+    """The correlation of the noise of two questions at the same indices, for every two questions.
 
     Of n independent pairs it is about normal with standard deviation 1 / sqrt(n); the limit is seven of them, which
     all comparisons together reach once in a thousand million audits.
     """
-    totals = [question for question in record.noisy if question[1] is Table.TOTAL]
+    totals = [question for question in record.noisy if question[1] is question[0].family.total]
     faults, compared = [], 0
     for one, other in combinations(totals, 2):
         first, second = _noise_of(record, one), _noise_of(record, other)
-        places = sorted(first.keys() & second.keys())
-        if len(places) < _FEWEST_PAIRS:
+        indices = sorted(first.keys() & second.keys())
+        if len(indices) < _FEWEST_PAIRS:
             continue
         compared += 1
-        correlation = np.corrcoef([first[place] for place in places], [second[place] for place in places])[0, 1]
-        if abs(correlation) * math.sqrt(len(places)) > 7:
+        correlation = np.corrcoef([first[index] for index in indices], [second[index] for index in indices])[0, 1]
+        if abs(correlation) * math.sqrt(len(indices)) > 7:
             names = (f"{event.level} stage {event.stage}" for event, _ in (one, other))
-            faults.append(f"{' and '.join(names)}: correlation {correlation:.2f} over {len(places)} groups")
+            faults.append(f"{' and '.join(names)}: correlation {correlation:.2f} over {len(indices)} groups")
     return verdict(UNRELATED, faults, f"{compared} pairs of stages and levels")
 
 
 def _noise_of(record: Record, question: Question) -> dict[int, int]:
     counts = record.counts[question]
-    return {place: int(noisy[0] - counts[place][0]) for place, noisy in record.noisy[question].items()}
+    return {index: int(noisy[0] - counts[index][0]) for index, noisy in record.noisy[question].items()}

@@ -16,7 +16,7 @@ from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
 _LEVEL = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 
@@ -28,9 +28,12 @@ def right_to_draw(noise: Noise) -> DrawingRight:
         if isinstance(noise, DiscreteGaussian)
         else (PrivacyDefinition.PURE_DP, 1 / noise.scale)
     )
-    return Ledger({_LEVEL: cost}).charge(MeasurementEvent(_LEVEL, Stage.STAGE_2, definition, 1, cost))
+    (family, *_) = SAFETAB_P.families
+    event = MeasurementEvent(SAFETAB_P, family, _LEVEL, Stage.STAGE_2, definition, 1, cost)
+    return Ledger({event.measured: cost}).charge(event)
 
 
 def noisy_totals(counts: NDArray[np.int64], noise: Noise, bits: AddressedBits) -> NDArray[np.int64]:
     exact = ExactCounts(np.arange(len(counts)), counts.reshape(-1, 1))
-    return noisy_count(exact, Table.TOTAL, right_to_draw(noise), bits)[:, 0]
+    right = right_to_draw(noise)
+    return noisy_count(exact, right.event.family.total, right, bits)[:, 0]

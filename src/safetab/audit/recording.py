@@ -16,40 +16,40 @@ from numpy.typing import NDArray
 from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, MeasurementEvent
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 from safetab.tabulation import tabulate_level as caller
 
-NoisyCount = Callable[[ExactCounts, Table, DrawingRight, AddressedBits], NDArray[np.int64]]
-Question = tuple[MeasurementEvent, Table]
+NoisyCount = Callable[[ExactCounts, Shape, DrawingRight, AddressedBits], NDArray[np.int64]]
+Question = tuple[MeasurementEvent, Shape]
 Numbers = dict[int, NDArray[np.int64]]
-"""For each place the numbers of its cells."""
+"""For each group index the numbers of its cells."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Record:
-    """What was counted, and what came of it, for every event and table of a run."""
+    """What was counted, and what came of it, for every event and shape of a run."""
 
     counts: dict[Question, Numbers] = field(default_factory=dict)
     noisy: dict[Question, Numbers] = field(default_factory=dict)
 
     def add(self, question: Question, counts: ExactCounts, noisy: NDArray[np.int64]) -> None:
-        places = counts.places.tolist()
-        self.counts.setdefault(question, {}).update(zip(places, counts.confidential_counts, strict=True))
-        self.noisy.setdefault(question, {}).update(zip(places, noisy, strict=True))
+        indices = counts.indices.tolist()
+        self.counts.setdefault(question, {}).update(zip(indices, counts.confidential_counts, strict=True))
+        self.noisy.setdefault(question, {}).update(zip(indices, noisy, strict=True))
 
     @property
     def events(self) -> set[MeasurementEvent]:
         return {event for event, _ in self.counts}
 
-    def exact(self, question: Question, places: NDArray[np.int64]) -> ExactCounts:
-        """What this run counted at these places: 0 where it never asked."""
+    def exact(self, question: Question, indices: NDArray[np.int64]) -> ExactCounts:
+        """What this run counted for these groups: 0 where it never asked."""
         nobody, counted = np.zeros(question[1].cells, dtype=np.int64), self.counts.get(question, {})
-        rows = [counted.get(place, nobody) for place in places.tolist()]
-        return ExactCounts(places, np.array(rows, dtype=np.int64).reshape(len(places), -1 if rows else len(nobody)))
+        rows = [counted.get(index, nobody) for index in indices.tolist()]
+        return ExactCounts(indices, np.array(rows, dtype=np.int64).reshape(len(indices), -1 if rows else len(nobody)))
 
 
 Change = Callable[[Question, NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
-"""Of a question, its places and their noisy numbers: other noisy numbers."""
+"""Of a question, its group indices and their noisy numbers: other noisy numbers."""
 
 
 @contextmanager
@@ -60,12 +60,12 @@ def recorded(replayed: Record | None = None, change: Change | None = None) -> It
     """
     record, noisy_count = Record(), _current()
 
-    def standing_in(counts: ExactCounts, table: Table, right: DrawingRight, bits: AddressedBits) -> NDArray[np.int64]:
-        question = (right.event, table)
-        noised = counts if replayed is None else replayed.exact(question, counts.places)
-        noisy = noisy_count(noised, table, right, bits)
+    def standing_in(counts: ExactCounts, shape: Shape, right: DrawingRight, bits: AddressedBits) -> NDArray[np.int64]:
+        question = (right.event, shape)
+        noised = counts if replayed is None else replayed.exact(question, counts.indices)
+        noisy = noisy_count(noised, shape, right, bits)
         if change is not None:
-            noisy = change(question, counts.places, noisy)
+            noisy = change(question, counts.indices, noisy)
         record.add(question, counts, noisy)
         return noisy
 

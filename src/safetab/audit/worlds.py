@@ -15,9 +15,10 @@ from typing import Any
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.config.config_file import CONFIG_FILE, budget_key, threshold_key
 from safetab.privacy.output_status import SYNTHETIC_MARKER
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
 
 _RACES = tuple(str(1000 + number) for number in range(12))
@@ -110,7 +111,7 @@ def audit_config(**changes: Any) -> dict[str, Any]:
         "state_filter_us": ["01", "44"],
         "reader": "csv",
         "max_race_codes": 8,
-        **{budget_key(level): budgets[level.iterations] for level in POPULATION_GROUP_LEVELS},
+        **{_budget_key(level): budgets[level.iterations] for level in POPULATION_GROUP_LEVELS},
         "privacy_budget_p_stage_1_fraction": 0.1,
         "thresholds_p": {threshold_key(level): [5, 8, 12] for level in POPULATION_GROUP_LEVELS},
         "zero_suppression_chance": 0.9,
@@ -121,10 +122,15 @@ def audit_config(**changes: Any) -> dict[str, Any]:
 def config_of_one_level(geography: GeographyLevel, budget: float, **changes: Any) -> dict[str, Any]:
     """Only the Detailed groups of one geography level are tabulated, and nothing is suppressed."""
     budgets = {
-        budget_key(level): budget if (level.geography, level.iterations) == (geography, IterationLevel.DETAILED) else 0
+        _budget_key(level): budget if (level.geography, level.iterations) == (geography, IterationLevel.DETAILED) else 0
         for level in POPULATION_GROUP_LEVELS
     }
     return audit_config(**budgets, **({"run_pr": False, "zero_suppression_chance": 0} | changes))
+
+
+def _budget_key(level: PopulationGroupLevel) -> str:
+    (family, *_) = SAFETAB_P.families
+    return budget_key(SAFETAB_P, family, level)
 
 
 def _write_lists(parameters: Path, *, all_total_only: bool) -> None:

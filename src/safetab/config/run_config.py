@@ -22,7 +22,7 @@ class ReaderKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FamilyConfig:
-    """The budgets and thresholds of a table family: `budgets` has every level, `thresholds` those of passes that run."""
+    """What a table family is given: `budgets` has every level, `thresholds` those of the passes that run."""
 
     family: TableFamily
     budgets: Mapping[PopulationGroupLevel, Fraction]

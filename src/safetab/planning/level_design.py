@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from types import MappingProxyType
 
 from flint import arb, ctx
@@ -98,7 +99,7 @@ class LevelDesign:
     def shape_chances(self, true_size: int = 0) -> Mapping[Shape, arb]:
         """How likely an adaptive group of so many people gets each shape."""
         noise, limits = self.noise(Stage.STAGE_1), [total - true_size for total in self.thresholds.totals]
-        between = (noise.chance_between(low, high) for low, high in zip(limits, limits[1:], strict=False))
+        between = (noise.chance_between(low, high) for low, high in pairwise(limits))
         chances = (noise.cdf(limits[0] - 1), *between, noise.tail(limits[-1]))
         return dict(zip(self.family.shapes, chances, strict=True))
 

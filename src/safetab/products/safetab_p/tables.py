@@ -1,4 +1,4 @@
-"""T01001 and T02001 to T02003: a total, and sex by age over 4, 9 and 23 ranges, line by line as the paper shows them."""
+"""T01001 and T02001 to T02003: a total, and sex by age over 4, 9 and 23 ranges, line by line as in the paper."""
 
 from __future__ import annotations
 
