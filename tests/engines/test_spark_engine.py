@@ -133,8 +133,8 @@ def test_rows_of_another_shape_and_of_no_text_are_found(session, tmp_path: Path)
         file.write(b"1|2\n" + b"|" * 17 + b"\n" + b"|".join([b"\xff"] * 17) + b"\n\n\n")
     findings = spark_engine(session, world, read_inputs(world.parameters, world.data).require()).check()
     assert [finding.message for finding in findings] == [
-        "a row must have 17 fields. 2 rows break this rule.",
         "a row must be UTF-8 text. 1 row breaks this rule.",
+        "a row must have 17 fields. 2 rows break this rule.",
     ]
 
 
