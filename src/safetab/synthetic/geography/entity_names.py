@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -80,9 +80,8 @@ def names_in(geography: StateGeography, seed: int) -> Iterator[Named]:
         yield level_of[EntityKind.PLACE], place, f"{name}, {state.name}"
 
 
-def names_of_areas(shares: Iterable[StateShare], seed: int) -> Iterator[Named]:
+def names_of_areas(shares: Sequence[StateShare], seed: int) -> Iterator[Named]:
     """AIANNH areas, which states can share."""
-    shares = list(shares)
     areas = sorted({area for share in shares for area in share.aiannh_areas})
     given = {
         area.code: area.name for share in shares for county in share.given_counties for area in county.aiannh_areas
