@@ -39,9 +39,28 @@ class EntityKind(Enum):
         return self not in {EntityKind.NATION, EntityKind.STATE}
 
     @property
+    def parent(self) -> EntityKind | None:
+        """The smallest kind of area that holds every entity of this kind whole."""
+        return _PARENTS.get(self)
+
+    @property
+    def around(self) -> tuple[EntityKind, ...]:
+        """The kinds of areas around an entity, nearest first; its id begins with theirs unless they cross states."""
+        return () if self.parent is None else (self.parent, *self.parent.around)
+
+    @property
     def crosses_states(self) -> bool:
         """Whether an entity of this kind can hold people of several states."""
         return self in {EntityKind.NATION, EntityKind.AIANNH}
+
+
+_PARENTS = {
+    EntityKind.STATE: EntityKind.NATION,
+    EntityKind.COUNTY: EntityKind.STATE,
+    EntityKind.TRACT: EntityKind.COUNTY,
+    EntityKind.PLACE: EntityKind.STATE,
+    EntityKind.AIANNH: EntityKind.NATION,
+}
 
 
 class GeographyLevel(Enum):
