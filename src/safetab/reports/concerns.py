@@ -206,8 +206,8 @@ def _clamped(release: ReleaseSummary) -> Iterator[Concern]:
         yield Concern(
             Urgency.KNOW,
             "Numbers below zero were raised to zero",
-            f"Totals of {release.family.detail} add up such numbers and are too large on average; they have no margin of"
-            " error. The columns unclamped_count and unclamped_margin_of_error are the ones to add up.",
+            f"Totals of {release.family.detail} add up such numbers and are too large on average; they have no margin"
+            " of error. The columns unclamped_count and unclamped_margin_of_error are the ones to add up.",
         )
 
 
