@@ -12,6 +12,7 @@ from enum import Enum
 from functools import cached_property
 from math import prod
 from types import MappingProxyType
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,11 @@ class Line:
     first_cell: int
     cells: int
     is_total: bool = False  # the one line that every published group has
+
+    @property
+    def run(self) -> tuple[int, ...]:
+        """The cells that it sums."""
+        return tuple(range(self.first_cell, self.first_cell + self.cells))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +135,8 @@ class TableFamily:
     number: int  # in the address of noise
     name: str
     shapes: tuple[Shape, ...]
+    detail: str  # what the finer shapes show beyond the total, in a sentence
+    grains: str  # how fine each of them is
 
     @property
     def total(self) -> Shape:
@@ -172,6 +180,44 @@ class Thresholds:
     @property
     def first(self) -> int:
         return self.totals[0]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedCells:
+    """The cells of a shape that a question is about, and whom they count."""
+
+    cells: tuple[int, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a question has no answer, and which of its arguments is at fault."""
+
+    argument: str
+    message: str
+
+
+class LineQuestion(Protocol):
+    """How people ask a group's table for some of the group's records, and what they call its lines."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]: ...
+
+    @property
+    def everything(self) -> str:
+        """What a whole table shows, in a sentence."""
+        ...
+
+    def name_of(self, line: Line) -> str: ...
+
+    def cells_of(self, shape: Shape, *wanted: Any, **named: Any) -> WantedCells | Refusal:
+        """The cells of the shape that the arguments ask for; all of them if there are no arguments."""
+        ...
+
+    def parsed(self, texts: Mapping[str, str]) -> Mapping[str, object] | Refusal:
+        """The arguments from texts as people type them, without those that ask for everything."""
+        ...
 
 
 class Selector(Enum):
@@ -222,6 +268,7 @@ class Product:
     stage_1_key: str | None  # how config.json spells the share of stage 1, if there is one
     label_columns: tuple[LabelColumn, ...]
     files: tuple[TableFileLayout, ...]
+    line_question: LineQuestion
 
     def __repr__(self) -> str:
         return f"<product {self.name}>"

@@ -113,8 +113,9 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
 
     given = dict(zip(AREA_OPTIONS, (place, county, state, tract, aiannh), strict=True))
     areas = {level: name for level, name in given.items() if name is not None}
+    part = {"sex": sex} if ages is None else {"sex": sex, "ages": ages}
     with told_by_exit_code():
-        answer = answer_to(release, Question(areas, nation, group, kind, table, sex, ages))
+        answer = answer_to(release, Question(areas, nation, group, kind, table, part))
     typer.echo(printable(answer))
 
 

@@ -13,6 +13,7 @@ from safetab.products.product import (
     Selector,
     TableFileLayout,
 )
+from safetab.products.safetab_p.line_question import SexAndAges
 from safetab.products.safetab_p.tables import BOTH_SEXES, OLDEST_AGE, PERSONS, SEXES
 
 SAFETAB_P = Product(
@@ -47,4 +48,5 @@ SAFETAB_P = Product(
         LabelColumn("age_end", "int8", "int16", f"Last age that is counted, in years; {OLDEST_AGE} is the oldest."),
     ),
     files=(TableFileLayout("t1", ()), TableFileLayout("t2", ("AGESTART", "AGEEND", "SEX"))),
+    line_question=SexAndAges(),
 )
