@@ -14,12 +14,12 @@ import pyarrow as pa
 
 from safetab.census.geography import Geography
 from safetab.census.geography_levels import TabulationPass
-from safetab.config.config_file import CONFIG_FILE, read_config
+from safetab.config.config_file import CONFIG_FILE, product_asked_for, read_config
 from safetab.config.run_config import ReaderKind
-from safetab.engines.backend import CountingPlace, Persons
+from safetab.engines.backend import Backend, Persons
 from safetab.engines.contract import CountingEngine, EngineSettings, MiscountedPersons
 from safetab.engines.known_lists import KnownLists
-from safetab.engines.local.duckdb_backend import DuckDbPlace
+from safetab.engines.local.duckdb_backend import DuckDbBackend
 from safetab.foundation.confidential_log import ConfidentialLog
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Checked, Finding, InvalidInput, Severity
@@ -29,7 +29,7 @@ from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.outputs.manifest import RunFacts, hashes_of, write_manifest, write_not_for_release, write_release_log
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.outputs.pass_files import PassFiles
-from safetab.pipeline.backends import counting_place
+from safetab.pipeline.backends import backend_of
 from safetab.pipeline.disk_space import described_needs, disk_needs, require_room
 from safetab.pipeline.options import (
     RunOptions,
@@ -105,17 +105,17 @@ def run_files(
         findings_logged(log),
         own_errors_logged(log),
         pyarrow_threads(options.threads),
-        counting_place(options, log.write) as place,
+        backend_of(options, log.write) as backend,
     ):
         times = StepTimes(progress or NoProgress(), log.write)
-        checked = _public_inputs(parameters, data, options, times, place)
+        checked = _public_inputs(parameters, data, options, times, backend)
         inputs = checked.require()
         status = status_of_run(inputs.plan, data, options)
         spending = _spending(inputs.plan, options, times)
         if spending:
             spending.look()
-        _require_disk(inputs, place, out, options, times)
-        with checked_engine(checked, place, times) as (warnings, engine):
+        _require_disk(inputs, backend, out, options, times)
+        with checked_engine(checked, backend, times) as (warnings, engine):
             _log_passed(log, warnings)
             times.step("Counting the persons of each state", 1)
             people = engine.prepare()
@@ -144,24 +144,25 @@ def validate_files(
         findings_logged(log),
         own_errors_logged(log),
         pyarrow_threads(options.threads),
-        counting_place(options, log.write if log else lambda _: None) as place,
+        backend_of(options, log.write if log else lambda _: None) as backend,
     ):
-        checked = _public_inputs(parameters, data, options, progress, place)
-        with checked_engine(checked, place, progress) as (warnings, _):
+        checked = _public_inputs(parameters, data, options, progress, backend)
+        with checked_engine(checked, backend, progress) as (warnings, _):
             if log:
                 _log_passed(log, warnings)
             return warnings
 
 
 def read_inputs(
-    parameters: Path, data: Path, empty_blocks: Path | None = None, place: CountingPlace | None = None
+    parameters: Path, data: Path, empty_blocks: Path | None = None, backend: Backend | None = None
 ) -> Checked[Inputs]:
-    """Without a place, what is given lies in the two directories."""
-    place = place or DuckDbPlace(EngineSettings(data), lambda _: None)
+    """Without a backend, what is given lies in the two directories."""
+    backend = backend or DuckDbBackend(EngineSettings(data), lambda _: None)
     config = read_config(parameters)
     if config.value is not None and config.value.reader is ReaderKind.CEF:  # then DATA is something else
         return Checked(None, (*config.findings, _NO_CEF_READER))
-    folder, persons = place.geography_folder(data), place.persons(data)
+    folder = backend.geography_folder(data)
+    persons = backend.persons(data, product_asked_for(parameters).record)
     if folder.value is None:
         return Checked(None, config.findings + folder.findings + persons.findings)
     public = read_public_files(parameters, data, folder.value)
@@ -182,16 +183,16 @@ def read_inputs(
 
 
 def _public_inputs(
-    parameters: Path, data: Path, options: RunOptions, progress: Progress, place: CountingPlace
+    parameters: Path, data: Path, options: RunOptions, progress: Progress, backend: Backend
 ) -> Checked[Inputs]:
     """Has a value; raises InvalidInput if there is none, with what can still be judged of the person records."""
     progress.step("Reading the public files", 1)
-    checked = read_inputs(parameters, data, options.empty_blocks, place)
+    checked = read_inputs(parameters, data, options.empty_blocks, backend)
     progress.advance()
     if checked.value is None:
         progress.step("Checking what can be checked of the person records", 0)
-        known = KnownLists.readable(parameters, place.geography_folder(data).value)
-        raise InvalidInput((*checked.findings, *place.judge(data, known, progress.advance)))
+        known = KnownLists.readable(parameters, backend.geography_folder(data).value)
+        raise InvalidInput((*checked.findings, *backend.judge(data, known, progress.advance)))
     refused = refused_plan(checked.value.plan, data, options)
     if refused:
         raise InvalidInput(checked.findings + refused)
@@ -203,8 +204,8 @@ def _spending(plan: RunPlan, options: RunOptions, times: StepTimes) -> RunSpendi
     return RunSpending(request, plan, times.tell) if request else None
 
 
-def _require_disk(inputs: Inputs, place: CountingPlace, out: Path, options: RunOptions, times: StepTimes) -> None:
-    needs = disk_needs(inputs.plan, place.number_of_persons(inputs.persons), options.temporary_folder, out)
+def _require_disk(inputs: Inputs, backend: Backend, out: Path, options: RunOptions, times: StepTimes) -> None:
+    needs = disk_needs(inputs.plan, backend.number_of_persons(inputs.persons), options.temporary_folder, out)
     times.note(described_needs(needs))
     require_room(needs)
 
@@ -225,12 +226,12 @@ def _recorded(
 
 @contextmanager
 def checked_engine(
-    checked: Checked[Inputs], place: CountingPlace, progress: Progress
+    checked: Checked[Inputs], backend: Backend, progress: Progress
 ) -> Iterator[tuple[tuple[Finding, ...], CountingEngine]]:
     """An engine whose persons all keep to the rules."""
     inputs = checked.require()
-    with closing(place.engine(inputs.persons, inputs.files)) as engine:
-        progress.step("Checking the person records", place.number_of_persons(inputs.persons))
+    with closing(backend.engine(inputs.persons, inputs.files)) as engine:
+        progress.step("Checking the person records", backend.number_of_persons(inputs.persons))
         findings = engine.check(progress.advance)
         if any(finding.is_error for finding in findings):
             raise InvalidInput((*checked.findings, *findings))
