@@ -11,6 +11,7 @@ from safetab.products.safetab_p.tables import BOTH_SEXES, OLDEST_AGE, PERSONS, S
 SAFETAB_P = Product(
     number=0,
     name="SafeTab-P",
+    source="SafeTab-P (Haney et al. 2024)",
     record=PERSON_RECORD,
     families=(PERSONS,),
     family_keys=MappingProxyType({PERSONS.name: FamilyKeys("privacy_budget_p", "thresholds_p")}),
