@@ -10,50 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from math import prod
 from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.products.record import RecordLayout
+
 Label = str | int
-
-
-@dataclass(frozen=True, slots=True)
-class AttributePart:
-    """A column of the record that tables divide: an integer from `low` to `high`."""
-
-    column: str
-    low: int
-    high: int
-
-    @property
-    def values(self) -> int:
-        return self.high - self.low + 1
-
-
-@dataclass(frozen=True)
-class RecordLayout:
-    """One confidential record: its file, its columns in their order, and the attribute that tables divide.
-
-    The attribute is one number: its parts, each counted from its lowest value, as the digits of a mixed radix.
-    """
-
-    table: str  # the name of the file or folder, without its ending
-    noun: str
-    nouns: str
-    columns: tuple[str, ...]
-    attribute: tuple[AttributePart, ...]
-
-    @property
-    def attribute_values(self) -> int:
-        return prod(part.values for part in self.attribute)
-
-    @property
-    def attribute_factors(self) -> tuple[int, ...]:
-        """What each part's number is multiplied by."""
-        return tuple(prod(part.values for part in self.attribute[n + 1 :]) for n in range(len(self.attribute)))
 
 
 @dataclass(frozen=True, slots=True)
