@@ -22,8 +22,8 @@ from safetab.accuracy.known_counts import KnownCounts
 from safetab.cli.main import app
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.backends import counting_place
+from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions
-from safetab.pipeline.run import checked_engine, read_inputs
 from safetab.privacy.output_status import OutputStatus
 from safetab.products.safetab_p.tables import SEX_BY_AGE
 

@@ -24,15 +24,9 @@ from safetab.foundation.version import VERSION
 from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.backends import counting_place, forbid_memory_dumps
+from safetab.pipeline.guards import findings_logged, os_errors_as_run_failed, own_errors_logged, pyarrow_threads
+from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions, refused_options, whole_path
-from safetab.pipeline.run import (
-    checked_engine,
-    failures_told,
-    findings_logged,
-    own_errors_logged,
-    pyarrow_threads,
-    read_inputs,
-)
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.readers.person_files import is_synthetic
 from safetab.release.documents import steps_as_json
@@ -77,7 +71,7 @@ def accuracy_files(
     if refused:
         raise InvalidInput(refused)
     given = {GIVEN: parameters} | ({OTHER: request.against} if request.against is not None else {})
-    with failures_told(), findings_logged(None), own_errors_logged(None), pyarrow_threads(options.threads):
+    with os_errors_as_run_failed(), findings_logged(None), own_errors_logged(None), pyarrow_threads(options.threads):
         assessed, warnings = {}, tuple[Finding, ...]()
         for name, one in given.items():
             assessed[name], found = _assessed(one, data, request, progress)

@@ -16,7 +16,7 @@ from safetab.accuracy.truth import level_truth
 from safetab.engines.contract import GroupCounts
 from safetab.foundation.progress import Progress
 from safetab.mechanisms.addressed_bits import AddressedBits
-from safetab.pipeline.run import Inputs
+from safetab.pipeline.inputs import RunInputs
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.stages import Stage
 from safetab.release.coterminous.copies import sets_of_passes
@@ -56,7 +56,7 @@ class Repetition:
 
 
 def assess(
-    inputs: Inputs, engine: GroupCounts, options: ReleaseOptions, repetition: Repetition, progress: Progress
+    inputs: RunInputs, engine: GroupCounts, options: ReleaseOptions, repetition: Repetition, progress: Progress
 ) -> Assessment:
     """Neighbours and cost: each run is one of the algorithm's, and its numbers are never released.
 

@@ -28,8 +28,8 @@ from safetab.census.geography_levels import GeographyLevel
 from safetab.foundation.progress import NoProgress
 from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.pipeline.backends import counting_place
+from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions
-from safetab.pipeline.run import checked_engine, read_inputs
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.calibration import Noise
 from safetab.privacy.conversions import epsilon_of_rho

@@ -265,8 +265,8 @@ def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
     has its real share of the people. OUT appears whole or not at all.
     """
     from safetab.cli.commands.synthesize import synthesize_census
-    from safetab.synthetic.census_files import CensusFormat
-    from safetab.synthetic.census_size import SizeRequest
+    from safetab.synthetic.files.census_files import CensusFormat
+    from safetab.synthetic.geography.census_size import SizeRequest
     from safetab.synthetic.request import CensusRequest
 
     size = SizeRequest(people, states, counties, tracts)

@@ -23,7 +23,7 @@ from safetab.planning.run_plan import RunPlan
 from safetab.privacy.output_status import SYNTHETIC_MARKER, OutputStatus, output_status
 from safetab.readers.person_files import is_synthetic
 from safetab.release.release_options import ReleaseOptions
-from safetab.tabulation.tabulate_level import PLACES_AT_ONCE
+from safetab.tabulation.tabulate_level import GROUPS_AT_ONCE
 
 _MEMORY = re.compile(r"([0-9]{1,6})(\.[0-9]{1,6})? ?[KMGT]i?B")
 _MOST_THREADS = 1024
@@ -40,7 +40,7 @@ class RunOptions:
     overwrite: bool = False
     confidential_log: Path | None = None
     test_key: bytes | None = None
-    places_at_once: int = PLACES_AT_ONCE
+    groups_at_once: int = GROUPS_AT_ONCE
     dataset: str | None = None
     spend_log: Path | None = None
     spend_limit: str | None = None

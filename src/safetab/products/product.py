@@ -13,6 +13,9 @@ from functools import cached_property
 from math import prod
 from types import MappingProxyType
 
+import numpy as np
+from numpy.typing import NDArray
+
 Label = str | int
 
 
@@ -90,6 +93,7 @@ class Shape:
 
     label: str  # in the measurement file
     title: str
+    words: str  # what a group with this shape gets, in a sentence
     cell_of_value: tuple[int, ...]
     cell_labels: tuple[tuple[Label | None, ...], ...]  # of each cell, as the measurement file spells them
     lines: tuple[Line, ...]
@@ -106,6 +110,11 @@ class Shape:
 
     def kind(self, name: str) -> LineKind:
         return next(kind for kind in self.kinds if kind.name == name)
+
+    def file_row_of_lines(self, folder: str) -> tuple[int, ...]:
+        """For each line its row in the shape's part of a table file, or -1: the first line of a run stands for it."""
+        rows = {(row.first_cell, row.cells): number for number, row in enumerate(self.file_rows.get(folder, ()))}
+        return tuple(rows.pop((line.first_cell, line.cells), -1) for line in self.lines)
 
     @property
     def table_id(self) -> str:
@@ -129,6 +138,11 @@ class TableFamily:
     def finer(self) -> tuple[Shape, ...]:
         """All but the total."""
         return self.shapes[1:]
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """For each shape the number of its cells."""
+        return np.array([shape.cells for shape in self.shapes], dtype=np.int64)
 
     @cached_property
     def number_of_label(self) -> Mapping[str, int]:
@@ -200,6 +214,7 @@ class Product:
 
     number: int  # in the address of noise
     name: str
+    source: str  # where its algorithm is described
     record: RecordLayout
     families: tuple[TableFamily, ...]
     family_keys: Mapping[str, FamilyKeys]
@@ -210,3 +225,21 @@ class Product:
 
     def __repr__(self) -> str:
         return f"<product {self.name}>"
+
+    @property
+    def only_family(self) -> TableFamily:
+        """The family of a product that has one."""
+        (only,) = self.families
+        return only
+
+    @cached_property
+    def total_table_ids(self) -> tuple[str, ...]:
+        """The published tables whose lines are totals: every published group has one of them in each family."""
+        lines = (line for family in self.families for shape in family.shapes for line in shape.lines)
+        return tuple(dict.fromkeys(line.table_id for line in lines if line.is_total))
+
+    @cached_property
+    def table_ids(self) -> tuple[str, ...]:
+        """All published tables, in their order."""
+        lines = (line for family in self.families for shape in family.shapes for line in shape.lines)
+        return tuple(dict.fromkeys(line.table_id for line in lines))

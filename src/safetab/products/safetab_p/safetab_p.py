@@ -18,6 +18,7 @@ from safetab.products.safetab_p.tables import BOTH_SEXES, OLDEST_AGE, PERSONS, S
 SAFETAB_P = Product(
     number=0,
     name="SafeTab-P",
+    source="SafeTab-P (Haney et al. 2024)",
     record=RecordLayout(
         table="person-records",
         noun="person",

@@ -61,6 +61,7 @@ def _total_line(table_id: str, cells: int) -> Line:
 TOTAL = Shape(
     label="total",
     title="Total Population",
+    words="a total",
     cell_of_value=(0,) * (len(SEXES) * AGES),
     cell_labels=((None, None, None),),
     lines=(_total_line(_TOTAL_TABLE_ID, 1),),
@@ -84,6 +85,7 @@ def _sex_by_age(label: str) -> Shape:
     return Shape(
         label=label,
         title=f"Sex by Age({len(ages)})",
+        words=f"sex by {len(ages)} ages",
         cell_of_value=tuple(
             position * len(ages) + sum(age >= start for start in starts) - 1
             for position in range(len(SEXES))
