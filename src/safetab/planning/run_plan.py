@@ -29,11 +29,6 @@ class LevelPlan:
     def family(self) -> TableFamily:
         return self.design.family
 
-    @property
-    def is_protected(self) -> bool:
-        """Whether every stage has noise worth the name: 0 with a chance of at most 1/2."""
-        return not any(stage.noise.is_mostly_zero for stage in self.stages.values())
-
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
@@ -50,7 +45,7 @@ class RunPlan:
     @property
     def unprotected_levels(self) -> tuple[PopulationGroupLevel, ...]:
         """The levels whose published numbers are more likely exact than not. A public fact: no person decides it."""
-        return tuple(plan.level for plan in self.levels if not plan.is_protected)
+        return tuple(plan.level for plan in self.levels if not plan.design.is_protected)
 
     def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
         """What a pass costs a person in it: the budgets of all its levels."""

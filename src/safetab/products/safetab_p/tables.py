@@ -97,8 +97,9 @@ def _sex_by_age(label: str) -> Shape:
             LineKind(TOTAL_LINE, draws=cells, parts=1),
         ),
         file_rows=MappingProxyType({"t1": (FileRow((), 0, cells),), "t2": tuple(rows)}),
+        divisions=len(ages),
     )
 
 
 SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23 = SEX_BY_AGE = tuple(_sex_by_age(label) for label in AGE_STARTS)
-PERSONS = TableFamily(0, "persons", (TOTAL, *SEX_BY_AGE))
+PERSONS = TableFamily(0, "persons", (TOTAL, *SEX_BY_AGE), "ages")
