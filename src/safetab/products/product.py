@@ -57,6 +57,11 @@ class LineKind:
     draws: int
     parts: int  # into how many such lines a group's records are divided
 
+    @property
+    def short(self) -> str:
+        """As questions and the heads of tables spell it."""
+        return self.name.removesuffix("_marginal")
+
 
 @dataclass(frozen=True, eq=False)
 class Shape:
@@ -70,6 +75,7 @@ class Shape:
     lines: tuple[Line, ...]
     kinds: tuple[LineKind, ...]
     file_rows: Mapping[str, tuple[FileRow, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    divisions: int = 0  # how many of its family's `divided_into` it has; 0 for the total
 
     def __repr__(self) -> str:
         return f"<shape {self.label}>"
@@ -102,6 +108,7 @@ class TableFamily:
     shapes: tuple[Shape, ...]
     detail: str  # what the finer shapes show beyond the total, in a sentence
     grains: str  # how fine each of them is
+    divided_into: str  # what a finer shape has more of, as a plural
 
     @property
     def total(self) -> Shape:

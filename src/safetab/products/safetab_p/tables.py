@@ -99,6 +99,7 @@ def _sex_by_age(label: str) -> Shape:
             LineKind(TOTAL_LINE, draws=cells, parts=1),
         ),
         file_rows=MappingProxyType({"t1": (FileRow((), 0, cells),), "t2": tuple(rows)}),
+        divisions=len(ages),
     )
 
 
@@ -107,6 +108,7 @@ PERSONS = TableFamily(
     number=0,
     name="persons",
     shapes=(TOTAL, *SEX_BY_AGE),
+    divided_into="ages",
     detail="sex by age",
     grains=f"{' / '.join(str(len(starts)) for starts in AGE_STARTS.values())} ages",
 )
