@@ -13,7 +13,7 @@ from safetab.census.geography import NO_ENTITY
 from safetab.census.iteration_map import iteration_map_of
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan
-from safetab.readers.person_files import RACE_COLUMNS
+from safetab.products.record import RACE_COLUMNS
 from safetab.readers.person_rules import race_codes_of
 
 CODE_COLUMNS = (*RACE_COLUMNS, "QSPAN")
@@ -52,7 +52,7 @@ class CountingTables:
             is_somewhere = entities != NO_ENTITY
             yield LevelTables(
                 geography.label,
-                plan.thresholds.sex_by_age_4,
+                plan.design.thresholds.first,
                 pa.table({"block": blocks.block[is_somewhere], "entity": entities[is_somewhere]}),
                 self._iterations_of_codes(plan),
             )

@@ -15,15 +15,15 @@ from safetab.engines.contract import CountingEngine, EngineSettings, MiscountedP
 from safetab.engines.local.duckdb_engine import DuckDbEngine
 from safetab.engines.local.state_persons import StatePersons
 from safetab.engines.plain import PlainEngine
-from safetab.pipeline.run import Inputs, read_inputs
+from safetab.pipeline.inputs import RunInputs, read_inputs
 from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES
 
 
-def duckdb_engine(inputs: Inputs, folder: Path) -> CountingEngine:
+def duckdb_engine(inputs: RunInputs, folder: Path) -> CountingEngine:
     return DuckDbEngine(inputs.persons, inputs.files, EngineSettings(folder), lambda _: None)
 
 
-def plain_engine(inputs: Inputs, _: Path) -> CountingEngine:
+def plain_engine(inputs: RunInputs, _: Path) -> CountingEngine:
     return PlainEngine(inputs.persons, inputs.files)
 
 

@@ -16,7 +16,7 @@ from safetab.engines.contract import EngineSettings
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.local.duckdb_engine import DuckDbEngine
 from safetab.engines.plain import PlainEngine
-from safetab.pipeline.run import read_inputs
+from safetab.pipeline.inputs import read_inputs
 
 US, PR = TabulationPass.US, TabulationPass.PUERTO_RICO
 SECRET = bytes(range(32))

@@ -17,7 +17,7 @@ from safetab.engines.local.duckdb_backend import DuckDbPlace
 from safetab.engines.person_location import PersonLocation
 from safetab.engines.plain import PlainEngine
 from safetab.engines.spark.options import SparkOptions
-from safetab.pipeline.run import Inputs, read_inputs
+from safetab.pipeline.inputs import RunInputs, read_inputs
 from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES
 from safetab.readers.person_files import person_file_names
 
@@ -38,13 +38,13 @@ def session():
         yield session
 
 
-def spark_engine(session, world: RandomWorld, inputs: Inputs, log=lambda _: None):
+def spark_engine(session, world: RandomWorld, inputs: RunInputs, log=lambda _: None):
     from safetab.engines.spark.spark_engine import SparkEngine  # noqa: PLC0415
 
     return SparkEngine(session, PersonLocation.of_files(person_file_names(world.data).require()), inputs.files, log)
 
 
-def assert_same_counts(engine, judge, inputs: Inputs) -> None:
+def assert_same_counts(engine, judge, inputs: RunInputs) -> None:
     assert engine.check() == judge.check() == ()
     assert engine.prepare() == judge.prepare()
     for level in inputs.plan.levels:

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from safetab.foundation.findings import Severity
-from safetab.pipeline.run import read_inputs
+from safetab.pipeline.inputs import read_inputs
 
 KEY = "00" * 32
 NOBODY = "nobody is in a state of the {} pass: its counts are 0 before noise."

@@ -22,7 +22,7 @@ from safetab.census.geography_levels import TabulationPass
 from safetab.cli.main import app
 from safetab.foundation.findings import InvalidInput
 from safetab.pipeline import run as pipeline
-from safetab.pipeline.run import read_inputs
+from safetab.pipeline.inputs import read_inputs
 from safetab.pipeline.spend_log.accounts import Spend
 from safetab.pipeline.spend_log.log_file import utc_now
 from safetab.pipeline.spend_log.log_lines import begun_line, header_line

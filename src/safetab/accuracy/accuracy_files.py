@@ -23,16 +23,10 @@ from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
 from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
 from safetab.outputs.output_folder import output_findings, whole_output
-from safetab.pipeline.backends import counting_place, forbid_memory_dumps
+from safetab.pipeline.backends import backend_of, forbid_memory_dumps
+from safetab.pipeline.guards import findings_logged, os_errors_as_run_failed, own_errors_logged, pyarrow_threads
+from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions, refused_options, whole_path
-from safetab.pipeline.run import (
-    checked_engine,
-    failures_told,
-    findings_logged,
-    own_errors_logged,
-    pyarrow_threads,
-    read_inputs,
-)
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.readers.person_files import is_synthetic
 from safetab.release.documents import steps_as_json
@@ -55,7 +49,7 @@ class AccuracyRequest:
 
 @dataclass(frozen=True, slots=True)
 class AccuracySummary:
-    """What the curator is told at the end."""
+    """What the curator reads at the end."""
 
     warnings: tuple[Finding, ...]
     rows: Mapping[str, int]
@@ -77,7 +71,7 @@ def accuracy_files(
     if refused:
         raise InvalidInput(refused)
     given = {GIVEN: parameters} | ({OTHER: request.against} if request.against is not None else {})
-    with failures_told(), findings_logged(None), own_errors_logged(None), pyarrow_threads(options.threads):
+    with os_errors_as_run_failed(), findings_logged(None), own_errors_logged(None), pyarrow_threads(options.threads):
         assessed, warnings = {}, tuple[Finding, ...]()
         for name, one in given.items():
             assessed[name], found = _assessed(one, data, request, progress)
@@ -91,7 +85,7 @@ def accuracy_files(
 def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) -> tuple[Finding, ...]:
     options = request.options
     findings = FindingsOf("the command")
-    is_nowhere = not os.path.isdir(data)  # noqa: PTH112 - never raises; it is told when it is read
+    is_nowhere = not os.path.isdir(data)  # noqa: PTH112 - never raises; reading it says so
     if not is_nowhere and not is_synthetic(data) and not request.is_confidential:
         findings.error(
             "--confidential",
@@ -141,7 +135,7 @@ def _assessed(
     checked = read_inputs(parameters, data, options.empty_blocks)
     inputs = checked.require()
     progress.advance()
-    with counting_place(options) as place, checked_engine(checked, place, progress) as (warnings, engine):
+    with backend_of(options) as backend, checked_engine(checked, backend, progress) as (warnings, engine):
         progress.step("Counting the persons of each state", 1)
         engine.prepare()
         progress.advance()
@@ -153,7 +147,8 @@ def _write(out: Path, assessed: Mapping[str, Assessment], data: AssessedData, op
     today = datetime.datetime.now(datetime.UTC).date()
     tables = {"accuracy": _accuracy(assessed)}
     if OTHER in assessed:
-        tables["comparison"] = comparison_table(tables["accuracy"], GIVEN, OTHER)
+        lone = assessed[GIVEN].plan.config.only_family.family.total.label
+        tables["comparison"] = comparison_table(tables["accuracy"], GIVEN, OTHER, lone)
     page = accuracy_page(assessed, tables["accuracy"], tables.get("comparison"), data)
     with whole_output(out, today, overwrite=options.overwrite) as output, _for_the_curator_alone(output):
         for name, table in tables.items():

@@ -12,7 +12,6 @@ from pathlib import Path
 from safetab.config.config_file import budget_key, threshold_key
 from safetab.config.run_config import RunConfig
 from safetab.foundation.version import VERSION
-from safetab.outputs.measurement_file import mechanism_name
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import MeasurementEvent
@@ -71,17 +70,23 @@ def _event(event: MeasurementEvent) -> dict[str, object]:
         "iteration_level": event.level.iterations.label,
         "stage": int(event.stage),
         "cost": exact(event.cost),
-        "mechanism": mechanism_name(event.noise),
+        "mechanism": event.noise.mechanism,
     }
 
 
 def configuration_as_json(config: RunConfig) -> dict[str, object]:
     """config.json again, with every number as an exact text."""
+    product = config.product
     return {
         "privacy_defn": config.privacy_definition.spelling,
-        **{budget_key(level): exact(budget) for level, budget in config.budgets.items()},
-        "privacy_budget_p_stage_1_fraction": exact(config.stage_1_fraction),
-        "thresholds_p": {threshold_key(level): list(three.as_tuple) for level, three in config.thresholds.items()},
+        **{budget_key(product, *measured): exact(budget) for measured, budget in config.budgets.items()},
+        **({} if product.stage_1_key is None else {product.stage_1_key: exact(config.stage_1_fraction)}),
+        **{
+            product.family_keys[one.family.name].thresholds: {
+                threshold_key(level): list(thresholds.totals) for level, thresholds in one.thresholds.items()
+            }
+            for one in config.families
+        },
         "max_race_codes": config.max_race_codes,
         "zero_suppression_chance": exact(config.zero_suppression_chance),
         "allow_negative_counts": config.allow_negative_counts,

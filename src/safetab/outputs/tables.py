@@ -45,7 +45,10 @@ class TableFile:
         order = np.argsort(indices, kind="stable")
         ordered, indices = joined.take(pa.array(order)).combine_chunks(), indices[order]
         columns = [groups.region_ids(indices), groups.geography_levels(indices), groups.iteration_codes(indices)]
-        table = pa.table([*columns, *ordered.columns[1:]], names=list(self._columns))
+        self.append([*columns, *ordered.columns[1:]])
+
+    def append(self, columns: list[pa.Array]) -> None:
+        table = pa.table(columns, names=list(self._columns))
         options = pa.csv.WriteOptions(include_header=False, delimiter="|", quoting_style="none")
         pa.csv.write_csv(table, self._file, options)
         self.rows += len(table)

@@ -13,8 +13,8 @@ from safetab.planning.expectations import output_if_all_groups_are_empty
 from safetab.planning.run_plan import LevelPlan, RunPlan
 
 _ENCODED_PERSON_BYTES = 16
-_GROUP_BYTES = 70  # of t1, t2 and the measurements together, compressed as they are
-_T2_ROW_BYTES = 40
+_GROUP_BYTES = 70  # in the tables and the measurements together, compressed as they are
+_ROW_BYTES = 40
 _PEOPLE_OF_A_GROUP = 4  # times T + 1: people in a published group, on average at least; six in a synthetic nation
 _SMALLEST_BYTES = 10**7
 
@@ -38,13 +38,21 @@ def disk_needs(plan: RunPlan, people: int, temporary_folder: Path, out: Path) ->
 
 def _output_bytes(level: LevelPlan, people: int) -> int:
     """What empty groups give on average, and what people add: a group that is published has about T of them or more."""
-    if not level.universe.size or not level.stages:
+    if not level.universe.size or not level.design.stages:
         return 0
     empty, added = output_if_all_groups_are_empty(level), 0
-    if level.suppression_threshold is not None:
-        people_of_a_group = _PEOPLE_OF_A_GROUP * max(1, level.suppression_threshold + 1)
+    if level.design.suppression_threshold is not None:
+        people_of_a_group = _PEOPLE_OF_A_GROUP * max(1, level.design.suppression_threshold + 1)
         added = min(level.universe.size, people // people_of_a_group)
-    return int(empty.published_groups + added) * _GROUP_BYTES + int(empty.t2_rows) * _T2_ROW_BYTES
+    rows_of_tables = sum(empty.rows.values()) - empty.published_groups
+    return int(empty.published_groups + added) * _GROUP_BYTES + int(rows_of_tables) * _ROW_BYTES
+
+
+def require_disk(plan: RunPlan, people: int, temporary_folder: Path, out: Path, note: Callable[[str], None]) -> None:
+    """Notes what a run will need, and raises RunFailed if there is less."""
+    needs = disk_needs(plan, people, temporary_folder, out)
+    note(described_needs(needs))
+    require_room(needs)
 
 
 def described_needs(needs: Sequence[DiskNeed]) -> str:

@@ -165,6 +165,11 @@ def level_design(
     )
 
 
+def not_measured(config: RunConfig, of_family: FamilyConfig, level: PopulationGroupLevel) -> LevelDesign:
+    """For a level that nothing is measured at."""
+    return level_design(config, of_family, level, 0, IterationsMeasured(0, 0))
+
+
 def _stages_of(
     config: RunConfig, budget_of_level: Fraction, stability: int, iterations: IterationsMeasured
 ) -> Mapping[Stage, StageDesign]:

@@ -10,9 +10,9 @@ from safetab.products.safetab_p.safetab_p import SAFETAB_P
 PRODUCTS = (SAFETAB_P,)
 
 
-def product_named(name: str) -> Product:
-    """KeyError if there is none of that name."""
-    return {product.name: product for product in PRODUCTS}[name]
+def product_named(name: str | None) -> Product:
+    """KeyError if there is none of that name; the first where none is named, as older files don't."""
+    return PRODUCTS[0] if name is None else {product.name: product for product in PRODUCTS}[name]
 
 
 def product_of_keys(keys: Iterable[str]) -> Product:

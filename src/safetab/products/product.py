@@ -10,46 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from math import prod
 from types import MappingProxyType
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.products.record import RecordLayout
 
 Label = str | int
-
-
-@dataclass(frozen=True, slots=True)
-class AttributePart:
-    """A column of the record that tables divide: an integer from `low` to `high`."""
-
-    column: str
-    low: int
-    high: int
-
-    @property
-    def values(self) -> int:
-        return self.high - self.low + 1
-
-
-@dataclass(frozen=True)
-class RecordLayout:
-    """One confidential record: its file, its columns in their order, and the attribute that tables divide.
-
-    The attribute is one number: its parts, each counted from its lowest value, as the digits of a mixed radix.
-    """
-
-    table: str  # the name of the file or folder, without its ending
-    noun: str
-    nouns: str
-    columns: tuple[str, ...]
-    attribute: tuple[AttributePart, ...]
-
-    @property
-    def attribute_values(self) -> int:
-        return prod(part.values for part in self.attribute)
-
-    @property
-    def attribute_factors(self) -> tuple[int, ...]:
-        """What each part's number is multiplied by."""
-        return tuple(prod(part.values for part in self.attribute[n + 1 :]) for n in range(len(self.attribute)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +33,11 @@ class Line:
     first_cell: int
     cells: int
     is_total: bool = False  # the one line that every published group has
+
+    @property
+    def run(self) -> tuple[int, ...]:
+        """The cells that it sums."""
+        return tuple(range(self.first_cell, self.first_cell + self.cells))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +69,7 @@ class Shape:
 
     label: str  # in the measurement file
     title: str
+    words: str  # what a group with this shape gets, in a sentence
     cell_of_value: tuple[int, ...]
     cell_labels: tuple[tuple[Label | None, ...], ...]  # of each cell, as the measurement file spells them
     lines: tuple[Line, ...]
@@ -113,6 +88,11 @@ class Shape:
     def kind(self, name: str) -> LineKind:
         return next(kind for kind in self.kinds if kind.name == name)
 
+    def file_row_of_lines(self, folder: str) -> tuple[int, ...]:
+        """For each line its row in the shape's part of a table file, or -1: the first line of a run stands for it."""
+        rows = {(row.first_cell, row.cells): number for number, row in enumerate(self.file_rows.get(folder, ()))}
+        return tuple(rows.pop((line.first_cell, line.cells), -1) for line in self.lines)
+
     @property
     def table_id(self) -> str:
         """The published table that this shape fills."""
@@ -126,6 +106,8 @@ class TableFamily:
     number: int  # in the address of noise
     name: str
     shapes: tuple[Shape, ...]
+    detail: str  # what the finer shapes show beyond the total, in a sentence
+    grains: str  # how fine each of them is
     divided_into: str  # what a finer shape has more of, as a plural
 
     @property
@@ -136,6 +118,11 @@ class TableFamily:
     def finer(self) -> tuple[Shape, ...]:
         """All but the total."""
         return self.shapes[1:]
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """For each shape the number of its cells."""
+        return np.array([shape.cells for shape in self.shapes], dtype=np.int64)
 
     @cached_property
     def number_of_label(self) -> Mapping[str, int]:
@@ -165,6 +152,44 @@ class Thresholds:
     @property
     def first(self) -> int:
         return self.totals[0]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedCells:
+    """The cells of a shape that a question is about, and whom they count."""
+
+    cells: tuple[int, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a question has no answer, and which of its arguments is at fault."""
+
+    argument: str
+    message: str
+
+
+class LineQuestion(Protocol):
+    """How people ask a group's table for some of the group's records, and what they call its lines."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]: ...
+
+    @property
+    def everything(self) -> str:
+        """What a whole table shows, in a sentence."""
+        ...
+
+    def name_of(self, line: Line) -> str: ...
+
+    def cells_of(self, shape: Shape, *wanted: Any, **named: Any) -> WantedCells | Refusal:
+        """The cells of the shape that the arguments ask for; all of them if there are no arguments."""
+        ...
+
+    def parsed(self, texts: Mapping[str, str]) -> Mapping[str, object] | Refusal:
+        """The arguments from texts as people type them, without those that ask for everything."""
+        ...
 
 
 class Selector(Enum):
@@ -207,6 +232,7 @@ class Product:
 
     number: int  # in the address of noise
     name: str
+    source: str  # where its algorithm is described
     record: RecordLayout
     families: tuple[TableFamily, ...]
     family_keys: Mapping[str, FamilyKeys]
@@ -214,6 +240,25 @@ class Product:
     stage_1_key: str | None  # how config.json spells the share of stage 1, if there is one
     label_columns: tuple[LabelColumn, ...]
     files: tuple[TableFileLayout, ...]
+    line_question: LineQuestion
 
     def __repr__(self) -> str:
         return f"<product {self.name}>"
+
+    @property
+    def only_family(self) -> TableFamily:
+        """The family of a product that has one."""
+        (only,) = self.families
+        return only
+
+    @cached_property
+    def total_table_ids(self) -> tuple[str, ...]:
+        """The published tables whose lines are totals: every published group has one of them in each family."""
+        lines = (line for family in self.families for shape in family.shapes for line in shape.lines)
+        return tuple(dict.fromkeys(line.table_id for line in lines if line.is_total))
+
+    @cached_property
+    def table_ids(self) -> tuple[str, ...]:
+        """All published tables, in their order."""
+        lines = (line for family in self.families for shape in family.shapes for line in shape.lines)
+        return tuple(dict.fromkeys(line.table_id for line in lines))

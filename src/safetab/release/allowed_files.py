@@ -20,24 +20,29 @@ OF_EVERY_OUTPUT = (
     REPORT_FILE,
     *(f"{RELEASE_FOLDER}/{name}" for name in (README_FILE, DATAPACKAGE_FILE, PRIVACY_FILE, *UNIVERSE_FILES)),
 )
-OF_A_PASS = ("t1/{}.csv", "t2/{}.csv", "measurements/{}.parquet")
+MEASURED = "measurements/{}.parquet"
 OF_STEPS = (f"{AFTER_STEPS_FOLDER}/{AFTER_STEPS_README}",)
-OF_STEPS_IN_A_PASS = (f"{AFTER_STEPS_FOLDER}/t1/{{}}.csv", f"{AFTER_STEPS_FOLDER}/t2/{{}}.csv")
 OF_THE_COTERMINOUS_STEP = (f"{RELEASE_FOLDER}/{COTERMINOUS_FILE}",)
 OF_WHAT_IS_NOT_FOR_RELEASE = (NOT_FOR_RELEASE_FILE,)
 
 
 def measured_files(universe: Universe) -> tuple[str, ...]:
-    """t1, t2 and the measurements of the passes that ran: no step after measuring changes them."""
-    return tuple(name.format(one.value) for one in universe.passes for name in OF_A_PASS)
+    """The tables and measurements of the passes that ran: no step after measuring changes them."""
+    names = (*_tables(universe), MEASURED)
+    return tuple(name.format(one.value) for one in universe.passes for name in names)
+
+
+def _tables(universe: Universe) -> list[str]:
+    return [f"{file.folder}/{{}}.csv" for file in universe.product.files]
 
 
 def allowed_files(universe: Universe, options: ReleaseOptions, *, for_release: bool) -> frozenset[str]:
     """The files that an output of this universe and these steps may hold."""
     names = [*OF_EVERY_OUTPUT, *measured_files(universe)]
-    names += [f"{RELEASE_FOLDER}/{numbers_file(facts.level)}" for facts in universe.levels]
+    names += [f"{RELEASE_FOLDER}/{numbers_file(level.level)}" for level in universe.levels]
     if options.change_numbers:
-        names += [*OF_STEPS, *(name.format(one.value) for one in universe.passes for name in OF_STEPS_IN_A_PASS)]
+        tables = [f"{AFTER_STEPS_FOLDER}/{name}" for name in _tables(universe)]
+        names += [*OF_STEPS, *(name.format(one.value) for one in universe.passes for name in tables)]
     if options.coterminous is not None:
         names += OF_THE_COTERMINOUS_STEP
     if not for_release:

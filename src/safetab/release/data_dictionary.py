@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from safetab.census.geography_levels import GeographyLevel
-from safetab.release.numbers.number_columns import COLUMNS, TEXT, Column
+from safetab.products.product import Product
+from safetab.release.numbers.number_columns import TEXT, Column, number_columns
 from safetab.release.numbers.number_files import NUMBERS_FOLDER
-from safetab.release.universe_files import COTERMINOUS_COLUMNS, COTERMINOUS_FILE, UNIVERSE_FILES
+from safetab.release.universe_files import COTERMINOUS_COLUMNS, COTERMINOUS_FILE, universe_files
 
 JsonObject = dict[str, object]
 
@@ -38,13 +39,17 @@ _ITERATION_OF_NUMBERS: JsonObject = {
 }
 
 
-def resources_of(rows: Mapping[str, int]) -> list[JsonObject]:
+def resources_of(product: Product, rows: Mapping[str, int]) -> list[JsonObject]:
     """The resources of the files that a release has, given how many rows each has."""
     numbers = sorted(name for name in rows if name.startswith(f"{NUMBERS_FOLDER}/"))
     keys: JsonObject = {"primaryKey": _NUMBERS_KEY, "foreignKeys": [_ENTITY_OF_NUMBERS, _ITERATION_OF_NUMBERS]}
     described = "The numbers: one row for each line of each published table of each population group."
-    found = [_resource("numbers", numbers, described, (GEOGRAPHY_LEVEL, *COLUMNS), keys)] if numbers else []
-    tables = UNIVERSE_FILES | {COTERMINOUS_FILE: ("Entities that are made of the same blocks.", COTERMINOUS_COLUMNS)}
+    found = (
+        [_resource("numbers", numbers, described, (GEOGRAPHY_LEVEL, *number_columns(product)), keys)] if numbers else []
+    )
+    tables = universe_files(product) | {
+        COTERMINOUS_FILE: ("Entities that are made of the same blocks.", COTERMINOUS_COLUMNS)
+    }
     for name, (description, columns) in tables.items():
         if name in rows:
             short = name.removeprefix("universe/").removesuffix(".parquet")

@@ -12,15 +12,13 @@ from importlib import resources
 from pathlib import Path
 
 from safetab.foundation.version import VERSION
-from safetab.outputs.measurement_file import mechanism_name
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.output_status import OutputStatus, status_as_json
 from safetab.release.data_dictionary import resources_of
-from safetab.release.numbers.number_kinds import parameter_of
 from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_universe import LevelFacts, Universe
+from safetab.release.release_universe import ReleaseLevel, Universe
 
 DATAPACKAGE_FILE = "datapackage.json"
 README_FILE = "README.txt"
@@ -52,7 +50,7 @@ def write_datapackage(release: Path, universe: Universe, facts: ReleaseFacts, ro
         "version": facts.version,
         "created": f"{facts.date.isoformat()}T00:00:00Z",
         "safetab": facts_as_json(universe, facts),
-        "resources": resources_of(rows),
+        "resources": resources_of(universe.product, rows),
     }
     _write_json(release / DATAPACKAGE_FILE, package)
 
@@ -61,6 +59,7 @@ def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
     return {
         "version": facts.version,
         "date": facts.date.isoformat(),
+        "product": universe.product.name,
         **status_as_json(facts.status),
         "privacy_definition": universe.definition.spelling,
         "states": {tabulation_pass.value: list(states) for tabulation_pass, states in universe.states.items()},
@@ -110,12 +109,12 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
     """For a registry of deployments: who is protected, how, and at what loss. A function of public numbers."""
     definition = universe.definition
     document: JsonObject = {
-        "name": "SafeTab-P tabulation by safetab",
-        "software": {"program": "safetab", "version": VERSION, "algorithm": "SafeTab-P (Haney et al. 2024)"},
+        "name": f"{universe.product.name} tabulation by safetab",
+        "software": {"program": "safetab", "version": VERSION, "algorithm": universe.product.source},
         "date": facts.date.isoformat(),
         **status_as_json(facts.status),
         "model": "central: a trusted curator holds the records and releases noisy counts once",
-        "unit_of_privacy": "one person: a record of the person file",
+        "unit_of_privacy": f"one {universe.product.record.noun}: a record of the {universe.product.record.noun} file",
         "neighbours": {
             "unbounded": "data sets that differ by one person's record, added or removed; the guarantee is for these",
             "bounded": "data sets of one size that differ in one person's record; the loss is twice as large",
@@ -132,7 +131,7 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
         "loss": loss_as_json(plan),
         "composition": "budgets of the levels of a pass add up; the passes are over disjoint people, so a person's loss"
         " is that of the pass they are in, at most the larger",
-        "levels": [_level(facts_of_level, definition) for facts_of_level in universe.levels],
+        "levels": [_level(level, definition) for level in universe.levels],
         "post_processing": "sums, suppression, margins of error, coterminous copies and withholding rules use published"
         " noisy numbers and public lists alone, and cost nothing",
         "not_covered": "further releases about the same people add to the loss",
@@ -150,22 +149,23 @@ def _mechanism(definition: PrivacyDefinition) -> JsonObject:
     }
 
 
-def _level(facts: LevelFacts, definition: PrivacyDefinition) -> JsonObject:
+def _level(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
+    design = level.design
     return {
-        "pass": facts.geography.tabulation_pass.value,
-        "geography_level": facts.geography.label,
-        "iteration_level": facts.level.iterations.label,
-        f"budget_{definition.budget_symbol}": _number(facts.budget),
-        "stability": facts.stability if facts.noise else None,
+        "pass": level.geography.tabulation_pass.value,
+        "geography_level": level.geography.label,
+        "iteration_level": level.level.iterations.label,
+        f"budget_{definition.budget_symbol}": _number(design.budget),
+        "stability": design.stability if design.stages else None,
         "stages": {
             stage.name.lower(): {
-                f"cost_{definition.budget_symbol}": _number(facts.stage_budgets[stage]),
-                "mechanism": mechanism_name(noise),
-                "sigma_squared" if definition is PrivacyDefinition.ZCDP else "scale": _number(parameter_of(noise)),
+                f"cost_{definition.budget_symbol}": _number(one.budget),
+                "mechanism": one.noise.mechanism,
+                "sigma_squared" if definition is PrivacyDefinition.ZCDP else "scale": _number(one.noise.parameter),
             }
-            for stage, noise in facts.noise.items()
+            for stage, one in design.stages.items()
         },
-        "suppression_threshold": facts.suppression_threshold,
+        "suppression_threshold": design.suppression_threshold,
     }
 
 

@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationLevel
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
-from safetab.products.safetab_p.published_lines import TOTAL_TABLE_ID
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 from safetab.release.numbers.number_columns import COPIED, PUBLISHED, WITHHELD, texts
 from safetab.release.release_folder import ReleaseFolder
-from safetab.release.release_universe import Entities, LevelFacts, NotTabulated
-from safetab.tabulation.measurements import TABLES
+from safetab.release.release_universe import Entities, NotTabulated
 
 SUPPRESSED = "suppressed"
 NOT_TABULATED = "not tabulated"
@@ -50,11 +48,11 @@ class GroupStatus:
     """Why a group's total is there or not.
 
     `reason` is the rule of a withheld total, or why the group isn't tabulated. A group with a total may still lack
-    numbers of its sex-by-age table that a rule withheld: their own rows say so.
+    numbers of its table that a rule withheld: their own rows say so.
     """
 
     status: str
-    table: Table | None = None
+    shape: Shape | None = None
     reason: str | None = None
     donor: tuple[GeographyLevel, str] | None = None
 
@@ -63,7 +61,7 @@ class GroupStatus:
             return f"not tabulated at this level: {self.reason}"
         if self.status == SUPPRESSED:
             return "suppressed: its noisy total is too small to be shown. It is not known to be zero."
-        table = f" ({self.table.label})" if self.table else ""
+        table = f" ({self.shape.label})" if self.shape else ""
         donor = f" from {self.donor[0].label} {self.donor[1]}" if self.donor else ""
         if self.status == WITHHELD:
             return f"withheld by the rule {self.reason}{table}"
@@ -86,8 +84,8 @@ def status_of(release: ReleaseFolder, level: str, region: str, iteration: str) -
     donor = None
     if row["donor_region_id"] is not None:
         donor = next(one for one in GeographyLevel if one.label == row["donor_geography_level"]), row["donor_region_id"]
-    table = next((table for table in TABLES if table.label == row["table"]), None)
-    return GroupStatus(row["status"], table, row["reason"], donor)
+    shape = None if row["table"] is None else release.universe.product.only_family.shape(row["table"])
+    return GroupStatus(row["status"], shape, row["reason"], donor)
 
 
 def statuses(release: ReleaseFolder, wanted: Slice) -> Iterator[pa.RecordBatch]:
@@ -190,7 +188,8 @@ def _published_rows(
     release: ReleaseFolder, geography: GeographyLevel, part: _Part, iterations: Sequence[CharacteristicIteration]
 ) -> tuple[NDArray[np.int64], pa.Table]:
     """The groups of these entities that have rows: where they stand in the batch, and what their totals say."""
-    found = [_read(path, part, iterations) for path in _files(release, geography)]
+    totals = release.universe.product.total_table_ids
+    found = [_read(path, part, iterations, totals) for path in _files(release, geography)]
     table = pa.concat_tables([_READ_SCHEMA.empty_table(), *found])
     entity = pc.index_in(table["region_id"], pa.array(part.ids, pa.string()))
     iteration = pc.index_in(table["iteration_code"], pa.array([one.code for one in iterations], pa.string()))
@@ -198,13 +197,13 @@ def _published_rows(
 
 
 def _files(release: ReleaseFolder, geography: GeographyLevel) -> list[str]:
-    levels: list[LevelFacts] = [facts for facts in release.universe.levels if facts.geography is geography]
-    return [str(path) for facts in levels if (path := release.numbers_of(facts)) is not None]
+    levels = [level for level in release.universe.levels if level.geography is geography]
+    return [str(path) for level in levels if (path := release.numbers_of(level)) is not None]
 
 
-def _read(path: str, part: _Part, iterations: Sequence[CharacteristicIteration]) -> pa.Table:
+def _read(path: str, part: _Part, iterations: Sequence[CharacteristicIteration], total_ids: Sequence[str]) -> pa.Table:
     """Ids in a file rise, so that row groups outside the range are not read."""
-    condition = pc.field("table_id") == TOTAL_TABLE_ID
+    condition = pc.field("table_id").isin(total_ids)
     condition &= (pc.field("region_id") >= part.ids[0]) & (pc.field("region_id") <= part.ids[-1])
     condition &= pc.field("region_id").isin(part.ids)
     condition &= pc.field("iteration_code").isin([one.code for one in iterations])

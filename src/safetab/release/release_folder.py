@@ -14,12 +14,13 @@ from safetab.census.geography_levels import TabulationPass
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.output_status import status_of_json
+from safetab.products.all_products import product_named
 from safetab.release.documents import DATAPACKAGE_FILE, ReleaseFacts
 from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.release_options import KIND_NAMES, CoterminousOptions, ReleaseOptions, confidence_of
 from safetab.release.release_rules import ReleaseRule
-from safetab.release.release_universe import LevelFacts, Universe
-from safetab.release.universe_files import read_universe
+from safetab.release.release_universe import ReleaseLevel, Universe
+from safetab.release.universe_files import ReleasedRun, read_universe
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class ReleaseFolder:
     facts: ReleaseFacts
     universe: Universe
 
-    def numbers_of(self, level: LevelFacts) -> Path | None:
+    def numbers_of(self, level: ReleaseLevel) -> Path | None:
         """The file of a level's numbers, if it has any."""
         path = self.path / numbers_file(level.level)
         return path if path.is_file() else None
@@ -45,7 +46,8 @@ def open_release_folder(path: Path) -> ReleaseFolder:
         facts = json.loads((folder / DATAPACKAGE_FILE).read_text(encoding="utf-8"))["safetab"]
         definition = next(one for one in PrivacyDefinition if one.spelling == facts["privacy_definition"])
         states = {TabulationPass(name): tuple(listed) for name, listed in facts["states"].items()}
-        universe = read_universe(folder, definition, states, allow_negative_counts=bool(facts["allow_negative_counts"]))
+        run = ReleasedRun(product_named(facts.get("product")), definition, states, bool(facts["allow_negative_counts"]))
+        universe = read_universe(folder, run)
         return ReleaseFolder(folder, _facts(facts), universe)
     except (OSError, ValueError, KeyError, TypeError, StopIteration, pa.ArrowException):
         raise InvalidInput([_finding(folder, "is a release that is damaged, or of another version.")]) from None

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from safetab.census.geography_levels import EntityKind
 from safetab.foundation.findings import FindingsOf, InvalidInput
-from safetab.planning.expectations import CONFIDENCE
+from safetab.planning.level_design import CONFIDENCE
 from safetab.release.coterminous.coterminous_sets import COTERMINOUS_ORDER
 from safetab.release.release_rules import ReleaseRule
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -13,18 +12,18 @@ from numpy.typing import NDArray
 
 from safetab.census.geography import Geography, region_id
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.group_universe import GroupIndex
 from safetab.census.iterations import CharacteristicIteration, IterationLevel, TabulationList
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.census.public_lists import PublicLists
+from safetab.planning.level_design import LevelDesign, not_measured
 from safetab.planning.run_plan import RunPlan
-from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
-from safetab.products.product import Thresholds
+from safetab.products.product import Product
 
 
 class NotTabulated(Enum):
-    """Why a group could never have a number of its own; the value is told to people."""
+    """Why a group could never have a number of its own; the value is what people read."""
 
     MAJOR_GROUP = "a major group, which is never tabulated"
     NO_BUDGET = "the level has no budget"
@@ -43,33 +42,31 @@ class Entities:
 
 
 @dataclass(frozen=True, eq=False)
-class LevelFacts:
-    """How one population group level was measured.
+class ReleaseLevel:
+    """A population group level of a release: how it was measured, and which groups could have numbers.
 
-    A group of the release has a place: the position of its entity times the number of `iterations`, which are all of
-    the iteration level, plus the position of its iteration.
+    `iterations` are all of the iteration level, tabulated or not, and `index` numbers the groups of all of them.
     """
 
-    level: PopulationGroupLevel
+    design: LevelDesign
     iterations: tuple[CharacteristicIteration, ...]
-    budget: Fraction
-    stability: int
-    thresholds: Thresholds
-    suppression_threshold: int | None
-    stage_budgets: Mapping[Stage, Fraction]
-    noise: Mapping[Stage, Noise]
+    index: GroupIndex
+
+    @property
+    def level(self) -> PopulationGroupLevel:
+        return self.design.level
 
     @property
     def geography(self) -> GeographyLevel:
-        return self.level.geography
+        return self.design.level.geography
 
     def why_not_tabulated(self, iteration: CharacteristicIteration) -> NotTabulated | None:
-        if not self.budget:
+        if not self.design.budget:
             return NotTabulated.NO_BUDGET
         if not iteration.is_tabulated(is_substate=self.geography.is_substate):
             is_total_only = iteration.listed is TabulationList.TOTAL_ONLY
             return NotTabulated.ONLY_NATION_AND_STATE if is_total_only else NotTabulated.ONLY_BELOW_STATE
-        return None if self.noise else NotTabulated.NO_CODES
+        return None if self.design.stages else NotTabulated.NO_CODES
 
     @cached_property
     def is_tabulated(self) -> NDArray[np.bool_]:
@@ -86,25 +83,26 @@ class LevelFacts:
 
 @dataclass(frozen=True, eq=False)
 class Universe:
-    """Entities of every level of the passes that ran, all iterations with their codes, and every level's facts."""
+    """Entities of the passes that ran, all iterations with their codes, and how each level was measured."""
 
+    product: Product
     definition: PrivacyDefinition
     allow_negative_counts: bool
     passes: tuple[TabulationPass, ...]
     states: Mapping[TabulationPass, tuple[str, ...]]
     lists: PublicLists
     entities: Mapping[GeographyLevel, Entities]
-    levels: tuple[LevelFacts, ...]
+    levels: tuple[ReleaseLevel, ...]
 
     @cached_property
     def number_of_level(self) -> Mapping[PopulationGroupLevel, int]:
-        return {facts.level: number for number, facts in enumerate(self.levels)}
+        return {level.level: number for number, level in enumerate(self.levels)}
 
-    def level_of(self, geography: GeographyLevel, iterations: IterationLevel) -> LevelFacts:
+    def level_of(self, geography: GeographyLevel, iterations: IterationLevel) -> ReleaseLevel:
         return self.levels[self.number_of_level[PopulationGroupLevel(geography, iterations)]]
 
-    def levels_of(self, tabulation_pass: TabulationPass) -> tuple[LevelFacts, ...]:
-        return tuple(facts for facts in self.levels if facts.geography.tabulation_pass is tabulation_pass)
+    def levels_of(self, tabulation_pass: TabulationPass) -> tuple[ReleaseLevel, ...]:
+        return tuple(level for level in self.levels if level.geography.tabulation_pass is tabulation_pass)
 
 
 def universe_of_run(
@@ -112,35 +110,27 @@ def universe_of_run(
     geography_of_pass: Mapping[TabulationPass, Geography],
     names: Mapping[tuple[GeographyLevel, str], str],
 ) -> Universe:
-    config = plan.config
+    config, family = plan.config, plan.config.only_family
     geographies = dict.fromkeys(level.geography for level in config.levels)
-    planned = {level_plan.level: level_plan for level_plan in plan.levels}
+    entities = {
+        geography: _entities(geography_of_pass[geography.tabulation_pass], geography, names)
+        for geography in geographies
+    }
+    designs = {level_plan.level: level_plan.design for level_plan in plan.levels}
     levels = []
     for level in config.levels:
-        level_plan = planned.get(level)
-        stages = {} if level_plan is None else level_plan.stages
-        levels.append(
-            LevelFacts(
-                level=level,
-                iterations=iterations_of_level(plan.lists, level.iterations),
-                budget=config.budgets[level],
-                stability=0 if level_plan is None else level_plan.stability,
-                thresholds=config.thresholds[level],
-                suppression_threshold=None if level_plan is None else level_plan.suppression_threshold,
-                stage_budgets={stage: stage_plan.budget for stage, stage_plan in stages.items()},
-                noise={stage: stage_plan.noise for stage, stage_plan in stages.items()},
-            )
-        )
+        iterations = iterations_of_level(plan.lists, level.iterations)
+        design = designs.get(level) or not_measured(config, family, level)
+        index = GroupIndex(len(entities[level.geography].ids), len(iterations))
+        levels.append(ReleaseLevel(design, iterations, index))
     return Universe(
+        product=config.product,
         definition=config.privacy_definition,
         allow_negative_counts=config.allow_negative_counts,
         passes=config.passes,
         states={tabulation_pass: config.states_of(tabulation_pass) for tabulation_pass in config.passes},
         lists=plan.lists,
-        entities={
-            geography: _entities(geography_of_pass[geography.tabulation_pass], geography, names)
-            for geography in geographies
-        },
+        entities=entities,
         levels=tuple(levels),
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
@@ -13,19 +14,19 @@ import pyarrow.parquet
 
 from safetab.census.geography import region_id
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.group_universe import GroupIndex
 from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.census.public_lists import PublicLists
-from safetab.outputs.measurement_file import mechanism_name
+from safetab.planning.level_design import LevelDesign, StageDesign
 from safetab.planning.plan_json import exact
 from safetab.privacy.calibration import calibrated_noise
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
-from safetab.products.product import Thresholds
+from safetab.products.product import Product, Shape, Thresholds
 from safetab.release.coterminous.copies import PassSets, geography_level_of
 from safetab.release.numbers.number_columns import Column
-from safetab.release.numbers.number_kinds import parameter_of
-from safetab.release.release_universe import Entities, LevelFacts, NotTabulated, Universe, iterations_of_level
+from safetab.release.release_universe import Entities, NotTabulated, ReleaseLevel, Universe, iterations_of_level
 
 _LEVEL = Column("geography_level", pa.string(), "Geography level.", values=tuple(one.label for one in GeographyLevel))
 _REGION = Column("region_id", pa.string(), "Id of the geographic entity, leading zeros included.")
@@ -47,7 +48,7 @@ _STAGE_COLUMNS = tuple(
     )
     for what, words in (("budget", "Share of the budget (exact)"), ("parameter", "Exact parameter of the noise"))
 )
-UNIVERSE_FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
+_FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
     "universe/entities.parquet": (
         "Every geographic entity of the levels that could be tabulated.",
         (
@@ -86,9 +87,6 @@ UNIVERSE_FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
             Column("budget", pa.string(), "Privacy-loss budget of the level, exact; 0 = not tabulated."),
             Column("not_tabulated", pa.string(), "Why the level has no numbers; null if it has.", is_required=False),
             Column("stability", pa.int16(), "Most groups of the level that one person can be in."),
-            Column("threshold_sex_age_4", pa.int64(), "Stage-1 total from which on a group gets sex by 4 ages."),
-            Column("threshold_sex_age_9", pa.int64(), "The same for 9 ages."),
-            Column("threshold_sex_age_23", pa.int64(), "The same for 23 ages."),
             Column("suppression_threshold", pa.int64(), "A lone total of a two-stage group is published only above"
                    " this; null if all are published.", is_required=False),
             Column("noise_mechanism", pa.string(), "Distribution of one draw of noise.", is_required=False,
@@ -97,12 +95,29 @@ UNIVERSE_FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
         ),
     ),
 }  # fmt: skip
+UNIVERSE_FILES = tuple(_FILES)
+_LEVELS_FILE = "universe/levels.parquet"
 COTERMINOUS_FILE = "universe/coterminous.parquet"
 COTERMINOUS_COLUMNS = (
     Column("set", pa.int32(), "Number of the set: entities with the same number are made of the same blocks."),
     _LEVEL,
     _REGION,
 )
+
+
+def universe_files(product: Product) -> dict[str, tuple[str, tuple[Column, ...]]]:
+    """What each file is about, and its columns; those of the levels have the thresholds of the product's shapes."""
+    about, columns = _FILES[_LEVELS_FILE]
+    position = next(n for n, column in enumerate(columns) if column.name == "suppression_threshold")
+    thresholds = tuple(
+        Column(_threshold_name(shape), pa.int64(), f"Stage-1 total from which on a group gets {shape.words}.")
+        for shape in product.only_family.finer
+    )
+    return _FILES | {_LEVELS_FILE: (about, (*columns[:position], *thresholds, *columns[position:]))}
+
+
+def _threshold_name(shape: Shape) -> str:
+    return f"threshold_{shape.label}"
 
 
 def write_universe(release: Path, universe: Universe, sets: Iterable[PassSets] | None) -> dict[str, int]:
@@ -120,10 +135,10 @@ def write_universe(release: Path, universe: Universe, sets: Iterable[PassSets] |
             for one in universe.lists.iterations
             for code in sorted(universe.lists.codes_of_iteration.get(one.code, ()))
         ],
-        "universe/levels.parquet": [_level_row(facts) for facts in universe.levels],
+        "universe/levels.parquet": [_level_row(level) for level in universe.levels],
     }
     for name, rows in rows_of.items():
-        _write(release / name, UNIVERSE_FILES[name][1], rows)
+        _write(release / name, universe_files(universe.product)[name][1], rows)
     counts = {name: len(rows) for name, rows in rows_of.items()}
     if sets is not None:
         rows = _set_rows(sets)
@@ -148,23 +163,23 @@ def _entity_rows(universe: Universe) -> list[tuple[object, ...]]:
     ]
 
 
-def _level_row(facts: LevelFacts) -> tuple[object, ...]:
-    why = None if facts.noise else (NotTabulated.NO_CODES if facts.budget else NotTabulated.NO_BUDGET).value
+def _level_row(level: ReleaseLevel) -> tuple[object, ...]:
+    design, measured = level.design, level.design.stages
+    why = None if measured else (NotTabulated.NO_CODES if design.budget else NotTabulated.NO_BUDGET).value
     stages: list[str | None] = []
     for stage in _STAGES:
-        budget, noise = facts.stage_budgets.get(stage), facts.noise.get(stage)
-        stages += [exact(budget) if budget else None, str(parameter_of(noise)) if noise else None]
-    mechanism = mechanism_name(next(iter(facts.noise.values()))) if facts.noise else None
+        one = measured.get(stage)
+        stages += [None, None] if one is None else [exact(one.budget), str(one.noise.parameter)]
     return (
-        facts.geography.tabulation_pass.value,
-        facts.geography.label,
-        facts.level.iterations.label,
-        exact(facts.budget),
+        level.geography.tabulation_pass.value,
+        level.geography.label,
+        level.level.iterations.label,
+        exact(design.budget),
         why,
-        facts.stability,
-        *facts.thresholds.as_tuple,
-        facts.suppression_threshold,
-        mechanism,
+        design.stability,
+        *design.thresholds.totals,
+        design.suppression_threshold,
+        next((one.noise.mechanism for one in measured.values()), None),
         *stages,
     )
 
@@ -181,21 +196,39 @@ def _set_rows(sets: Iterable[PassSets]) -> list[tuple[object, ...]]:
     return rows
 
 
-def read_universe(
-    release: Path,
-    definition: PrivacyDefinition,
-    states: dict[TabulationPass, tuple[str, ...]],
-    *,
-    allow_negative_counts: bool,
-) -> Universe:
+@dataclass(frozen=True, slots=True)
+class ReleasedRun:
+    """What a release says of the run that made it, besides its universe."""
+
+    product: Product
+    definition: PrivacyDefinition
+    states: Mapping[TabulationPass, tuple[str, ...]]
+    allow_negative_counts: bool
+
+
+def read_universe(release: Path, run: ReleasedRun) -> Universe:
     """The universe of a release whose facts are known; KeyError, ValueError or an Arrow error if a file is damaged."""
     small = [name for name in UNIVERSE_FILES if name != "universe/entities.parquet"]
     rows = {name: pa.parquet.read_table(release / name).to_pylist() for name in small}
     lists = _lists(rows)
-    levels = tuple(_level_facts(row, lists, definition) for row in rows["universe/levels.parquet"])
+    designs = [_design(row, run) for row in rows[_LEVELS_FILE]]
     listed = pa.parquet.read_table(release / "universe/entities.parquet")
-    entities = {level: _entities(listed, level) for level in dict.fromkeys(facts.geography for facts in levels)}
-    return Universe(definition, allow_negative_counts, tuple(states), states, lists, entities, levels)
+    entities = {level: _entities(listed, level) for level in dict.fromkeys(one.level.geography for one in designs)}
+    levels = []
+    for design in designs:
+        iterations = iterations_of_level(lists, design.level.iterations)
+        index = GroupIndex(len(entities[design.level.geography].ids), len(iterations))
+        levels.append(ReleaseLevel(design, iterations, index))
+    return Universe(
+        product=run.product,
+        definition=run.definition,
+        allow_negative_counts=run.allow_negative_counts,
+        passes=tuple(run.states),
+        states=run.states,
+        lists=lists,
+        entities=entities,
+        levels=tuple(levels),
+    )
 
 
 def _entities(listed: pa.Table, level: GeographyLevel) -> Entities:
@@ -224,25 +257,27 @@ def _lists(rows: dict[str, list[dict[str, str]]]) -> PublicLists:
     return PublicLists(MappingProxyType(names), iterations, MappingProxyType(codes_of_iteration))
 
 
-def _level_facts(row: dict[str, str], lists: PublicLists, definition: PrivacyDefinition) -> LevelFacts:
+def _design(row: dict[str, str], run: ReleasedRun) -> LevelDesign:
     geography = next(level for level in GeographyLevel if level.label == row["geography_level"])
     iterations = next(level for level in IterationLevel if level.label == row["iteration_level"])
-    stability = int(row["stability"])
-    budgets = {
-        stage: Fraction(row[f"{stage.name.lower()}_budget"]) for stage in _STAGES if row[f"{stage.name.lower()}_budget"]
-    }
-    noise = {stage: calibrated_noise(definition, stability, budget) for stage, budget in budgets.items()}
-    for stage, one in noise.items():
-        if str(parameter_of(one)) != row[f"{stage.name.lower()}_parameter"]:
-            raise ValueError(f"{geography.label}: the parameter of {stage.name.lower()} is not what its budget buys")
-    threshold = row["suppression_threshold"]
-    return LevelFacts(
+    stability, threshold, family = int(row["stability"]), row["suppression_threshold"], run.product.only_family
+    stages = {}
+    for stage in _STAGES:
+        name = stage.name.lower()
+        if row[f"{name}_budget"]:
+            budget = Fraction(row[f"{name}_budget"])
+            noise = calibrated_noise(run.definition, stability, budget)
+            if str(noise.parameter) != row[f"{name}_parameter"]:
+                raise ValueError(f"{geography.label}: the parameter of {name} is not what its budget buys")
+            stages[stage] = StageDesign(stage, budget, noise)
+    return LevelDesign(
+        product=run.product,
+        family=family,
         level=PopulationGroupLevel(geography, iterations),
-        iterations=iterations_of_level(lists, iterations),
-        budget=Fraction(row["budget"]),
+        definition=run.definition,
         stability=stability,
-        thresholds=Thresholds(*(int(row[f"threshold_sex_age_{ages}"]) for ages in (4, 9, 23))),
+        budget=Fraction(row["budget"]),
+        thresholds=Thresholds(tuple(int(row[_threshold_name(shape)]) for shape in family.finer)),
+        stages=MappingProxyType(stages),
         suppression_threshold=None if threshold is None else int(threshold),
-        stage_budgets=budgets,
-        noise=noise,
     )

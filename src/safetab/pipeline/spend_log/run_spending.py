@@ -56,6 +56,15 @@ class RunSpending:
             for each in plan.config.passes
         ]
 
+    @classmethod
+    def asked_for(cls, request: SpendRequest | None, plan: RunPlan, tell: Callable[[str], None]) -> RunSpending | None:
+        """The accounts that a run keeps, if any are asked for, once they leave room for it."""
+        if request is None:
+            return None
+        spending = cls(request, plan, tell)
+        spending.look()
+        return spending
+
     def look(self) -> None:
         """Tells what was spent before; raises InvalidInput if that leaves no room. Needs no person."""
         try:

@@ -61,6 +61,7 @@ def _total_line(table_id: str, cells: int) -> Line:
 TOTAL = Shape(
     label="total",
     title="Total Population",
+    words="a total",
     cell_of_value=(0,) * (len(SEXES) * AGES),
     cell_labels=((None, None, None),),
     lines=(_total_line(_TOTAL_TABLE_ID, 1),),
@@ -84,6 +85,7 @@ def _sex_by_age(label: str) -> Shape:
     return Shape(
         label=label,
         title=f"Sex by Age({len(ages)})",
+        words=f"sex by {len(ages)} ages",
         cell_of_value=tuple(
             position * len(ages) + sum(age >= start for start in starts) - 1
             for position in range(len(SEXES))
@@ -102,4 +104,11 @@ def _sex_by_age(label: str) -> Shape:
 
 
 SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23 = SEX_BY_AGE = tuple(_sex_by_age(label) for label in AGE_STARTS)
-PERSONS = TableFamily(0, "persons", (TOTAL, *SEX_BY_AGE), "ages")
+PERSONS = TableFamily(
+    number=0,
+    name="persons",
+    shapes=(TOTAL, *SEX_BY_AGE),
+    divided_into="ages",
+    detail="sex by age",
+    grains=f"{' / '.join(str(len(starts)) for starts in AGE_STARTS.values())} ages",
+)

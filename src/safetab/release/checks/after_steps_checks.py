@@ -11,9 +11,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from safetab.census.geography_levels import TabulationPass
-from safetab.outputs.tables import ALL_AGES, T1_COLUMNS, T2_COLUMNS
-from safetab.products.safetab_p.published_lines import TOTAL_TABLE_ID
-from safetab.products.safetab_p.tables import OLDEST_AGE
+from safetab.outputs.tables import table_columns
+from safetab.products.product import Product, TableFileLayout
 from safetab.release.after_steps import AFTER_STEPS_FOLDER
 from safetab.release.checks.breaches import Breaches
 from safetab.release.checks.table_checks import TableRows
@@ -22,31 +21,34 @@ from safetab.release.checks.table_checks import TableRows
 class AfterStepsChecks:
     """The checks of one pass; rows of the release come in, in the order of its files."""
 
-    def __init__(self, output: Path, tabulation_pass: TabulationPass, breaches: Breaches) -> None:
+    def __init__(self, output: Path, product: Product, tabulation_pass: TabulationPass, breaches: Breaches) -> None:
         self._breaches = breaches
-        self._t1, self._t2 = (
-            TableRows(output / name, columns, name, breaches)
-            for table, columns in (("t1", T1_COLUMNS), ("t2", T2_COLUMNS))
-            for name in (f"{AFTER_STEPS_FOLDER}/{table}/{tabulation_pass.value}.csv",)
-        )
-        for file in (self._t1, self._t2):
+        self._total_ids = pa.array(product.total_table_ids)
+        self._tables = [_FileRows(product, layout) for layout in product.files]
+        self._files = [
+            TableRows(output / name, table_columns(layout), name, breaches)
+            for layout in product.files
+            for name in (f"{AFTER_STEPS_FOLDER}/{layout.folder}/{tabulation_pass.value}.csv",)
+        ]
+        for file in self._files:
             if not file.header_is_right:
                 breaches.add(file.name, "the header is not what it must be")
 
     def check(self, level: str, numbers: pa.Table) -> None:
         """`numbers` has whole groups of one geography level."""
         is_shown = np.asarray(numbers["count"].is_valid())
-        is_total = np.asarray(pc.equal(numbers["table_id"], TOTAL_TABLE_ID))
-        totals = numbers.take(pa.array(np.flatnonzero(is_shown & is_total)))
-        self._compare(self._t1, totals, _group_columns(level, totals))
-        is_of_one_sex = np.asarray(pc.not_equal(numbers["sex"], "both"))
-        rows = np.flatnonzero(is_shown & ~is_total & is_of_one_sex)
-        group = np.cumsum(is_total)[rows]  # each begins with its total
-        cells = numbers.take(pa.array(rows[_order_of_t2(numbers.take(pa.array(rows)), group)]))
-        self._compare(self._t2, cells, _group_columns(level, cells) | _sex_and_ages(cells))
+        group = np.cumsum(np.asarray(pc.is_in(numbers["table_id"], self._total_ids)))  # each begins with its total
+        for table, file in zip(self._tables, self._files, strict=True):
+            order, texts = table.of(numbers)
+            rows = np.flatnonzero(is_shown & (order >= 0))
+            rows = rows[np.lexsort((order[rows], group[rows]))]
+            chosen = pa.array(rows)
+            shown = numbers.take(chosen)
+            labels = {name: column.take(chosen) for name, column in texts.items()}
+            self._compare(file, shown, _group_columns(level, shown) | labels)
 
     def check_ends(self) -> None:
-        for file in (self._t1, self._t2):
+        for file in self._files:
             if len(file.take(1)):
                 self._breaches.add(file.name, "has rows that the release doesn't have")
 
@@ -68,21 +70,26 @@ def _group_columns(level: str, numbers: pa.Table) -> dict[str, pa.ChunkedArray |
     }
 
 
-def _sex_and_ages(numbers: pa.Table) -> dict[str, pa.ChunkedArray | pa.Scalar]:
-    is_marginal = pa.array(_is_marginal(numbers))
-    return {
-        "AGESTART": pc.if_else(is_marginal, ALL_AGES, numbers["age_start"].cast(pa.string())),
-        "AGEEND": pc.if_else(is_marginal, ALL_AGES, numbers["age_end"].cast(pa.string())),
-        "SEX": pc.if_else(pc.equal(numbers["sex"], "male"), "1", "2"),
-    }
+class _FileRows:
+    """Which lines of a release are rows of one table file, in which order, with which texts."""
 
+    def __init__(self, product: Product, layout: TableFileLayout) -> None:
+        keys, orders, texts = list[str](), list[int](), list[tuple[str, ...]]()
+        for family in product.families:
+            for shape in family.shapes:
+                rows = shape.file_rows.get(layout.folder, ())
+                for line, row in zip(shape.lines, shape.file_row_of_lines(layout.folder), strict=True):
+                    if row >= 0:
+                        keys.append(f"{shape.label} {line.table_id} {line.number}")
+                        orders.append(row)
+                        texts.append(rows[row].texts)
+        self._keys, self._orders = pa.array(keys, pa.string()), np.array([*orders, -1], dtype=np.int64)
+        columns = zip(layout.label_columns, zip(*texts, strict=True), strict=True)
+        self._texts = {name: pa.array(column, pa.string()) for name, column in columns}
 
-def _order_of_t2(numbers: pa.Table, group: NDArray[np.int64]) -> NDArray[np.intp]:
-    """The ages of males, all males, the ages of females, all females."""
-    is_female = np.asarray(pc.equal(numbers["sex"], "female"))
-    return np.lexsort((numbers["age_start"].to_numpy(), _is_marginal(numbers), is_female, group))
-
-
-def _is_marginal(numbers: pa.Table) -> NDArray[np.bool_]:
-    starts, ends = (numbers[name].to_numpy() for name in ("age_start", "age_end"))
-    return np.asarray((starts == 0) & (ends == OLDEST_AGE))
+    def of(self, numbers: pa.Table) -> tuple[NDArray[np.int64], dict[str, pa.ChunkedArray]]:
+        """For each number its place among the rows of its group, or -1, and the texts of its row."""
+        parts = [numbers[name].cast(pa.string()) for name in ("table", "table_id", "line")]
+        position = pc.index_in(pc.binary_join_element_wise(*parts, " "), value_set=self._keys)
+        order = self._orders[np.asarray(position.cast(pa.int64()).fill_null(-1))]
+        return order, {name: column.take(position) for name, column in self._texts.items()}

@@ -10,20 +10,16 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.products.safetab_p.published_lines import TABLE_TITLES, TOTAL_TABLE_ID, lines_of
 from safetab.release.checks.after_steps_checks import AfterStepsChecks
 from safetab.release.checks.breaches import Breaches
 from safetab.release.checks.table_checks import PublishedTotals
-from safetab.release.numbers.number_columns import COLUMNS, COPIED, PUBLISHED, SCHEMA, WITHHELD
+from safetab.release.numbers.number_columns import COPIED, PUBLISHED, WITHHELD, number_columns, number_schema
 from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_rules import ReleaseRule
-from safetab.release.release_universe import LevelFacts, Universe
-from safetab.tabulation.measurements import TABLES
+from safetab.release.release_universe import ReleaseLevel, Universe
 
 _ROWS_AT_ONCE = 1 << 18
-_LINES = {table.label: lines_of(table) for table in TABLES}
-_TABLE_IDS: Mapping[str | None, int] = {table_id: number for number, table_id in enumerate(TABLE_TITLES)}
 _NEGATIVE_RULES = {ReleaseRule.CLAMP_NEGATIVES, ReleaseRule.WITHHOLD_NEGATIVES}
 
 
@@ -43,21 +39,25 @@ class NumberChecks:
         self._universe = universe
         self._options = options
         self._breaches = breaches
+        self._columns = number_columns(universe.product)
+        self._family = universe.product.only_family
+        self._table_ids: Mapping[str | None, int] = {one: n for n, one in enumerate(universe.product.table_ids)}
+        (self._total_id,) = universe.product.total_table_ids
         self._no_negatives = not universe.allow_negative_counts or bool(_NEGATIVE_RULES & set(options.rules))
 
-    def check_level(self, facts: LevelFacts, published: PublishedTotals) -> None:
-        name = numbers_file(facts.level)
+    def check_level(self, level: ReleaseLevel, published: PublishedTotals) -> None:
+        name = numbers_file(level.level)
         path, shown = self._release / name, f"{RELEASE_FOLDER}/{name}"
         if not path.is_file():
             if len(published[0]):
-                self._breaches.add(shown, "is not there, and t1 has groups of its level")
+                self._breaches.add(shown, "is not there, and there are groups of its level")
             return
-        if not pa.parquet.read_schema(path).equals(SCHEMA):
+        if not pa.parquet.read_schema(path).equals(number_schema(self._universe.product)):
             self._breaches.add(shown, "the columns or their types are not what they must be")
             return
-        texts = [column.name for column in COLUMNS if column.type == pa.string()]
+        texts = [column.name for column in self._columns if column.type == pa.string()]
         with pa.parquet.ParquetFile(path, read_dictionary=texts) as file:
-            self._check_rows(file, _NumberRows(facts, self._universe, shown, published))
+            self._check_rows(file, _NumberRows(level, self._universe, shown, published))
 
     def _check_rows(self, file: pa.parquet.ParquetFile, level: _NumberRows) -> None:
         before, last, own_groups = 0, -1, 0
@@ -66,9 +66,9 @@ class NumberChecks:
             table = pa.Table.from_batches([batch])
             if rest is not None:
                 table = pa.concat_tables([rest, table]).unify_dictionaries()
-            first_lines = np.flatnonzero(_are(table["table_id"], TOTAL_TABLE_ID))
+            first_lines = np.flatnonzero(_are(table["table_id"], self._total_id))
             if not len(first_lines):
-                self._breaches.add(level.name, "a group has no row of T01001")
+                self._breaches.add(level.name, f"a group has no row of {self._total_id}")
                 return
             whole, rest = table.slice(0, int(first_lines[-1])), table.slice(int(first_lines[-1]))
             own_groups, last = self._check_groups(whole, level, before, last, own_groups)
@@ -81,28 +81,30 @@ class NumberChecks:
     def _check_groups(
         self, table: pa.Table, level: _NumberRows, before: int, last: int, own_groups: int
     ) -> tuple[int, int]:
-        """Checks rows of whole groups; tells how many groups are the level's own so far, and the last place."""
+        """Checks rows of whole groups; tells how many groups are the level's own so far, and the last index."""
         if not len(table):
             return own_groups, last
         table = table.combine_chunks()
         self._check_domains(table, level.name, before)
         self._check_values(table, level.name, before)
-        first = np.flatnonzero(_are(table["table_id"], TOTAL_TABLE_ID))
-        places = level.places(table.take(pa.array(first)))
-        self._breaches.add_rows(level.name, "a group is not in the universe", _spread(places < 0, first, table), before)
-        is_repeated = np.diff(places, prepend=last) <= 0
+        first = np.flatnonzero(_are(table["table_id"], self._total_id))
+        indices = level.indices(table.take(pa.array(first)))
         self._breaches.add_rows(
-            level.name, "a group is there twice, or not in its place", _spread(is_repeated, first, table), before
+            level.name, "a group is not in the universe", _spread(indices < 0, first, table), before
+        )
+        is_repeated = np.diff(indices, prepend=last) <= 0
+        self._breaches.add_rows(
+            level.name, "a group is there twice, or out of its order", _spread(is_repeated, first, table), before
         )
         self._check_lines(table, first, level.name, before)
-        self._check_totals(table, first, places, level, before)
+        self._check_totals(table, first, indices, level, before)
         if self._after_steps is not None:
             self._after_steps.check(level.geography, table)
         is_own = np.asarray(table["donor_region_id"].is_null())[first]
-        return own_groups + int(is_own.sum()), int(places[-1])
+        return own_groups + int(is_own.sum()), int(indices[-1])
 
     def _check_domains(self, table: pa.Table, name: str, before: int) -> None:
-        for column in COLUMNS:
+        for column in self._columns:
             values = table[column.name]
             if column.is_required and values.null_count:
                 self._breaches.add_rows(name, f"{column.name} is null", np.asarray(values.is_null()), before)
@@ -140,18 +142,19 @@ class NumberChecks:
         """Each group has all lines of its table, in order, and what is not withheld adds up."""
         rows = np.diff(np.append(first, len(table)))
         tables = np.asarray(table["table"].combine_chunks().take(pa.array(first)).cast(pa.string()))
-        line, table_id = table["line"].to_numpy(), _looked_up(table["table_id"], _TABLE_IDS)
+        line, table_id = table["line"].to_numpy(), _looked_up(table["table_id"], self._table_ids)
         value = table["unclamped_count"].fill_null(0).to_numpy()
         is_shown = np.asarray(table["unclamped_count"].is_valid())
-        for label, lines in _LINES.items():
-            alike = np.flatnonzero(tables == label)
+        for shape in self._family.shapes:
+            lines = shape.lines
+            alike = np.flatnonzero(tables == shape.label)
             is_whole = rows[alike] == len(lines)
             self._breaches.add_rows(name, "a table is not whole", _spread_some(alike[~is_whole], first, table), before)
             own = first[alike[is_whole]][:, None] + np.arange(len(lines))
             if not own.size:
                 continue
             is_wrong = (line[own] != [one.number for one in lines]) | (
-                table_id[own] != [_TABLE_IDS[one.table_id] for one in lines]
+                table_id[own] != [self._table_ids[one.table_id] for one in lines]
             )
             self._add(own[is_wrong], "lines are not in their order", name, table, before)
             cells = [position for position, one in enumerate(lines) if one.cells == 1]
@@ -165,17 +168,17 @@ class NumberChecks:
                     self._add(own[differs, position], "a sum is not that of its cells", name, table, before)
 
     def _check_totals(
-        self, table: pa.Table, first: NDArray[np.intp], places: NDArray[np.int64], level: _NumberRows, before: int
+        self, table: pa.Table, first: NDArray[np.intp], indices: NDArray[np.int64], level: _NumberRows, before: int
     ) -> None:
         """A total of the group's own, that no rule touched, is the one in t1."""
         totals = table.select(["count", "status", "rule"]).take(pa.array(first))
         is_plain = _are(totals["status"], PUBLISHED) & np.asarray(totals["rule"].is_null())
         known, counts = level.published
-        position = np.minimum(np.searchsorted(known, places), max(len(known) - 1, 0))
+        position = np.minimum(np.searchsorted(known, indices), max(len(known) - 1, 0))
         if not len(known):
             differs = is_plain
         else:
-            is_same = (known[position] == places) & (counts[position] == totals["count"].fill_null(0).to_numpy())
+            is_same = (known[position] == indices) & (counts[position] == totals["count"].fill_null(0).to_numpy())
             differs = is_plain & ~is_same
         self._add(first[differs], "a total is not the one in t1", level.name, table, before)
 
@@ -188,25 +191,25 @@ class NumberChecks:
 class _NumberRows:
     """The file of one level, and how its groups are found in the universe."""
 
-    def __init__(self, facts: LevelFacts, universe: Universe, name: str, published: PublishedTotals) -> None:
+    def __init__(self, level: ReleaseLevel, universe: Universe, name: str, published: PublishedTotals) -> None:
         self.name = name
-        self.geography = facts.geography.label
+        self.geography = level.geography.label
         self.published = published
-        self._facts = facts
+        self._level = level
         self._entities: Mapping[str | None, int] = {
-            one: position for position, one in enumerate(universe.entities[facts.geography].region_ids)
+            one: position for position, one in enumerate(universe.entities[level.geography].region_ids)
         }
         self._iterations: Mapping[str | None, int] = {
-            one.code: position for position, one in enumerate(facts.iterations)
+            one.code: position for position, one in enumerate(level.iterations)
         }
 
-    def places(self, groups: pa.Table) -> NDArray[np.int64]:
-        """The place of each group, or -1: an unknown id or code, or a group that was neither tabulated nor copied."""
+    def indices(self, groups: pa.Table) -> NDArray[np.int64]:
+        """The index of each group, or -1: an unknown id or code, or a group that was neither tabulated nor copied."""
         entity = _looked_up(groups["region_id"], self._entities)
         iteration = _looked_up(groups["iteration_code"], self._iterations)
         is_copied = np.asarray(groups["donor_region_id"].is_valid())
-        is_right = (entity >= 0) & (iteration >= 0) & (is_copied | self._facts.is_tabulated[iteration])
-        return np.where(is_right, entity * len(self._facts.iterations) + iteration, -1)
+        is_right = (entity >= 0) & (iteration >= 0) & (is_copied | self._level.is_tabulated[iteration])
+        return np.where(is_right, self._level.index.index_of(entity, iteration), -1)
 
 
 def _looked_up(column: pa.ChunkedArray, positions: Mapping[str | None, int]) -> NDArray[np.int64]:

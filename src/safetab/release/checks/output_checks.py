@@ -21,7 +21,7 @@ from safetab.release.checks.table_checks import TableChecks
 from safetab.release.numbers.number_files import RELEASE_FOLDER
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import Universe
-from safetab.release.universe_files import read_universe
+from safetab.release.universe_files import ReleasedRun, read_universe
 
 
 def check_output(output: Path, universe: Universe, options: ReleaseOptions) -> None:
@@ -30,7 +30,7 @@ def check_output(output: Path, universe: Universe, options: ReleaseOptions) -> N
     Files have their schemas; ids and codes are in the universe, and in the states of their pass; every group is there
     once, with the table that its stage-1 total chose, above the suppression threshold; t1 is the sum of t2, marginals
     are the sums of their cells, and both are made of the measurements; the release says the same, and so do t1 and t2
-    after its steps; the manifest tells the right rows and hashes; and nothing lies there that is not on the list of
+    after its steps; the manifest has the right rows and hashes; and nothing lies there that is not on the list of
     what may leave.
     """
     breaches = Breaches()
@@ -52,7 +52,9 @@ def _pass_check(
     def check() -> None:
         try:
             of_pass = universe.passes[which]
-            after_steps = AfterStepsChecks(output, of_pass, breaches) if options.change_numbers else None
+            after_steps = (
+                AfterStepsChecks(output, universe.product, of_pass, breaches) if options.change_numbers else None
+            )
             numbers = NumberChecks(output / RELEASE_FOLDER, universe, options, breaches, after_steps)
             tables = TableChecks(output, universe, of_pass, breaches)
             for level, published in tables.check_levels():
@@ -66,35 +68,28 @@ def _pass_check(
 
 
 def _check_entities(universe: Universe, breaches: Breaches) -> None:
-    digits_after_state = {EntityKind.STATE: 0, EntityKind.COUNTY: 3, EntityKind.TRACT: 9, EntityKind.PLACE: 5}
     for level, entities in universe.entities.items():
-        if level.entity_kind in digits_after_state:
-            states = [int(state) for state in universe.states[level.tabulation_pass]]
-            state = entities.ids // 10 ** digits_after_state[level.entity_kind]
-            if not np.isin(state, states).all():
-                breaches.add(
-                    f"{RELEASE_FOLDER}/universe", f"{level.label}: an entity is outside the states of its pass"
-                )
+        if level.entity_kind.crosses_states:
+            continue
+        states = [int(state) for state in universe.states[level.tabulation_pass]]
+        state = entities.ids // 10 ** (level.entity_kind.id_digits - EntityKind.STATE.id_digits)
+        if not np.isin(state, states).all():
+            breaches.add(f"{RELEASE_FOLDER}/universe", f"{level.label}: an entity is outside the states of its pass")
 
 
 def _check_universe_files(output: Path, universe: Universe, breaches: Breaches) -> None:
     """The universe that travels with the release is the one that was measured."""
     name = f"{RELEASE_FOLDER}/universe"
     try:
-        states = dict(universe.states)
-        written = read_universe(
-            output / RELEASE_FOLDER,
-            universe.definition,
-            states,
-            allow_negative_counts=universe.allow_negative_counts,
-        )
+        run = ReleasedRun(universe.product, universe.definition, universe.states, universe.allow_negative_counts)
+        written = read_universe(output / RELEASE_FOLDER, run)
     except (pa.ArrowException, OSError, LookupError, ValueError):
         breaches.add(name, "can't be read back")
         return
     if written.lists.iterations != universe.lists.iterations:
         breaches.add(name, "iterations are not those of the run")
-    if [facts.noise for facts in written.levels] != [facts.noise for facts in universe.levels]:
-        breaches.add(name, "the noise of a level is not that of the run")
+    if [level.design for level in written.levels] != [level.design for level in universe.levels]:
+        breaches.add(name, "how a level was measured is not what the run did")
     for level, entities in universe.entities.items():
         found = written.entities.get(level)
         if found is None or found.region_ids != entities.region_ids or found.names != entities.names:
@@ -114,17 +109,17 @@ def _manifest_of(output: Path) -> dict[str, Any]:
 
 def _check_manifest(output: Path, breaches: Breaches) -> None:
     manifest = _manifest_of(output)
-    told = {name: entry["rows"] for name, entry in manifest["outputs"].items()}
-    missing = [name for name in told if not (output / name).is_file()]
+    listed = {name: entry["rows"] for name, entry in manifest["outputs"].items()}
+    missing = [name for name in listed if not (output / name).is_file()]
     for name in missing:
         breaches.add(MANIFEST_FILE, f"{name} is not there")
     if missing:
         return
-    found = outputs_as_json(output, told)
+    found = outputs_as_json(output, listed)
     for section in ("outputs", "documents"):
         if manifest[section] != found[section]:
             breaches.add(MANIFEST_FILE, f"{section}: names or hashes are not those of the files")
-    for name, rows in told.items():
+    for name, rows in listed.items():
         counted = _rows_of(output / name)
         if counted != rows:
             breaches.add(name, f"has {counted} rows, and the manifest says {rows}")

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from safetab.census.geography import Geography
 from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
+from safetab.census.group_universe import GroupIndex
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationLevel
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.release.coterminous.coterminous_sets import CoterminousSet, coterminous_sets
-from safetab.release.numbers.published_groups import NO_GROUPS, PublishedGroups, joined
+from safetab.release.numbers.published_groups import PublishedGroups, joined, no_groups
 from safetab.release.release_options import CoterminousOptions
 from safetab.release.release_universe import Universe
 
@@ -58,6 +59,7 @@ class Copies:
         """`published` has the groups of all levels of the pass, each with the number of its level."""
         self._universe = universe
         self._options = options
+        self._none = no_groups(universe.product.only_family)
         self._geographies = [
             geography_level_of(of_pass.tabulation_pass, kind)
             for kind in options.order
@@ -70,15 +72,15 @@ class Copies:
             self._copy(iterations)
 
     def to_level(self, number: int) -> PublishedGroups:
-        return self._by_level.get(number, NO_GROUPS)
+        return self._by_level.get(number, self._none)
 
     def _groups_of_members(self, published: Iterable[tuple[int, PublishedGroups]]) -> dict[int, PublishedGroups]:
         parts: dict[int, list[PublishedGroups]] = {}
         for number, groups in published:
-            facts = self._universe.levels[number]
-            members = self._entity_of_set.get(facts.geography)
+            level = self._universe.levels[number]
+            members = self._entity_of_set.get(level.geography)
             if members is not None:
-                is_member = np.isin(groups.places // len(facts.iterations), members)
+                is_member = np.isin(level.index.entity_of(groups.indices), members)
                 parts.setdefault(number, []).append(groups.chosen(is_member))
         return {number: joined(of_level) for number, of_level in parts.items()}
 
@@ -88,8 +90,10 @@ class Copies:
             self._universe.number_of_level[PopulationGroupLevel(geography, iterations)]
             for geography in self._geographies
         ]
-        width = len(self._universe.levels[numbers[0]].iterations)
-        keys = [self._keys(number, width) for number in numbers]
+        of_sets = GroupIndex(
+            len(self._entity_of_set[self._geographies[0]]), self._universe.levels[numbers[0]].index.iterations
+        )
+        keys = [self._keys(number, of_sets) for number in numbers]
         ranks = np.repeat(np.arange(len(numbers)), [len(of_level) for of_level in keys])
         positions = np.concatenate([np.arange(len(of_level)) for of_level in keys])
         donor_key, first = np.unique(np.concatenate(keys), return_index=True)  # levels stand in their order
@@ -97,36 +101,34 @@ class Copies:
         if not len(first):
             return
         for rank, number in enumerate(numbers):
-            facts = self._universe.levels[number]
-            entity = self._entity_of_set[facts.geography][donor_key // width]
+            level, iteration = self._universe.levels[number], of_sets.iteration_of(donor_key)
+            entity = self._entity_of_set[level.geography][of_sets.entity_of(donor_key)]
             is_copied = (entity >= 0) & (donor_rank != rank)
             if not self._options.copy_all:
-                is_copied &= facts.is_tabulated[donor_key % width]
+                is_copied &= level.is_tabulated[iteration]
+            indices = level.index.index_of(entity, iteration)
             parts = [
-                self._given(
-                    numbers[giver], donor_position[chosen], entity[chosen] * width + donor_key[chosen] % width, width
-                )
+                self._given(numbers[giver], donor_position[chosen], indices[chosen])
                 for giver in range(len(numbers))
                 if (chosen := np.flatnonzero(is_copied & (donor_rank == giver))).size
             ]
             if parts:
                 copied = joined(parts)
-                self._by_level[number] = copied.chosen(np.argsort(copied.places, kind="stable"))
+                self._by_level[number] = copied.chosen(np.argsort(copied.indices, kind="stable"))
 
-    def _given(
-        self, number: int, positions: NDArray[np.int64], places: NDArray[np.int64], width: int
-    ) -> PublishedGroups:
-        given = self._held[number].chosen(positions)
-        entities = self._universe.entities[self._universe.levels[number].geography].ids
-        return replace(given, places=places, donors=entities[given.places // width])
+    def _given(self, number: int, positions: NDArray[np.int64], indices: NDArray[np.int64]) -> PublishedGroups:
+        given, level = self._held[number].chosen(positions), self._universe.levels[number]
+        entities = self._universe.entities[level.geography].ids
+        return replace(given, indices=indices, donors=entities[level.index.entity_of(given.indices)])
 
-    def _keys(self, number: int, width: int) -> NDArray[np.int64]:
+    def _keys(self, number: int, of_sets: GroupIndex) -> NDArray[np.int64]:
         """Set and iteration of each group that a level has for members of sets."""
-        groups = self._held.get(number, NO_GROUPS)
-        members = self._entity_of_set[self._universe.levels[number].geography]
+        groups, level = self._held.get(number, self._none), self._universe.levels[number]
+        members = self._entity_of_set[level.geography]
         order = np.argsort(members)
-        set_number = order[np.searchsorted(members, groups.places // width, sorter=order)] if len(groups) else order[:0]
-        return set_number * width + groups.places % width
+        entities = level.index.entity_of(groups.indices)
+        set_number = order[np.searchsorted(members, entities, sorter=order)] if len(groups) else order[:0]
+        return of_sets.index_of(set_number, level.index.iteration_of(groups.indices))
 
 
 def _entities_of_sets(

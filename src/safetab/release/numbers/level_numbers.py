@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.published_lines import lines_of
-from safetab.products.safetab_p.tables import Table
 from safetab.release.numbers.number_kinds import NumberKinds
 from safetab.release.numbers.published_groups import PublishedGroups
 from safetab.release.numbers.selection import SelectionAwareIntervals
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_rules import ReleaseRule, partner_codes
-from safetab.release.release_universe import LevelFacts, Universe
-from safetab.tabulation.measurements import TABLES
+from safetab.release.release_universe import ReleaseLevel, Universe
+from safetab.tabulation.marginals import line_sums
 
 RULES = tuple(ReleaseRule)
 NO_RULE = -1
 NO_INTERVAL = -1  # no true size is below 0
 
-_LINES = np.array([len(lines_of(table)) for table in TABLES], dtype=np.int64)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
-    """One element per row of the release, by rising place, and within a group in the order of its lines."""
+    """One element per row of the release, by rising index, and within a group in the order of its lines."""
 
-    places: NDArray[np.int64]
+    indices: NDArray[np.int64]
     kinds: NDArray[np.int32]  # numbers of NumberKinds
     counts: NDArray[np.int64]  # as t1 and t2 have them, or as a rule clamps them
     unclamped: NDArray[np.int64]  # the same with no noisy number clamped
@@ -41,7 +36,7 @@ class Numbers:
     donors: NDArray[np.int64]
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.indices)
 
     @property
     def is_withheld(self) -> NDArray[np.bool_]:
@@ -61,38 +56,40 @@ def joined_numbers(parts: list[Numbers]) -> Numbers:
 class NumbersOfLevel:
     """Makes the numbers of one level's groups."""
 
-    def __init__(self, universe: Universe, facts: LevelFacts, kinds: NumberKinds, options: ReleaseOptions) -> None:
+    def __init__(self, universe: Universe, level: ReleaseLevel, kinds: NumberKinds, options: ReleaseOptions) -> None:
         self._universe = universe
         self._kinds = kinds
         self._options = options
-        self._width = len(facts.iterations)
-        self._partner = _partner_positions(universe, facts)
+        self._index = level.index
+        self._partner = _partner_positions(universe, level)
         self._meaning = _meanings(kinds)
         self._intervals: dict[int, SelectionAwareIntervals | None] = {}
 
     def of(self, groups: PublishedGroups) -> Numbers:
         """The rows of whole entities."""
-        rows = _LINES[groups.tables]
+        shapes = groups.family.shapes
+        rows = np.array([len(shape.lines) for shape in shapes], dtype=np.int64)[groups.shapes]
         row_starts = np.cumsum(rows) - rows
         counts, unclamped = np.empty(int(rows.sum()), dtype=np.int64), np.empty(int(rows.sum()), dtype=np.int64)
         kinds = np.empty(len(counts), dtype=np.int32)
         low, high = np.full(len(counts), NO_INTERVAL), np.full(len(counts), NO_INTERVAL)
-        likeness = (groups.measured_at.astype(np.int64) * 2 + groups.is_total_only) * len(TABLES) + groups.tables
+        likeness = (groups.measured_at.astype(np.int64) * 2 + groups.is_total_only) * len(shapes) + groups.shapes
         for code in np.unique(likeness).tolist():
-            level, is_total_only, table_number = code // 8, bool(code // 4 % 2), code % 4
-            table, alike = TABLES[table_number], np.flatnonzero(likeness == code)
-            own_rows = row_starts[alike][:, None] + np.arange(len(lines_of(table)))
-            values = groups.matrix_of(alike, table)
-            unclamped[own_rows] = line_sums(values, table)
+            stage_of_level, number = divmod(code, len(shapes))
+            level, is_total_only, shape = stage_of_level // 2, bool(stage_of_level % 2), shapes[number]
+            alike = np.flatnonzero(likeness == code)
+            own_rows = row_starts[alike][:, None] + np.arange(len(shape.lines))
+            values = groups.matrix_of(alike, shape)
+            unclamped[own_rows] = line_sums(values, shape.lines)
             is_kept = self._universe.allow_negative_counts
-            counts[own_rows] = unclamped[own_rows] if is_kept else line_sums(np.maximum(values, 0), table)
-            first_kind = self._kinds.first(level, is_total_only=is_total_only, table_number=table_number)
-            kinds[own_rows] = first_kind + np.arange(len(lines_of(table)))
-            intervals = None if is_total_only or table is not Table.TOTAL else self._intervals_of(level)
+            counts[own_rows] = line_sums(values, shape.lines, allow_negative=is_kept)
+            first_kind = self._kinds.first(level, is_total_only=is_total_only, shape_number=number)
+            kinds[own_rows] = first_kind + np.arange(len(shape.lines))
+            intervals = None if is_total_only or shape is not groups.family.total else self._intervals_of(level)
             if intervals is not None:
                 low[own_rows[:, 0]], high[own_rows[:, 0]] = intervals.of(values[:, 0])
         numbers = Numbers(
-            places=np.repeat(groups.places, rows),
+            indices=np.repeat(groups.indices, rows),
             kinds=kinds,
             counts=counts,
             unclamped=unclamped,
@@ -106,16 +103,17 @@ class NumbersOfLevel:
 
     def _intervals_of(self, level: int) -> SelectionAwareIntervals | None:
         if level not in self._intervals:
-            facts = self._universe.levels[level]
+            design = self._universe.levels[level].design
+            threshold = design.suppression_threshold
             self._intervals[level] = (
                 None
-                if facts.suppression_threshold is None
-                else _selection_aware(facts, facts.suppression_threshold, self._options.confidence)
+                if threshold is None
+                else SelectionAwareIntervals(design.noise(Stage.STAGE_2), threshold, self._options.confidence)
             )
         return self._intervals[level]
 
     def _after_rules(self, numbers: Numbers) -> Numbers:
-        """Every rule looks at the numbers as they are without rules; of several that act, the last one is told."""
+        """Every rule looks at the numbers as they are without rules; of several that act, the last one is named."""
         if not self._options.rules:
             return numbers
         rules, counts = numbers.rules.copy(), numbers.counts.copy()
@@ -131,49 +129,30 @@ class NumbersOfLevel:
         return Numbers(**rest | {"rules": rules, "counts": counts})
 
     def _is_above_partner(self, numbers: Numbers) -> NDArray[np.bool_]:
-        """Compared with the partner's number of the same sex and ages, if the partner has one."""
+        """Compared with the partner's number of the same attribute values, if the partner has one."""
         meaning = self._meaning[numbers.kinds]
-        key = numbers.places * 256 + meaning
+        key = numbers.indices * 256 + meaning
         order = np.argsort(key, kind="stable")
-        partner = self._partner[numbers.places % self._width]
-        wanted = (numbers.places - numbers.places % self._width + partner) * 256 + meaning
+        partner = self._partner[self._index.iteration_of(numbers.indices)]
+        wanted = self._index.index_of(self._index.entity_of(numbers.indices), partner) * 256 + meaning
         found = order[np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)] if len(key) else order
         has_partner = (partner >= 0) & (key[found] == wanted)
         return np.asarray(has_partner & (numbers.counts > numbers.counts[found]))
 
 
-def _selection_aware(facts: LevelFacts, threshold: int, confidence: Fraction) -> SelectionAwareIntervals:
-    return SelectionAwareIntervals(facts.noise[Stage.STAGE_2], threshold, confidence)
-
-
-def line_sums(values: NDArray[np.int64], table: Table) -> NDArray[np.int64]:
-    """A column for each line of the table: the sum of its neighbouring cells."""
-    sums = np.zeros((len(values), table.cells + 1), dtype=np.int64)
-    np.cumsum(values, axis=1, out=sums[:, 1:])
-    first = np.array([line.first_cell for line in lines_of(table)])
-    end = first + np.array([line.cells for line in lines_of(table)])
-    return sums[:, end] - sums[:, first]
-
-
 def _meanings(kinds: NumberKinds) -> NDArray[np.int64]:
-    """A number below 256 for each combination of sex and ages, whatever the table."""
-    known: dict[tuple[str, int, int], int] = {}
-    return np.array(
-        [
-            known.setdefault((kind.line.sex.value, kind.line.age_start, kind.line.age_end), len(known))
-            for kind in kinds.kinds
-        ],
-        dtype=np.int64,
-    )
+    """A number below 256 for each set of labels, whatever the shape."""
+    known: dict[tuple[object, ...], int] = {}
+    return np.array([known.setdefault(kind.line.labels, len(known)) for kind in kinds.kinds], dtype=np.int64)
 
 
-def _partner_positions(universe: Universe, facts: LevelFacts) -> NDArray[np.int64]:
+def _partner_positions(universe: Universe, level: ReleaseLevel) -> NDArray[np.int64]:
     """For each iteration of the level the position of its partner, or -1."""
-    partners = partner_codes(universe.lists, is_substate=facts.geography.is_substate)
+    partners = partner_codes(universe.lists, is_substate=level.geography.is_substate)
     return np.array(
         [
-            facts.position_of_code[int(partners[iteration.code])] if iteration.code in partners else -1
-            for iteration in facts.iterations
+            level.position_of_code[int(partners[iteration.code])] if iteration.code in partners else -1
+            for iteration in level.iterations
         ],
         dtype=np.int64,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,20 +14,18 @@ from numpy.typing import NDArray
 from safetab.census.geography_levels import GeographyLevel
 from safetab.privacy.stages import Stage
 from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups, joined
-from safetab.release.release_universe import LevelFacts, Universe
-from safetab.tabulation.measurements import TABLES
+from safetab.release.release_universe import ReleaseLevel, Universe
 
 _ROWS_AT_ONCE = 1 << 18
 _TEXTS = ("geography_level", "region_id", "iteration_code", "table")
 _COLUMNS = (*_TEXTS, "stage", "value")
 _GEOGRAPHIES = {level.label: number for number, level in enumerate(GeographyLevel)}
-_TABLES = {table.label: number for number, table in enumerate(TABLES)}
 
 
 def groups_by_level(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator[tuple[int, PublishedGroups]]:
     """Groups that were measured in these stages, with the number of their level, in the order of the file.
 
-    Those of one level come in several parts, each with whole entities, by rising place. Adaptive groups (stages 1 and
+    Those of one level come in several parts, each with whole entities, by rising index. Adaptive groups (stages 1 and
     2) and total-only ones (stage 0) have to be asked for apart, since the file has the latter after the former.
     """
     waiting: tuple[int, PublishedGroups] | None = None
@@ -36,7 +34,7 @@ def groups_by_level(path: Path, universe: Universe, stages: frozenset[Stage]) ->
             part = joined([waiting[1], part])  # noqa: PLW2901 - grown by what waited
         elif waiting is not None:
             yield waiting
-        entities = part.places // len(universe.levels[level].iterations)
+        entities = universe.levels[level].index.entity_of(part.indices)
         end = int(np.searchsorted(entities, entities[-1]))  # more of the last entity may follow
         if end:
             yield level, part.chosen(slice(0, end))
@@ -90,24 +88,26 @@ def _split_by_level(table: pa.Table, universe: Universe) -> Iterator[tuple[int, 
 def _level_numbers(table: pa.Table, universe: Universe) -> NDArray[np.int64]:
     """The number of each row's level: by its geography level and the level of its iteration."""
     by_geography = np.full((len(_GEOGRAPHIES), 10_000), -1, dtype=np.int64)
-    for number, facts in enumerate(universe.levels):
-        has_code = facts.position_of_code >= 0
-        by_geography[_GEOGRAPHIES[facts.geography.label], has_code] = number
+    for number, level in enumerate(universe.levels):
+        has_code = level.position_of_code >= 0
+        by_geography[_GEOGRAPHIES[level.geography.label], has_code] = number
     return by_geography[_looked_up(table["geography_level"], _GEOGRAPHIES), _numbers(table["iteration_code"])]
 
 
-def _groups(table: pa.Table, number: int, facts: LevelFacts, universe: Universe) -> PublishedGroups:
+def _groups(table: pa.Table, number: int, level: ReleaseLevel, universe: Universe) -> PublishedGroups:
     stage = table["stage"].to_numpy()
     first = np.flatnonzero(stage != int(Stage.STAGE_2))
     is_total_only = stage[first] == int(Stage.TOTAL_ONLY)
     region, code = _numbers(table["region_id"])[first], _numbers(table["iteration_code"])[first]
     value = table["value"].to_numpy()
     is_value = stage != int(Stage.STAGE_1)
-    entity = np.searchsorted(universe.entities[facts.geography].ids, region)
-    own_table = _looked_up(table["table"], _TABLES)[np.where(is_total_only, first, first + 1)]
+    entity = np.searchsorted(universe.entities[level.geography].ids, region)
+    family = level.design.family
+    own_shape = _looked_up(table["table"], family.number_of_label)[np.where(is_total_only, first, first + 1)]
     return PublishedGroups(
-        places=entity * len(facts.iterations) + facts.position_of_code[code],
-        tables=own_table.astype(np.int8),
+        family=family,
+        indices=level.index.index_of(entity, level.position_of_code[code]),
+        shapes=own_shape.astype(np.int8),
         is_total_only=is_total_only,
         stage_1_totals=np.where(is_total_only, 0, value[first]),
         measured_at=np.full(len(first), number, dtype=np.int16),
@@ -123,7 +123,7 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
     return numbers
 
 
-def _looked_up(column: pa.ChunkedArray, numbers: dict[str, int]) -> NDArray[np.int64]:
+def _looked_up(column: pa.ChunkedArray, numbers: Mapping[str, int]) -> NDArray[np.int64]:
     texts = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     found = np.array([numbers[text] for text in texts.dictionary.to_pylist()], dtype=np.int64)
     return np.asarray(found[texts.indices.to_numpy()])

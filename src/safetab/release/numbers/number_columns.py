@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from safetab.census.geography import region_id
-from safetab.outputs.measurement_file import mechanism_name
 from safetab.privacy.stages import Stage
+from safetab.products.product import Product
 from safetab.release.numbers.level_numbers import NO_INTERVAL, RULES, Numbers
-from safetab.release.numbers.number_kinds import NumberKinds, parameter_of
+from safetab.release.numbers.number_kinds import NumberKinds
 from safetab.release.numbers.published_groups import NO_DONOR
-from safetab.release.release_universe import LevelFacts, Universe
+from safetab.release.release_universe import ReleaseLevel, Universe
 
 PUBLISHED, COPIED, WITHHELD = "published", "copied", "withheld"
 STATUSES = (PUBLISHED, COPIED, WITHHELD)
@@ -35,7 +36,7 @@ class Column:
 
 
 TEXT = pa.string()
-COLUMNS = (
+_OF_GROUPS = (
     Column("region_id", TEXT, "Id of the geographic entity, leading zeros included."),
     Column("region_name", TEXT, "Name of the entity; its id where no name is known."),
     Column("iteration_code", TEXT, "Code of the race or ethnicity group (characteristic iteration)."),
@@ -43,15 +44,8 @@ COLUMNS = (
     Column("iteration_kind", TEXT, "By which answers people are in the group.",
            values=("race alone", "race alone or in any combination", "ethnicity")),
     Column("iteration_level", TEXT, "How fine the group is.", values=("Regional", "Detailed")),
-    Column("table", TEXT, "The table that this population group got.",
-           values=("total", "sex_age_4", "sex_age_9", "sex_age_23")),
-    Column("table_id", TEXT, "Published table that this row is a line of. Every published group has T01001.",
-           values=("T01001", "T02001", "T02002", "T02003")),
-    Column("line", pa.int8(), "Number of the line in its table, from 1."),
-    Column("stub", TEXT, "Text of the line."),
-    Column("sex", TEXT, "Who is counted.", values=("both", "male", "female")),
-    Column("age_start", pa.int8(), "First age that is counted, in years."),
-    Column("age_end", pa.int8(), "Last age that is counted, in years; 115 is the oldest."),
+)  # fmt: skip
+_OF_NUMBERS = (
     Column("count", pa.int64(), "The number of people, with noise; null if withheld. Not a count of exactly so many.",
            is_required=False),
     Column("margin_of_error", pa.int64(),
@@ -81,23 +75,49 @@ COLUMNS = (
            is_required=False),
     Column("donor_region_id", TEXT, "Id of that entity.", is_required=False),
 )  # fmt: skip
-SCHEMA = pa.schema([pa.field(column.name, column.type, nullable=not column.is_required) for column in COLUMNS])
 
-SCHEMA_IN_MEMORY = pa.schema(
-    [one.with_type(pa.dictionary(pa.int32(), TEXT)) if one.type == TEXT else one for one in SCHEMA]
-)
-"""Texts are dictionaries until they are written; in the file they are plain strings."""
+
+@cache
+def number_columns(product: Product) -> tuple[Column, ...]:
+    """All columns, in their order; the lines' labels are the product's."""
+    totals = " or ".join(product.total_table_ids)
+    return (
+        *_OF_GROUPS,
+        Column("table", TEXT, "The table that this population group got.",
+               values=tuple(shape.label for family in product.families for shape in family.shapes)),
+        Column("table_id", TEXT, f"Published table that this row is a line of. Every published group has {totals}.",
+               values=product.table_ids),
+        Column("line", pa.int8(), "Number of the line in its table, from 1."),
+        Column("stub", TEXT, "Text of the line."),
+        *(Column(one.name, pa.type_for_alias(one.line_type), one.description, values=one.values)
+          for one in product.label_columns),
+        *_OF_NUMBERS,
+    )  # fmt: skip
+
+
+@cache
+def number_schema(product: Product) -> pa.Schema:
+    columns = number_columns(product)
+    return pa.schema([pa.field(column.name, column.type, nullable=not column.is_required) for column in columns])
+
+
+@cache
+def schema_in_memory(product: Product) -> pa.Schema:
+    """Texts are dictionaries until they are written; in the file they are plain strings."""
+    dictionary = pa.dictionary(pa.int32(), TEXT)
+    return pa.schema([one.with_type(dictionary) if one.type == TEXT else one for one in number_schema(product)])
 
 
 class NumberColumns:
     """Makes the Arrow table of some numbers of one level; texts are dictionaries of what occurs."""
 
-    def __init__(self, universe: Universe, facts: LevelFacts, kinds: NumberKinds) -> None:
+    def __init__(self, universe: Universe, level: ReleaseLevel, kinds: NumberKinds) -> None:
         self._universe = universe
-        self._facts = facts
+        self.schema = schema_in_memory(universe.product)
+        self._level = level
         self._kinds = kinds
-        self._entities = universe.entities[facts.geography]
-        self._of_kind = _columns_of_kinds(kinds)
+        self._entities = universe.entities[level.geography]
+        self._of_kind = _columns_of_kinds(universe.product, kinds)
         self._is_sum_clamped = ~(kinds.draws == 1) & (not universe.allow_negative_counts)
         self._is_first_line = np.array([kind.line.is_total for kind in kinds.kinds])
         self._has_stage_1 = np.array([kind.stage is Stage.STAGE_2 for kind in kinds.kinds])
@@ -121,12 +141,11 @@ class NumberColumns:
             "status": texts(STATUSES, np.where(is_withheld, 2, numbers.donors != NO_DONOR)),
             "rule": texts([rule.value for rule in RULES], numbers.rules),
         }
-        return pa.table([columns[column.name] for column in COLUMNS], schema=SCHEMA_IN_MEMORY)
+        return pa.table([columns[name] for name in self.schema.names], schema=self.schema)
 
     def _group_columns(self, numbers: Numbers) -> dict[str, pa.Array]:
-        width = len(self._facts.iterations)
-        entity, iteration = numbers.places // width, numbers.places % width
-        iterations = self._facts.iterations
+        index, iterations = self._level.index, self._level.iterations
+        entity, iteration = index.entity_of(numbers.indices), index.iteration_of(numbers.indices)
         kinds = tuple(dict.fromkeys(one.kind for one in iterations))
         kind_of = np.array([kinds.index(one.kind) for one in iterations], dtype=np.int64)
         return {
@@ -135,7 +154,7 @@ class NumberColumns:
             "iteration_code": texts([one.code for one in iterations], iteration),
             "iteration_name": texts([one.name for one in iterations], iteration),
             "iteration_kind": texts([kind.value for kind in kinds], kind_of[iteration]),
-            "iteration_level": texts([self._facts.level.iterations.label], np.zeros_like(entity)),
+            "iteration_level": texts([self._level.level.iterations.label], np.zeros_like(entity)),
         } | self._donor_columns(numbers)
 
     def _donor_columns(self, numbers: Numbers) -> dict[str, pa.Array]:
@@ -151,7 +170,7 @@ class NumberColumns:
             donor[rows] = len(ids) + position
             ids += [region_id(entity, levels[level].geography.entity_kind) for entity in distinct.tolist()]
         return {
-            "donor_geography_level": texts([facts.geography.label for facts in levels], measured_at),
+            "donor_geography_level": texts([one.geography.label for one in levels], measured_at),
             "donor_region_id": texts(ids, donor),
         }
 
@@ -196,17 +215,19 @@ class _SmallNumberOfKind:
         return pa.array(self._numbers[kinds])
 
 
-def _columns_of_kinds(kinds: NumberKinds) -> dict[str, _TextOfKind | _SmallNumberOfKind]:
+def _columns_of_kinds(product: Product, kinds: NumberKinds) -> dict[str, _TextOfKind | _SmallNumberOfKind]:
     lines = [kind.line for kind in kinds.kinds]
     noise = [kind.noise for kind in kinds.kinds]
-    return {
-        "table": _TextOfKind([kind.table.label for kind in kinds.kinds]),
+    labels = zip(product.label_columns, zip(*(line.labels for line in lines), strict=True), strict=False)
+    columns: dict[str, _TextOfKind | _SmallNumberOfKind] = {
+        "table": _TextOfKind([kind.shape.label for kind in kinds.kinds]),
         "table_id": _TextOfKind([line.table_id for line in lines]),
         "line": _SmallNumberOfKind([line.number for line in lines]),
         "stub": _TextOfKind([line.stub for line in lines]),
-        "sex": _TextOfKind([line.sex.value for line in lines]),
-        "age_start": _SmallNumberOfKind([line.age_start for line in lines]),
-        "age_end": _SmallNumberOfKind([line.age_end for line in lines]),
-        "noise_mechanism": _TextOfKind([mechanism_name(one) for one in noise]),
-        "noise_parameter": _TextOfKind([str(parameter_of(one)) for one in noise]),
+        "noise_mechanism": _TextOfKind([one.mechanism for one in noise]),
+        "noise_parameter": _TextOfKind([str(one.parameter) for one in noise]),
     }
+    for column, values in labels:
+        as_text = column.line_type == "string"
+        columns[column.name] = _TextOfKind(list(values)) if as_text else _SmallNumberOfKind(list(values))
+    return columns

@@ -8,7 +8,7 @@ import pyarrow.parquet
 
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.release.numbers.level_numbers import Numbers, joined_numbers
-from safetab.release.numbers.number_columns import SCHEMA_IN_MEMORY, NumberColumns
+from safetab.release.numbers.number_columns import NumberColumns
 
 RELEASE_FOLDER = "release"
 NUMBERS_FOLDER = "numbers"
@@ -30,7 +30,7 @@ class NumberFile:
     def __init__(self, path: Path, columns: NumberColumns) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._writer = pyarrow.parquet.ParquetWriter(
-            path, SCHEMA_IN_MEMORY, compression="zstd", store_schema=False, write_statistics=_SEARCHED
+            path, columns.schema, compression="zstd", store_schema=False, write_statistics=_SEARCHED
         )
         self._columns = columns
         self._waiting: list[Numbers] = []

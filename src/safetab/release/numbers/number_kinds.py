@@ -9,22 +9,19 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.privacy.calibration import Noise
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.published_lines import Line, lines_of
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Line, Shape
 from safetab.release.release_universe import Universe
-from safetab.tabulation.measurements import TABLES
 
 
 @dataclass(frozen=True, slots=True)
 class NumberKind:
-    """A line of a table as one level and stage measured it."""
+    """A line of a shape as one level and stage measured it."""
 
     level: int
     stage: Stage
-    table: Table
+    shape: Shape
     line: Line
     noise: Noise
 
@@ -41,16 +38,17 @@ class NumberKinds:
         self.kinds: list[NumberKind] = []
         self._first: dict[tuple[int, bool, int], int] = {}
         self._confidence = confidence
-        for level, facts in enumerate(universe.levels):
-            for stage, noise in facts.noise.items():
-                tables = {Stage.STAGE_1: (), Stage.TOTAL_ONLY: (Table.TOTAL,), Stage.STAGE_2: TABLES}[stage]
-                for table in tables:
-                    self._first[level, stage is Stage.TOTAL_ONLY, TABLES.index(table)] = len(self.kinds)
-                    self.kinds += [NumberKind(level, stage, table, line, noise) for line in lines_of(table)]
+        for number, level in enumerate(universe.levels):
+            family = level.design.family
+            shapes_of = {Stage.STAGE_1: (), Stage.TOTAL_ONLY: (family.total,), Stage.STAGE_2: family.shapes}
+            for stage, measured in level.design.stages.items():
+                for shape in shapes_of[stage]:
+                    self._first[number, stage is Stage.TOTAL_ONLY, family.number_of(shape)] = len(self.kinds)
+                    self.kinds += [NumberKind(number, stage, shape, line, measured.noise) for line in shape.lines]
 
-    def first(self, level: int, *, is_total_only: bool, table_number: int) -> int:
+    def first(self, level: int, *, is_total_only: bool, shape_number: int) -> int:
         """The number of the kind of a group's first line."""
-        return self._first[level, is_total_only, table_number]
+        return self._first[level, is_total_only, shape_number]
 
     @cached_property
     def variances(self) -> NDArray[np.float64]:
@@ -64,11 +62,6 @@ class NumberKinds:
     @cached_property
     def draws(self) -> NDArray[np.int8]:
         return np.array([kind.draws for kind in self.kinds], dtype=np.int8)
-
-
-def parameter_of(noise: Noise) -> Fraction:
-    """Sigma squared of a discrete Gaussian, the scale of a discrete Laplace."""
-    return noise.sigma_squared if isinstance(noise, DiscreteGaussian) else noise.scale
 
 
 @lru_cache(maxsize=4096)

@@ -1,4 +1,4 @@
-"""Published groups of one level as arrays: their places, tables and noisy numbers, and where copies come from."""
+"""Published groups of one level as arrays: their indices, shapes and noisy numbers, and where copies come from."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.products.safetab_p.tables import Table
-from safetab.tabulation.measurements import TABLES
+from safetab.products.product import Shape, TableFamily
 
 NO_DONOR = -1
-_CELLS = np.array([table.cells for table in TABLES], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedGroups:
-    """One element per group, by rising place in the release; `values` holds the total or the cells of each in turn.
+    """One element per group, by rising index in the release; `values` holds the total or the cells of each in turn.
 
     `measured_at` is the number of the level that measured a group: another one for a copied group, whose `donors` is
     then the entity that gave it.
     """
 
-    places: NDArray[np.int64]
-    tables: NDArray[np.int8]
+    family: TableFamily
+    indices: NDArray[np.int64]
+    shapes: NDArray[np.int8]  # positions in the family's ladder
     is_total_only: NDArray[np.bool_]
     stage_1_totals: NDArray[np.int64]  # 0 for total-only groups, which have none
     measured_at: NDArray[np.int16]
@@ -32,29 +31,30 @@ class PublishedGroups:
     values: NDArray[np.int64]
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.indices)
 
     @property
     def starts(self) -> NDArray[np.int64]:
         """Where each group's values begin."""
-        cells = _CELLS[self.tables]
+        cells = self.family.cells[self.shapes]
         starts: NDArray[np.int64] = np.cumsum(cells) - cells
         return starts
 
-    def matrix_of(self, groups: NDArray[np.intp], table: Table) -> NDArray[np.int64]:
-        """The values of groups that have this table: a row for each group, a column for each cell."""
-        rows: NDArray[np.int64] = self.values[self.starts[groups][:, None] + np.arange(table.cells)]
+    def matrix_of(self, groups: NDArray[np.intp], shape: Shape) -> NDArray[np.int64]:
+        """The values of groups that have this shape: a row for each group, a column for each cell."""
+        rows: NDArray[np.int64] = self.values[self.starts[groups][:, None] + np.arange(shape.cells)]
         return rows
 
     def chosen(self, groups: NDArray[np.intp] | NDArray[np.bool_] | slice) -> PublishedGroups:
         """Some of the groups, in the given order."""
         positions = np.arange(len(self))[groups]
-        cells = _CELLS[self.tables[positions]]
+        cells = self.family.cells[self.shapes[positions]]
         first = np.repeat(self.starts[positions] - (np.cumsum(cells) - cells), cells)
         values = self.values[first + np.arange(len(first))]
         return PublishedGroups(
-            self.places[positions],
-            self.tables[positions],
+            self.family,
+            self.indices[positions],
+            self.shapes[positions],
             self.is_total_only[positions],
             self.stage_1_totals[positions],
             self.measured_at[positions],
@@ -63,24 +63,26 @@ class PublishedGroups:
         )
 
 
-_NONE = np.empty(0, dtype=np.int64)
-NO_GROUPS = PublishedGroups(
-    _NONE, _NONE.astype(np.int8), _NONE.astype(np.bool_), _NONE, _NONE.astype(np.int16), _NONE, _NONE
-)
+def no_groups(family: TableFamily) -> PublishedGroups:
+    none = np.empty(0, dtype=np.int64)
+    return PublishedGroups(
+        family, none, none.astype(np.int8), none.astype(np.bool_), none, none.astype(np.int16), none, none
+    )
 
 
 def joined(parts: Sequence[PublishedGroups]) -> PublishedGroups:
     """The groups of all parts, one part after the other."""
     if len(parts) == 1:
         return parts[0]
-    fields = ("places", "tables", "is_total_only", "stage_1_totals", "measured_at", "donors", "values")
-    return PublishedGroups(*(np.concatenate([getattr(part, field) for part in parts]) for field in fields))
+    fields = ("indices", "shapes", "is_total_only", "stage_1_totals", "measured_at", "donors", "values")
+    family = parts[0].family
+    return PublishedGroups(family, *(np.concatenate([getattr(part, field) for part in parts]) for field in fields))
 
 
 def merged(own: PublishedGroups, more: PublishedGroups) -> PublishedGroups:
-    """Both by rising place; a group of `more` takes the place of an own one."""
+    """Both by rising index; a group of `more` stands for an own one."""
     if not len(more):
         return own
-    kept = own.chosen(~np.isin(own.places, more.places))
+    kept = own.chosen(~np.isin(own.indices, more.indices))
     both = joined([kept, more])
-    return both.chosen(np.argsort(both.places, kind="stable"))
+    return both.chosen(np.argsort(both.indices, kind="stable"))

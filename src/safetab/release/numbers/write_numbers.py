@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from safetab.census.geography_levels import TabulationPass
+from safetab.census.group_universe import GroupIndex
 from safetab.privacy.stages import Stage
 from safetab.release.after_steps import AfterStepsTables
 from safetab.release.coterminous.copies import Copies, PassSets
@@ -19,7 +20,7 @@ from safetab.release.numbers.measured_groups import groups_by_level
 from safetab.release.numbers.number_columns import NumberColumns
 from safetab.release.numbers.number_files import RELEASE_FOLDER, NumberFile, numbers_file
 from safetab.release.numbers.number_kinds import NumberKinds
-from safetab.release.numbers.published_groups import NO_GROUPS, PublishedGroups, joined, merged
+from safetab.release.numbers.published_groups import PublishedGroups, joined, merged, no_groups
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import Universe
 
@@ -64,15 +65,16 @@ class NumbersWriter:
         total_only = _by_level(measurements, self._universe)
         adaptive = groupby(groups_by_level(measurements, self._universe, _ADAPTIVE), itemgetter(0))
         waiting = next(adaptive, None)
-        for number, facts in enumerate(self._universe.levels):
-            if facts.geography.tabulation_pass is not tabulation_pass:
+        for number, level in enumerate(self._universe.levels):
+            if level.geography.tabulation_pass is not tabulation_pass:
                 continue
             own: Iterator[PublishedGroups] = iter(())
             if waiting is not None and waiting[0] == number:
                 own = (groups for _, groups in waiting[1])
-            copied = NO_GROUPS if copies is None else copies.to_level(number)
-            if facts.is_tabulated.any() or len(copied):
-                more = merged(total_only.get(number, NO_GROUPS), copied)
+            none = no_groups(level.design.family)
+            copied = none if copies is None else copies.to_level(number)
+            if level.is_tabulated.any() or len(copied):
+                more = merged(total_only.get(number, none), copied)
                 self._write_level(number, own, more, after_steps)
             if waiting is not None and waiting[0] == number:
                 waiting = next(adaptive, None)
@@ -84,16 +86,16 @@ class NumbersWriter:
         more: PublishedGroups,
         after_steps: AfterStepsTables | None,
     ) -> None:
-        facts = self._universe.levels[number]
-        numbers = NumbersOfLevel(self._universe, facts, self._kinds, self._options)
-        name = numbers_file(facts.level)
-        file = NumberFile(self._output / RELEASE_FOLDER / name, NumberColumns(self._universe, facts, self._kinds))
+        level = self._universe.levels[number]
+        numbers = NumbersOfLevel(self._universe, level, self._kinds, self._options)
+        name = numbers_file(level.level)
+        file = NumberFile(self._output / RELEASE_FOLDER / name, NumberColumns(self._universe, level, self._kinds))
         with closing(file):
-            for groups in _with_more(own, more, len(facts.iterations)):
+            for groups in _with_more(own, more, level.index):
                 made = numbers.of(groups)
                 file.write(made)
                 if after_steps is not None:
-                    after_steps.write(facts, made)
+                    after_steps.write(level, made)
         self.rows[name] = file.rows
 
 
@@ -105,11 +107,11 @@ def _by_level(measurements: Path, universe: Universe) -> dict[int, PublishedGrou
     return {number: joined(of_level) for number, of_level in parts.items()}
 
 
-def _with_more(own: Iterator[PublishedGroups], more: PublishedGroups, width: int) -> Iterator[PublishedGroups]:
-    """Parts with whole entities; what is added or replaced stands where its place is."""
+def _with_more(own: Iterator[PublishedGroups], more: PublishedGroups, index: GroupIndex) -> Iterator[PublishedGroups]:
+    """Parts with whole entities; what is added or replaced stands in its order."""
     done = 0
     for part in own:
-        end = int(np.searchsorted(more.places, (int(part.places[-1]) // width + 1) * width))
+        end = int(np.searchsorted(index.entity_of(more.indices), index.entity_of(part.indices[-1]), side="right"))
         yield merged(part, more.chosen(slice(done, end)))
         done = end
     if done < len(more):

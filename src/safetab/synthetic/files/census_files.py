@@ -15,12 +15,12 @@ import pyarrow.parquet
 
 from safetab.census.geography import NO_ENTITY
 from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.readers.person_files import PERSON_COLUMNS, PERSON_TABLE, RACE_COLUMNS
-from safetab.synthetic.blocks import NO_AIANNH, NO_PLACE
-from safetab.synthetic.entity_names import Named
-from safetab.synthetic.parameter_files import write_lines
-from safetab.synthetic.person_tables import PERSON_SCHEMA
-from safetab.synthetic.state_geography import StateGeography
+from safetab.products.record import RACE_COLUMNS
+from safetab.products.safetab_p.record import PERSON_RECORD
+from safetab.synthetic.files.person_tables import PERSON_SCHEMA
+from safetab.synthetic.geography.entity_names import Named
+from safetab.synthetic.geography.state_geography import StateGeography
+from safetab.synthetic.lists.parameter_files import write_lines
 
 GEOGRAPHY_TABLE = "GRF-C"
 NAMES_FILE = "geography-names.txt"
@@ -28,6 +28,8 @@ NAMES_FILE = "geography-names.txt"
 _MARKER_TEXT = "These people do not exist. safetab made them up, from a seed."
 _GEOGRAPHY_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4, "PLACEFP": 5, "AIANNHCE": 4}
 _NO_CODE = "Null"
+_NO_PLACE = 99999
+_NO_AIANNH = 9999
 
 
 class CensusFormat(Enum):
@@ -81,30 +83,30 @@ def begin_census(folder: Path) -> None:
     """The marker comes first: made-up people must never lie without it."""
     folder.mkdir()
     write_lines(folder / SYNTHETIC_MARKER, [_MARKER_TEXT])
-    for table in (GEOGRAPHY_TABLE, PERSON_TABLE):
+    for table in (GEOGRAPHY_TABLE, PERSON_RECORD.table):
         (folder / table).mkdir()
 
 
 def person_file(folder: Path, state: str, form: CensusFormat) -> TableFile:
-    return TableFile(folder / PERSON_TABLE / f"{state}{form.ending}", PERSON_SCHEMA, form)
+    return TableFile(folder / PERSON_RECORD.table / f"{state}{form.ending}", PERSON_SCHEMA, form)
 
 
 def as_text(table: pa.Table) -> pa.Table:
     """Plain texts instead of dictionaries, and the word for no code."""
-    columns = {name: table[name].cast(pa.string()) for name in PERSON_COLUMNS}
+    columns = {name: table[name].cast(pa.string()) for name in PERSON_RECORD.columns}
     return pa.table(columns | {name: columns[name].fill_null(_NO_CODE) for name in RACE_COLUMNS})
 
 
 def write_geography(folder: Path, geography: StateGeography, form: CensusFormat) -> None:
     tract = geography.tract_of_block
-    place = np.append(geography.place_number, NO_PLACE)  # position -1 is "in no place"
+    place = np.append(geography.place_number, _NO_PLACE)  # position -1 is "in no place"
     numbers = {
         "TABBLKST": np.full(len(tract), geography.state),
         "TABBLKCOU": geography.county_number_of_tract[tract],
         "TABTRACTCE": geography.tract_number[tract],
         "TABBLK": geography.block_number,
         "PLACEFP": place[geography.place],
-        "AIANNHCE": np.where(geography.aiannh == NO_ENTITY, NO_AIANNH, geography.aiannh),
+        "AIANNHCE": np.where(geography.aiannh == NO_ENTITY, _NO_AIANNH, geography.aiannh),
     }
     table = pa.table({name: pa.array(values.astype(np.int32)) for name, values in numbers.items()})
     if form is CensusFormat.TEXT:

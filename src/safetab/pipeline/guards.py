@@ -1,0 +1,122 @@
+"""What surrounds whatever reads records: logs, errors in our own words, bounded threads."""
+
+from __future__ import annotations
+
+import errno
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import pyarrow as pa
+
+from safetab.engines.backend import Backend
+from safetab.engines.contract import MiscountedPersons
+from safetab.foundation.confidential_log import ConfidentialLog
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.pipeline.backends import backend_of
+from safetab.pipeline.options import RunOptions
+
+
+@contextmanager
+def guarded(options: RunOptions, log_path: Path | None) -> Iterator[tuple[ConfidentialLog | None, Backend]]:
+    """The curator's log, if there is one, and where counting happens; what goes wrong inside is put into our words."""
+    with (
+        os_errors_as_run_failed(),
+        opened_log(log_path) if log_path else nullcontext() as log,
+        findings_logged(log),
+        own_errors_logged(log),
+        pyarrow_threads(options.threads),
+        backend_of(options, log.write if log else lambda _: None) as backend,
+    ):
+        yield log, backend
+
+
+@contextmanager
+def opened_log(path: Path) -> Iterator[ConfidentialLog]:
+    try:
+        log = ConfidentialLog(path)
+    except OSError:
+        message = "the confidential log can't be written there: it must be a file, or be made one, and no link."
+        raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)]) from None
+    with log:
+        yield log
+
+
+def log_passed(log: ConfidentialLog, warnings: Iterable[Finding]) -> None:
+    _log_findings(log, warnings)
+    log.write("validation passed")
+
+
+def _log_findings(log: ConfidentialLog, findings: Iterable[Finding]) -> None:
+    for finding in findings:
+        text = (
+            f"{finding.severity.value} in {finding.file}: {finding}{f' Rows: {finding.rows}' if finding.rows else ''}"
+        )
+        log.write(text.replace("\n", "\\n"))  # a value can't forge a line
+
+
+@contextmanager
+def findings_logged(log: ConfidentialLog | None) -> Iterator[None]:
+    """Findings go to the confidential log, with line numbers; the terminal says where these are."""
+    try:
+        yield
+    except InvalidInput as invalid:
+        if log is not None:
+            _log_findings(log, invalid.findings)
+        if not any(finding.rows for finding in invalid.findings):
+            raise
+        advice = (
+            "To find these rows, give a file for their line numbers: safetab validate --confidential-log FILE ..."
+            if log is None
+            else f"Which rows these are, by line or row number, is in {log.path}."
+        )
+        raise InvalidInput(invalid.findings, advice) from None
+
+
+@contextmanager
+def own_errors_logged(log: ConfidentialLog | None) -> Iterator[None]:
+    """An error of the program itself may quote a record, so its text goes to the confidential log, or nowhere."""
+    try:
+        yield
+    except (InvalidInput, RunFailed, MiscountedPersons, OSError, MemoryError):
+        raise
+    except Exception as error:
+        where = "a run's confidential log would have the details."
+        if log is not None:
+            log.write("".join(traceback.format_exception(error)))
+            where = "the confidential log has the details."
+        raise RunFailed(f"an error of the program itself ({type(error).__name__}); {where}") from None
+
+
+@contextmanager
+def os_errors_as_run_failed() -> Iterator[None]:
+    """What the machine refuses ends the run, in a sentence of ours."""
+    try:
+        yield
+    except OSError as error:
+        raise RunFailed(f"{_why_refused(error)} Nothing was written.") from None
+    except MemoryError:
+        raise RunFailed("out of memory. Nothing was written. Give more with --memory.") from None
+    except MiscountedPersons as error:
+        raise RunFailed(f"{error} Nothing was written.") from None
+
+
+def _why_refused(error: OSError) -> str:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return "the disk of --temp or of OUT is full."
+    return f"the machine refused: {error.strerror or 'unknown error'}."
+
+
+@contextmanager
+def pyarrow_threads(threads: int) -> Iterator[None]:
+    """What pyarrow reads and writes, it does with so many threads; the engine sets those of the database."""
+    before = pa.cpu_count(), pa.io_thread_count()
+    pa.set_cpu_count(threads)
+    pa.set_io_thread_count(threads)
+    try:
+        yield
+    finally:
+        pa.set_cpu_count(before[0])
+        pa.set_io_thread_count(before[1])

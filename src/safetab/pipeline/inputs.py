@@ -1,0 +1,100 @@
+"""What a run is given: public files, the plan they make, and the records, found and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetab.census.geography import Geography
+from safetab.census.geography_levels import TabulationPass
+from safetab.config.config_file import CONFIG_FILE, product_asked_for, read_config
+from safetab.config.run_config import ReaderKind
+from safetab.engines.backend import Backend, Persons
+from safetab.engines.contract import CountingEngine, EngineSettings
+from safetab.engines.known_lists import KnownLists
+from safetab.engines.local.duckdb_backend import DuckDbBackend
+from safetab.foundation.findings import Checked, Finding, InvalidInput, Severity
+from safetab.foundation.progress import Progress
+from safetab.pipeline.options import RunOptions, refused_plan
+from safetab.pipeline.rerelease import populated_geography
+from safetab.planning.planner import PublicFiles, plan_of, read_public_files
+from safetab.planning.run_plan import RunPlan
+
+_NO_CEF_READER = Finding(
+    Severity.ERROR,
+    CONFIG_FILE,
+    "reader",
+    'the reader "cef" is not there yet. Write "csv", and give delimited text or Parquet.',
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunInputs:
+    """Everything that was given, checked but for the rows of the person records."""
+
+    files: PublicFiles
+    plan: RunPlan
+    persons: Persons
+    populated: Mapping[TabulationPass, Geography]  # the blocks that may hold people
+
+
+def read_inputs(
+    parameters: Path, data: Path, empty_blocks: Path | None = None, backend: Backend | None = None
+) -> Checked[RunInputs]:
+    """Without a backend, what is given lies in the two directories."""
+    backend = backend or DuckDbBackend(EngineSettings(data), lambda _: None)
+    config = read_config(parameters)
+    if config.value is not None and config.value.reader is ReaderKind.CEF:  # then DATA is something else
+        return Checked(None, (*config.findings, _NO_CEF_READER))
+    folder = backend.geography_folder(data)
+    persons = backend.persons(data, product_asked_for(parameters).record)
+    if folder.value is None:
+        return Checked(None, config.findings + folder.findings + persons.findings)
+    public = read_public_files(parameters, data, folder.value)
+    findings = public.findings + persons.findings
+    if public.value is None:
+        return Checked(None, findings)
+    planned = plan_of(public.value)
+    populated = populated_geography(public.value.geography_of_pass, empty_blocks)
+    findings += planned.findings + populated.findings
+    if (
+        planned.value is None
+        or persons.value is None
+        or populated.value is None
+        or any(one.is_error for one in findings)
+    ):
+        return Checked(None, findings)
+    return Checked(RunInputs(public.value, planned.value, persons.value, populated.value), findings)
+
+
+def required_inputs(
+    parameters: Path, data: Path, options: RunOptions, progress: Progress, backend: Backend
+) -> Checked[RunInputs]:
+    """Has a value; raises InvalidInput if there is none, with what can still be judged of the person records."""
+    progress.step("Reading the public files", 1)
+    checked = read_inputs(parameters, data, options.empty_blocks, backend)
+    progress.advance()
+    if checked.value is None:
+        progress.step("Checking what can be checked of the person records", 0)
+        known = KnownLists.readable(parameters, backend.geography_folder(data).value)
+        raise InvalidInput((*checked.findings, *backend.judge(data, known, progress.advance)))
+    refused = refused_plan(checked.value.plan, data, options)
+    if refused:
+        raise InvalidInput(checked.findings + refused)
+    return checked
+
+
+@contextmanager
+def checked_engine(
+    checked: Checked[RunInputs], backend: Backend, progress: Progress
+) -> Iterator[tuple[tuple[Finding, ...], CountingEngine]]:
+    """An engine whose persons all keep to the rules."""
+    inputs = checked.require()
+    with closing(backend.engine(inputs.persons, inputs.files)) as engine:
+        progress.step("Checking the person records", backend.number_of_persons(inputs.persons))
+        findings = engine.check(progress.advance)
+        if any(finding.is_error for finding in findings):
+            raise InvalidInput((*checked.findings, *findings))
+        yield (*checked.warnings, *findings), engine
