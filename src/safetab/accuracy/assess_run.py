@@ -226,6 +226,7 @@ def _published_groups(measurements: Measurements, level: AssessedLevel) -> Publi
     is_total_only = measurements.stage is Stage.TOTAL_ONLY
     stage_1 = measurements.stage_1_totals
     return PublishedGroups(
+        family=family,
         indices=truth.release_level.index.index_of(entity, truth.release_position[iteration]),
         shapes=measurements.shape_numbers,
         is_total_only=np.full(len(entity), is_total_only),
