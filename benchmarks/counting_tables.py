@@ -13,7 +13,7 @@ from safetab.census.geography import NO_ENTITY
 from safetab.census.iteration_map import iteration_map_of
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan
-from safetab.readers.person_files import RACE_COLUMNS
+from safetab.products.record import RACE_COLUMNS
 from safetab.readers.person_rules import race_codes_of
 
 CODE_COLUMNS = (*RACE_COLUMNS, "QSPAN")

@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 
 from benchmarks.censuses import THREADS
-from safetab.readers.person_files import PERSON_COLUMNS
+from safetab.products.safetab_p.record import PERSON_RECORD
 
 
 def person_source(data: Path) -> str:
@@ -27,7 +27,7 @@ def person_source(data: Path) -> str:
 def main() -> None:
     database = duckdb.connect()
     database.execute(f"SET threads = {THREADS}")
-    values = ", ".join(f"min(hash({column}))" for column in PERSON_COLUMNS)
+    values = ", ".join(f"min(hash({column}))" for column in PERSON_RECORD.columns)
     began = time.process_time(), time.perf_counter()
     database.execute(f"SELECT {values} FROM {person_source(Path(sys.argv[1]))}").fetchall()
     print(json.dumps([time.process_time() - began[0], time.perf_counter() - began[1]]))

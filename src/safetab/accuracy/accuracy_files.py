@@ -23,7 +23,7 @@ from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
 from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
 from safetab.outputs.output_folder import output_findings, whole_output
-from safetab.pipeline.backends import counting_place, forbid_memory_dumps
+from safetab.pipeline.backends import backend_of, forbid_memory_dumps
 from safetab.pipeline.guards import findings_logged, os_errors_as_run_failed, own_errors_logged, pyarrow_threads
 from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions, refused_options, whole_path
@@ -135,7 +135,7 @@ def _assessed(
     checked = read_inputs(parameters, data, options.empty_blocks)
     inputs = checked.require()
     progress.advance()
-    with counting_place(options) as place, checked_engine(checked, place, progress) as (warnings, engine):
+    with backend_of(options) as backend, checked_engine(checked, backend, progress) as (warnings, engine):
         progress.step("Counting the persons of each state", 1)
         engine.prepare()
         progress.advance()

@@ -27,7 +27,7 @@ from safetab.audit.verdicts import Verdict, verdict
 from safetab.census.geography_levels import GeographyLevel
 from safetab.foundation.progress import NoProgress
 from safetab.mechanisms.addressed_bits import AddressedBits
-from safetab.pipeline.backends import counting_place
+from safetab.pipeline.backends import backend_of
 from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions
 from safetab.planning.run_plan import LevelPlan
@@ -130,7 +130,7 @@ class _CountedLevel:
 def _counted(world: LossWorld, folder: Path, people: tuple[worlds.Person, ...]) -> _CountedLevel:
     written = world.write(folder, people)
     inputs = read_inputs(written.parameters, written.data)
-    with counting_place(RunOptions()) as place, checked_engine(inputs, place, NoProgress()) as (_, engine):
+    with backend_of(RunOptions()) as backend, checked_engine(inputs, backend, NoProgress()) as (_, engine):
         engine.prepare()
         plan = inputs.require().plan.levels[0]
         return _CountedLevel(plan, engine.totals(plan))

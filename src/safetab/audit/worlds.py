@@ -18,8 +18,9 @@ from safetab.census.iterations import IterationLevel
 from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.config.config_file import CONFIG_FILE, budget_key, threshold_key
 from safetab.privacy.output_status import SYNTHETIC_MARKER
+from safetab.products.record import RACE_COLUMNS
+from safetab.products.safetab_p.record import PERSON_RECORD
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
 
 _RACES = tuple(str(1000 + number) for number in range(12))
 _TOTAL_ONLY_RACE = _RACES[11]
@@ -96,7 +97,7 @@ def write_world(
     _write_lists(world.parameters, all_total_only=all_total_only)
     geography = (f"{block}|{place_and_area}" for block, place_and_area in _BLOCKS.items())
     _write(world.data / "GRF-C.txt", "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE", geography)
-    _write(world.data / "person-records.txt", "|".join(PERSON_COLUMNS), (person.row for person in people))
+    _write(world.data / "person-records.txt", "|".join(PERSON_RECORD.columns), (person.row for person in people))
     (world.data / SYNTHETIC_MARKER).write_text("These people do not exist.\n")
     return world
 

@@ -20,28 +20,34 @@ class TabulationPass(Enum):
 
 
 class EntityKind(Enum):
-    """What a geographic entity is, and how many digits its id has."""
+    """What a geographic entity is: noun, digits of its id, parent, whether it is below state level, crosses states.
 
-    NATION = ("nation", 1)
-    STATE = ("state", 2)
-    COUNTY = ("county", 5)
-    TRACT = ("tract", 11)
-    PLACE = ("place", 7)
-    AIANNH = ("AIANNH area", 4)
+    AIANNH areas count as below state level although some cross state lines.
+    """
 
-    def __init__(self, noun: str, id_digits: int) -> None:
+    NATION = ("nation", 1, None, False, True)
+    STATE = ("state", 2, "NATION", False, False)
+    COUNTY = ("county", 5, "STATE", True, False)
+    TRACT = ("tract", 11, "COUNTY", True, False)
+    PLACE = ("place", 7, "STATE", True, False)
+    AIANNH = ("AIANNH area", 4, "NATION", True, True)
+
+    def __init__(self, noun: str, id_digits: int, parent: str | None, is_substate: bool, crosses_states: bool) -> None:
         self.noun = noun
         self.id_digits = id_digits
+        self._parent = parent
+        self.is_substate = is_substate
+        self.crosses_states = crosses_states  # whether one can hold people of several states
 
     @property
-    def is_substate(self) -> bool:
-        """Below state level; AIANNH areas count as such although some cross state lines."""
-        return self not in {EntityKind.NATION, EntityKind.STATE}
+    def parent(self) -> EntityKind | None:
+        """The smallest kind whose entities hold whole ones of this kind."""
+        return None if self._parent is None else EntityKind[self._parent]
 
     @property
-    def crosses_states(self) -> bool:
-        """Whether an entity of this kind can hold people of several states."""
-        return self in {EntityKind.NATION, EntityKind.AIANNH}
+    def around(self) -> tuple[EntityKind, ...]:
+        """The kinds that hold this one, nearest first."""
+        return () if self.parent is None else (self.parent, *self.parent.around)
 
 
 class GeographyLevel(Enum):

@@ -50,6 +50,15 @@ def read_config_at(path: Path) -> Checked[RunConfig]:
         return Checked(None, findings.findings)
 
 
+def product_asked_for(parameters: Path) -> Product:
+    """The product of a configuration, whatever else is wrong with it; the first if that can't be said."""
+    try:
+        keys = parse_exact_json(read_text(parameters / CONFIG_FILE)).value
+    except (UnreadableFile, NotJson):
+        keys = None
+    return product_of_keys(keys if isinstance(keys, dict) else ())
+
+
 def parse_config(text: str) -> Checked[RunConfig]:
     findings = FindingsOf(CONFIG_FILE)
     try:

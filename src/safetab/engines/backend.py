@@ -11,16 +11,17 @@ from safetab.engines.known_lists import KnownLists
 from safetab.engines.person_location import PersonLocation
 from safetab.foundation.findings import Checked, Finding
 from safetab.planning.planner import PublicFiles
+from safetab.products.record import RecordLayout
 from safetab.readers.table_files import TableFiles
 
 Persons = TableFiles | PersonLocation
 
 
-class CountingPlace(Protocol):
+class Backend(Protocol):
     """One run's; it has a folder of its own, which is gone afterwards."""
 
-    def persons(self, data: Path) -> Checked[Persons]:
-        """The person records that are asked for, by default those of the data directory."""
+    def persons(self, data: Path, record: RecordLayout) -> Checked[Persons]:
+        """The records that are asked for, by default those of the data directory."""
 
     def geography_folder(self, data: Path) -> Checked[Path]:
         """Where the geography lies, for whoever reads it here: it is public."""

@@ -54,14 +54,14 @@ class CountingEngine(GroupCounts, Protocol):
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
         """Every rule on every row; findings name file, column, rule and number of rows, never a value.
 
-        `rows_done` is told, part by part, how many rows more were read.
+        `rows_done` gets, part by part, how many rows more were read.
         """
 
     def prepare(self) -> Mapping[TabulationPass, int]:
-        """Gets ready to count, once `check` found no error; tells how many persons each pass has."""
+        """Gets ready to count, once `check` found no error; returns how many persons each pass has."""
 
     def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
-        """Of the records of each pass, once `check` found no error: see `safetab.engines.fingerprint`."""
+        """One for the records of each pass, once `check` found no error: see `safetab.engines.fingerprint`."""
 
     def close(self) -> None:
         """Lets go of files and memory."""

@@ -16,6 +16,7 @@ from safetab.census.iterations import TABULATED_ITERATION_LEVELS
 from safetab.engines.pattern_table import IterationLists, PatternTable, iteration_lists
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
+from safetab.products.record import RecordLayout
 
 _STATE_CODES_END = 100
 _BLOCKS_OF_A_STATE = 10**13
@@ -60,9 +61,8 @@ class Encoding:
         return tuple(self._atoms)
 
     @property
-    def attribute_values(self) -> int:
-        """How many values the attribute of a record has."""
-        return self._files.config.product.record.attribute_values
+    def record(self) -> RecordLayout:
+        return self._files.config.product.record
 
     @property
     def atom_count(self) -> int:
@@ -112,7 +112,7 @@ class Encoding:
 
     @property
     def state_of_atom(self) -> NDArray[np.int64]:
-        """Of the atoms of all passes."""
+        """For the atoms of all passes."""
         return np.concatenate([atoms.state_of_atom for atoms in self._atoms.values()])
 
     @property

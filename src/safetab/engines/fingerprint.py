@@ -1,8 +1,8 @@
 """A keyed fingerprint of the records of a pass: the same for the same people, in whatever order, files or spelling.
 
-A record is 17 integers. A secret linear function of them, z, tells records apart; a secret polynomial of z, modulo each
-of two primes, is summed over the records. All of it is exact integer arithmetic below 2^63, so every engine gets the
-same sums. docs/decisions/0010-spend-log.md says what it covers, and how often it could miss a change.
+A record is an integer for each column. A secret linear function of them, z, tells records apart; a secret polynomial of
+z, modulo each of two primes, is summed over the records. All of it is exact integer arithmetic below 2^63, so every
+engine gets the same sums. docs/decisions/0010-spend-log.md says what it covers, and how often it could miss a change.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 
 from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES, TabulationPass
-from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
+from safetab.products.record import RACE_COLUMNS, RecordLayout
 from safetab.readers.person_rules import NO_CODE
 
 StateSums = tuple[str, int, int, int]
@@ -29,14 +29,14 @@ class RecordFingerprint:
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
-        self._multipliers = {column: self._number(column, _MULTIPLIERS_END) for column in PERSON_COLUMNS}
+        self._multipliers: dict[str, int] = {}
         self._coefficients = {
             prime: [self._number(f"{prime} {power}", prime) for power in (3, 2, 1)] for prime in _PRIMES
         }
 
-    def state_sums_sql(self, source: str) -> str:
+    def state_sums_sql(self, source: str, record: RecordLayout) -> str:
         """A query for the `StateSums` of checked records, whose columns are text."""
-        z = " + ".join(f"{_integer_sql(column)} * {factor}" for column, factor in self._multipliers.items())
+        z = " + ".join(f"{_integer_sql(column, record)} * {self._multiplier(column)}" for column in record.columns)
         residues = ", ".join(f"z % {prime} AS residue_{prime}" for prime in _PRIMES)
         sums = ", ".join(f"sum({self._polynomial_sql(prime)})" for prime in _PRIMES)
         return (
@@ -46,7 +46,7 @@ class RecordFingerprint:
 
     def sums_of(self, person: Mapping[str, str | None]) -> StateSums:
         """What one checked record adds to the sums of its state."""
-        z = sum(_integer(person[column] or "") * factor for column, factor in self._multipliers.items())
+        z = sum(_integer(value or "") * self._multiplier(column) for column, value in person.items())
         first, second = (self._polynomial(z % prime, prime) for prime in _PRIMES)
         return person["TABBLKST"] or "", 1, first, second
 
@@ -73,6 +73,11 @@ class RecordFingerprint:
             value = f"({value} * {residue} + {coefficient}) % {prime}"
         return f"({value}) * {residue} % {prime}"
 
+    def _multiplier(self, column: str) -> int:
+        if column not in self._multipliers:
+            self._multipliers[column] = self._number(column, _MULTIPLIERS_END)
+        return self._multipliers[column]
+
     def _number(self, purpose: str, end: int) -> int:
         return int.from_bytes(self._digest(purpose)) % end
 
@@ -84,8 +89,8 @@ def _integer(value: str) -> int:
     return int(value == _TRUE) if value in {_TRUE, "False"} else 0 if value == NO_CODE else int(value)
 
 
-def _integer_sql(column: str) -> str:
-    if column == "HOUSEHOLDER":
+def _integer_sql(column: str, record: RecordLayout) -> str:
+    if any(one.column == column and one.digits is None for one in record.checked):
         return f"CAST({column} = '{_TRUE}' AS BIGINT)"
     number = f"CAST({column} AS BIGINT)"
     return f"CASE {column} WHEN '{NO_CODE}' THEN 0 ELSE {number} END" if column in RACE_COLUMNS[1:] else number

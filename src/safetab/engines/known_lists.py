@@ -10,8 +10,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.config.config_file import read_config
+from safetab.config.config_file import product_asked_for, read_config
 from safetab.planning.planner import PublicFiles
+from safetab.products.record import RecordLayout
 from safetab.readers.geography import read_geography
 from safetab.readers.public_lists import read_codes
 
@@ -26,6 +27,7 @@ class KnownLists:
     codes and blocks is judged.
     """
 
+    record: RecordLayout
     codes: Collection[str]
     states: tuple[int, ...]
     blocks: NDArray[np.int64]
@@ -35,14 +37,15 @@ class KnownLists:
         passes = files.config.passes
         states = tuple(int(state) for which in passes for state in files.config.states_of(which))
         blocks = np.concatenate([files.geography_of_pass[which].block for which in passes])
-        return cls(files.lists.code_names, states, np.sort(blocks))
+        return cls(files.config.product.record, files.lists.code_names, states, np.sort(blocks))
 
     @classmethod
     def readable(cls, parameters: Path, geography_folder: Path | None) -> Self:
         """Reads again what a run that can't begin could read, and leaves out what is wrong."""
+        record = product_asked_for(parameters).record
         codes, config = read_codes(parameters).value or _EVERY_CODE, read_config(parameters).value
         geography = None if geography_folder is None or config is None else read_geography(geography_folder).value
         if config is None or geography is None:
-            return cls(codes, (), np.empty(0, dtype=np.int64))
+            return cls(record, codes, (), np.empty(0, dtype=np.int64))
         states = [state for which in config.passes for state in config.states_of(which)]
-        return cls(codes, tuple(map(int, states)), geography.of_states(states).block)
+        return cls(record, codes, tuple(map(int, states)), geography.of_states(states).block)

@@ -12,14 +12,13 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from safetab.engines.local.person_batches import PersonBatch, parquet_batches_of, person_batch, rows_of
+from safetab.products.record import RecordLayout
 from safetab.readers.delimited import SEPARATOR
-from safetab.readers.person_files import PERSON_COLUMNS
-from safetab.readers.person_rules import SHAPE_RULE, UTF8_RULE, Rule
+from safetab.readers.person_rules import UTF8_RULE, Rule, shape_rule
 from safetab.readers.table_files import TableFiles, TableForm
 from safetab.readers.text_tables import numbered_lines
 
 _SEPARATOR = SEPARATOR.encode()
-_SEPARATORS = len(PERSON_COLUMNS) - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -31,34 +30,35 @@ class NumberedRows:
     misfits: Mapping[Rule, Sequence[int]]
 
 
-def numbered_rows(files: TableFiles, path: Path) -> Iterator[NumberedRows]:
+def numbered_rows(files: TableFiles, path: Path, record: RecordLayout) -> Iterator[NumberedRows]:
     """All rows of one part, in order: lines of text are counted with the header, rows of Parquet from 1 on."""
     if files.form is not TableForm.PARQUET:
-        yield from _rows_of_text(path)
+        yield from _rows_of_text(path, record)
         return
     first = 1
-    for batch in parquet_batches_of(path):
+    for batch in parquet_batches_of(path, record):
         yield NumberedRows(np.arange(first, first + rows_of(batch)), batch, {})
         first += rows_of(batch)
 
 
-def _rows_of_text(path: Path) -> Iterator[NumberedRows]:
+def _rows_of_text(path: Path, record: RecordLayout) -> Iterator[NumberedRows]:
+    misshapen = shape_rule(record)
     for first, lines in numbered_lines(path):
         numbers: list[int] = []
         kept: list[bytes] = []
-        misfits: dict[Rule, list[int]] = {SHAPE_RULE: [], UTF8_RULE: []}
+        misfits: dict[Rule, list[int]] = {misshapen: [], UTF8_RULE: []}
         for number, line in enumerate(lines, start=first):
             text = line.removesuffix(b"\r")
             if number == 1 or not text:
                 continue
             if not _is_utf8(text):
                 misfits[UTF8_RULE].append(number)
-            elif text.count(_SEPARATOR) != _SEPARATORS:
-                misfits[SHAPE_RULE].append(number)
+            elif text.count(_SEPARATOR) != len(record.columns) - 1:
+                misfits[misshapen].append(number)
             else:
                 numbers.append(number)
                 kept.append(text)
-        yield NumberedRows(np.array(numbers, dtype=np.int64), _batch_of(kept) if kept else None, misfits)
+        yield NumberedRows(np.array(numbers, dtype=np.int64), _batch_of(kept, record) if kept else None, misfits)
 
 
 def _is_utf8(text: bytes) -> bool:
@@ -71,14 +71,14 @@ def _is_utf8(text: bytes) -> bool:
     return True
 
 
-def _batch_of(lines: Sequence[bytes]) -> PersonBatch:
+def _batch_of(lines: Sequence[bytes], record: RecordLayout) -> PersonBatch:
     """One row per line. Arrow would end a line at a carriage return; a NUL is as wrong in every column."""
     text = b"\n".join(lines).replace(b"\r", b"\0")
     table = pa.csv.read_csv(
         pa.BufferReader(text),
-        pa.csv.ReadOptions(column_names=PERSON_COLUMNS, block_size=len(text) + 1),
+        pa.csv.ReadOptions(column_names=record.columns, block_size=len(text) + 1),
         pa.csv.ParseOptions(delimiter=SEPARATOR, quote_char=False),
-        pa.csv.ConvertOptions(column_types=dict.fromkeys(PERSON_COLUMNS, pa.binary())),
+        pa.csv.ConvertOptions(column_types=dict.fromkeys(record.columns, pa.binary())),
     )
     (batch,) = table.combine_chunks().to_batches()
-    return person_batch(batch)
+    return person_batch(batch, record)

@@ -10,23 +10,21 @@ from numpy.typing import NDArray
 
 from safetab.census.public_lists import is_race_code
 from safetab.engines.known_lists import KnownLists
-from safetab.engines.local.person_batches import PersonBatch, ValueColumn
+from safetab.engines.local.person_batches import PersonBatch
 from safetab.engines.numbered_rows import numbered_rows
 from safetab.foundation.findings import FindingsOf
+from safetab.products.record import BLOCK_COLUMNS, BLOCK_DIGITS, RACE_COLUMNS, RecordLayout
 from safetab.readers.digit_columns import NOT_DIGITS
-from safetab.readers.person_files import BLOCK_COLUMNS, RACE_COLUMNS
 from safetab.readers.person_rules import (
     AFTER_NO_CODE_RULE,
     BLOCK_RULE,
-    DIGITS_OF_COLUMN,
     ETHNICITY_RULE,
     NO_CODE,
     NOT_DIGITS_RULE,
-    SMALL_COLUMNS,
     BrokenRules,
     Rule,
-    broken_small_rule,
     race_rule,
+    rule_of,
     text_of_value,
 )
 from safetab.readers.table_files import TableFiles, TableForm
@@ -39,7 +37,7 @@ def judge_rows(files: TableFiles, known: KnownLists, findings: FindingsOf, rows_
     broken = BrokenRules("row" if files.form is TableForm.PARQUET else "line")
     try:
         for path in files.parts:
-            for rows in numbered_rows(files, path):
+            for rows in numbered_rows(files, path, known.record):
                 for rule, numbers in rows.misfits.items():
                     broken.add(rule, path.name, numbers)
                 for rule, is_broken in broken_rules(rows.batch, known) if rows.batch else ():
@@ -51,22 +49,18 @@ def judge_rows(files: TableFiles, known: KnownLists, findings: FindingsOf, rows_
 
 def broken_rules(batch: PersonBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
     """For each rule the rows that break it."""
-    for column, (rule, _) in SMALL_COLUMNS.items():
-        yield rule, ~_rows_where(batch[column], column, partial(_keeps_small_rule, column))
+    for column in known.record.ruled:
+        yield rule_of(column), ~_rows_where(batch, column.column, column.accepts, known.record)
     yield from _broken_blocks(batch, known)
     yield from _broken_codes(batch, known)
 
 
-def _keeps_small_rule(column: str, text: str | None) -> bool:
-    return broken_small_rule(column, text) is None
-
-
 def _broken_blocks(batch: PersonBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
-    parts = [batch[column].digits(DIGITS_OF_COLUMN[column])[batch[column].position_of_row] for column in BLOCK_COLUMNS]
+    parts = [batch[column].digits(BLOCK_DIGITS[column])[batch[column].position_of_row] for column in BLOCK_COLUMNS]
     is_no_number = np.logical_or.reduce([part == NOT_DIGITS for part in parts])
     block = np.zeros(len(is_no_number), dtype=np.int64)
     for column, part in zip(BLOCK_COLUMNS, parts, strict=True):
-        block = block * 10 ** DIGITS_OF_COLUMN[column] + part
+        block = block * 10 ** BLOCK_DIGITS[column] + part
     yield NOT_DIGITS_RULE, is_no_number
     yield BLOCK_RULE, ~is_no_number & np.isin(parts[0], known.states) & ~_is_listed(block, known.blocks)
 
@@ -81,19 +75,21 @@ def _broken_codes(batch: PersonBatch, known: KnownLists) -> Iterator[tuple[Rule,
     """As `broken_code_rules` says of one person."""
     has_ended = np.zeros(len(batch["QSPAN"].position_of_row), dtype=np.bool_)
     follows = has_ended.copy()
+    record = known.record
     for column in RACE_COLUMNS:
-        is_none = _rows_where(batch[column], column, lambda text: text == NO_CODE)
+        is_none = _rows_where(batch, column, lambda text: text == NO_CODE, record)
         if column == RACE_COLUMNS[0]:
             is_none[:] = False
-        is_code = _rows_where(batch[column], column, lambda text: text in known.codes and is_race_code(text or ""))
+        is_code = _rows_where(batch, column, lambda text: text in known.codes and is_race_code(text or ""), record)
         yield race_rule(column), ~is_none & ~is_code
         follows |= has_ended & is_code
         has_ended |= is_none
     yield AFTER_NO_CODE_RULE, follows
-    yield ETHNICITY_RULE, _rows_where(batch["QSPAN"], "QSPAN", lambda text: text not in known.codes)
+    yield ETHNICITY_RULE, _rows_where(batch, "QSPAN", lambda text: text not in known.codes, record)
 
 
-def _rows_where(column: ValueColumn, name: str, holds: Callable[[str | None], bool]) -> Rows:
+def _rows_where(batch: PersonBatch, name: str, holds: Callable[[str | None], bool], record: RecordLayout) -> Rows:
     """The rows for whose value a claim holds; it is judged once for each distinct value."""
-    verdicts = np.array([holds(text) for text in column.texts(partial(text_of_value, name))], dtype=np.bool_)
+    column = batch[name]
+    verdicts = np.array([holds(text) for text in column.texts(partial(text_of_value, record, name))], dtype=np.bool_)
     return np.asarray(verdicts[column.position_of_row])

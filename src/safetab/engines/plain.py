@@ -23,21 +23,20 @@ from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
-from safetab.readers.person_files import BLOCK_COLUMNS, PERSON_COLUMNS, RACE_COLUMNS, label_of
+from safetab.products.record import BLOCK_COLUMNS, BLOCK_DIGITS, RACE_COLUMNS, RecordLayout
+from safetab.readers.person_files import label_of
 from safetab.readers.person_rules import (
     BLOCK_RULE,
-    DIGITS_OF_COLUMN,
     NO_CODE,
     NOT_DIGITS_RULE,
-    SHAPE_RULE,
-    SMALL_COLUMNS,
     UTF8_RULE,
     BrokenRules,
     Rule,
     broken_code_rules,
-    broken_small_rule,
     race_codes_of,
     report_empty_passes,
+    rule_of,
+    shape_rule,
     text_of_value,
 )
 from safetab.readers.table_files import TableFiles, TableForm
@@ -51,6 +50,7 @@ class PlainEngine:
     def __init__(self, persons: TableFiles, files: PublicFiles) -> None:
         self._persons = persons
         self._files = files
+        self._record = files.config.product.record
         self._people = dict.fromkeys(files.config.passes, 0)
         self._of_pass: dict[TabulationPass, list[Person]] = {}
         self._entity_of_block = {
@@ -77,10 +77,9 @@ class PlainEngine:
         if isinstance(row, tuple):
             yield row
             return
-        for column in SMALL_COLUMNS:
-            rule = broken_small_rule(column, row[column])
-            if rule is not None:
-                yield rule
+        for column in self._record.ruled:
+            if not column.accepts(row[column.column]):
+                yield rule_of(column)
         races = [row[column] for column in RACE_COLUMNS]
         yield from broken_code_rules(races, row["QSPAN"], self._files.lists.code_names)
         yield from self._broken_block_rules(row)
@@ -88,7 +87,7 @@ class PlainEngine:
     def _broken_block_rules(self, person: Person) -> Iterator[Rule]:
         parts = [person[column] or "" for column in BLOCK_COLUMNS]
         if not all(
-            len(part) == DIGITS_OF_COLUMN[column] and part.isascii() and part.isdigit()
+            len(part) == BLOCK_DIGITS[column] and part.isascii() and part.isdigit()
             for column, part in zip(BLOCK_COLUMNS, parts, strict=True)
         ):
             yield NOT_DIGITS_RULE
@@ -115,21 +114,20 @@ class PlainEngine:
             counts.update(self._groups_of(person, level))
         indices = np.array(sorted(counts), dtype=np.int64)
         return ExactCounts(
-            indices, np.array([[counts[place]] for place in indices.tolist()], dtype=np.int64).reshape(-1, 1)
+            indices, np.array([[counts[group]] for group in indices.tolist()], dtype=np.int64).reshape(-1, 1)
         )
 
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
-        return {table: self._cells_of(level, table, indices) for table, indices in groups_of.items()}
+        return {shape: self._cells_of(level, shape, indices) for shape, indices in groups_of.items()}
 
     def _cells_of(self, level: LevelPlan, shape: Shape, indices: NDArray[np.int64]) -> ExactCounts:
-        row_of = {place: row for row, place in enumerate(indices.tolist())}
-        cells = np.zeros((len(indices), table.cells), dtype=np.int64)
+        row_of = {group: row for row, group in enumerate(indices.tolist())}
+        cells = np.zeros((len(indices), shape.cells), dtype=np.int64)
         for person in self._of_pass[level.level.geography.tabulation_pass]:
-            age_range = sum(int(person["QAGE"] or "") >= start for start in table.age_starts) - 1
-            cell = (int(person["QSEX"] or "") - 1) * table.cells_of_a_sex + age_range
-            for place in self._groups_of(person, level):
-                if place in row_of:
-                    cells[row_of[place], cell] += 1
+            cell = shape.cell_of_value[self._record.attribute_of(person)]
+            for group in self._groups_of(person, level):
+                if group in row_of:
+                    cells[row_of[group], cell] += 1
         return ExactCounts(indices, cells)
 
     def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
@@ -149,7 +147,7 @@ class PlainEngine:
         races = race_codes_of([person[column] or NO_CODE for column in RACE_COLUMNS])
         iteration_map = self._iteration_map(level.level.iterations, geography.is_substate)
         codes = iteration_map.iterations_of(races, person["QSPAN"] or "")
-        return [level.universe.place_of(entity, code) for code in codes]
+        return [level.universe.index_of(entity, code) for code in codes]
 
     @cache  # noqa: B019 - a judge lives as long as its test
     def _iteration_map(self, level: IterationLevel, is_substate: bool) -> IterationMap:
@@ -161,25 +159,29 @@ class PlainEngine:
         return (row for _, _, row in self._rows() if not isinstance(row, tuple))
 
     def _rows(self) -> Iterator[tuple[str, int, Person | Rule]]:
-        """The file, the number and the person of each row; in place of a person, the rule that a line breaks."""
+        """The file, the number and the person of each row; instead of a person, the rule that a line breaks."""
         for path in self._persons.parts:
             if self._persons.form is TableForm.PARQUET:
-                table = pa.parquet.read_table(path, columns=list(PERSON_COLUMNS))
+                table = pa.parquet.read_table(path, columns=list(self._record.columns))
                 for number, row in enumerate(table.to_pylist(), start=1):
-                    yield path.name, number, {column: text_of_value(column, value) for column, value in row.items()}
+                    yield (
+                        path.name,
+                        number,
+                        {column: text_of_value(self._record, column, value) for column, value in row.items()},
+                    )
                 continue
             content = path.read_bytes()
             text = gzip.decompress(content) if self._persons.form is TableForm.GZIPPED_TEXT else content
             for number, line in enumerate(text.split(b"\n")[1:], start=2):
                 if line.removesuffix(b"\r"):
-                    yield path.name, number, _person_of_line(line.removesuffix(b"\r"))
+                    yield path.name, number, _person_of_line(line.removesuffix(b"\r"), self._record)
 
 
-def _person_of_line(line: bytes) -> Person | Rule:
+def _person_of_line(line: bytes, record: RecordLayout) -> Person | Rule:
     try:
         fields = line.decode("utf-8").split("|")
     except UnicodeDecodeError:
         return UTF8_RULE
-    if len(fields) != len(PERSON_COLUMNS):
-        return SHAPE_RULE
-    return dict(zip(PERSON_COLUMNS, fields, strict=True))
+    if len(fields) != len(record.columns):
+        return shape_rule(record)
+    return dict(zip(record.columns, fields, strict=True))

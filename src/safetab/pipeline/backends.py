@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
-from safetab.engines.backend import CountingPlace
+from safetab.engines.backend import Backend
 from safetab.engines.contract import EngineSettings
 from safetab.engines.engine_kind import EngineKind
-from safetab.engines.local.duckdb_backend import DuckDbPlace
+from safetab.engines.local.duckdb_backend import DuckDbBackend
 from safetab.foundation.locked_folder import locked_folder
 from safetab.pipeline.options import RunOptions
 
@@ -20,13 +20,13 @@ _PR_SET_DUMPABLE = 4  # from <sys/prctl.h>
 
 
 @contextmanager
-def counting_place(options: RunOptions, log: Callable[[str], None] = lambda _: None) -> Iterator[CountingPlace]:
-    """A place whose temporary folder is gone afterwards; it starts nothing before it is asked something."""
+def backend_of(options: RunOptions, log: Callable[[str], None] = lambda _: None) -> Iterator[Backend]:
+    """A backend whose temporary folder is gone afterwards; it starts nothing before it is asked something."""
     forbid_memory_dumps()
     with locked_folder(options.temporary_folder, _TEMPORARY_PREFIX) as folder:
         settings = EngineSettings(folder, options.memory, options.threads)
-        with closing(_place(options, settings, log)) as place:
-            yield place
+        with closing(_backend(options, settings, log)) as backend:
+            yield backend
 
 
 def forbid_memory_dumps() -> None:
@@ -39,9 +39,9 @@ def forbid_memory_dumps() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def _place(options: RunOptions, settings: EngineSettings, log: Callable[[str], None]) -> CountingPlace:
+def _backend(options: RunOptions, settings: EngineSettings, log: Callable[[str], None]) -> Backend:
     if options.engine is EngineKind.DUCKDB:
-        return DuckDbPlace(settings, log)
-    from safetab.engines.spark.spark_backend import SparkPlace  # noqa: PLC0415 - who doesn't use Spark needn't have it
+        return DuckDbBackend(settings, log)
+    from safetab.engines.spark.spark_backend import SparkBackend  # noqa: PLC0415 - PySpark is optional
 
-    return SparkPlace(options.spark, settings, log)
+    return SparkBackend(options.spark, settings, log)

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from safetab.engines.backend import CountingPlace
+from safetab.engines.backend import Backend
 from safetab.engines.contract import MiscountedPersons
 from safetab.foundation.confidential_log import ConfidentialLog
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.pipeline.backends import counting_place
+from safetab.pipeline.backends import backend_of
 from safetab.pipeline.options import RunOptions
 
 
 @contextmanager
-def guarded(options: RunOptions, log_path: Path | None) -> Iterator[tuple[ConfidentialLog | None, CountingPlace]]:
+def guarded(options: RunOptions, log_path: Path | None) -> Iterator[tuple[ConfidentialLog | None, Backend]]:
     """The curator's log, if there is one, and where counting happens; what goes wrong inside is put into our words."""
     with (
         os_errors_as_run_failed(),
@@ -28,9 +28,9 @@ def guarded(options: RunOptions, log_path: Path | None) -> Iterator[tuple[Confid
         findings_logged(log),
         own_errors_logged(log),
         pyarrow_threads(options.threads),
-        counting_place(options, log.write if log else lambda _: None) as place,
+        backend_of(options, log.write if log else lambda _: None) as backend,
     ):
-        yield log, place
+        yield log, backend
 
 
 @contextmanager

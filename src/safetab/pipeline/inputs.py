@@ -9,12 +9,12 @@ from pathlib import Path
 
 from safetab.census.geography import Geography
 from safetab.census.geography_levels import TabulationPass
-from safetab.config.config_file import CONFIG_FILE, read_config
+from safetab.config.config_file import CONFIG_FILE, product_asked_for, read_config
 from safetab.config.run_config import ReaderKind
-from safetab.engines.backend import CountingPlace, Persons
+from safetab.engines.backend import Backend, Persons
 from safetab.engines.contract import CountingEngine, EngineSettings
 from safetab.engines.known_lists import KnownLists
-from safetab.engines.local.duckdb_backend import DuckDbPlace
+from safetab.engines.local.duckdb_backend import DuckDbBackend
 from safetab.foundation.findings import Checked, Finding, InvalidInput, Severity
 from safetab.foundation.progress import Progress
 from safetab.pipeline.options import RunOptions, refused_plan
@@ -41,14 +41,15 @@ class RunInputs:
 
 
 def read_inputs(
-    parameters: Path, data: Path, empty_blocks: Path | None = None, place: CountingPlace | None = None
+    parameters: Path, data: Path, empty_blocks: Path | None = None, backend: Backend | None = None
 ) -> Checked[RunInputs]:
-    """Without a place, what is given lies in the two directories."""
-    place = place or DuckDbPlace(EngineSettings(data), lambda _: None)
+    """Without a backend, what is given lies in the two directories."""
+    backend = backend or DuckDbBackend(EngineSettings(data), lambda _: None)
     config = read_config(parameters)
     if config.value is not None and config.value.reader is ReaderKind.CEF:  # then DATA is something else
         return Checked(None, (*config.findings, _NO_CEF_READER))
-    folder, persons = place.geography_folder(data), place.persons(data)
+    folder = backend.geography_folder(data)
+    persons = backend.persons(data, product_asked_for(parameters).record)
     if folder.value is None:
         return Checked(None, config.findings + folder.findings + persons.findings)
     public = read_public_files(parameters, data, folder.value)
@@ -69,16 +70,16 @@ def read_inputs(
 
 
 def required_inputs(
-    parameters: Path, data: Path, options: RunOptions, progress: Progress, place: CountingPlace
+    parameters: Path, data: Path, options: RunOptions, progress: Progress, backend: Backend
 ) -> Checked[RunInputs]:
     """Has a value; raises InvalidInput if there is none, with what can still be judged of the person records."""
     progress.step("Reading the public files", 1)
-    checked = read_inputs(parameters, data, options.empty_blocks, place)
+    checked = read_inputs(parameters, data, options.empty_blocks, backend)
     progress.advance()
     if checked.value is None:
         progress.step("Checking what can be checked of the person records", 0)
-        known = KnownLists.readable(parameters, place.geography_folder(data).value)
-        raise InvalidInput((*checked.findings, *place.judge(data, known, progress.advance)))
+        known = KnownLists.readable(parameters, backend.geography_folder(data).value)
+        raise InvalidInput((*checked.findings, *backend.judge(data, known, progress.advance)))
     refused = refused_plan(checked.value.plan, data, options)
     if refused:
         raise InvalidInput(checked.findings + refused)
@@ -87,12 +88,12 @@ def required_inputs(
 
 @contextmanager
 def checked_engine(
-    checked: Checked[RunInputs], place: CountingPlace, progress: Progress
+    checked: Checked[RunInputs], backend: Backend, progress: Progress
 ) -> Iterator[tuple[tuple[Finding, ...], CountingEngine]]:
     """An engine whose persons all keep to the rules."""
     inputs = checked.require()
-    with closing(place.engine(inputs.persons, inputs.files)) as engine:
-        progress.step("Checking the person records", place.number_of_persons(inputs.persons))
+    with closing(backend.engine(inputs.persons, inputs.files)) as engine:
+        progress.step("Checking the person records", backend.number_of_persons(inputs.persons))
         findings = engine.check(progress.advance)
         if any(finding.is_error for finding in findings):
             raise InvalidInput((*checked.findings, *findings))

@@ -61,15 +61,15 @@ def run_files(
     """
     options, out = options or RunOptions(), whole_path(out)
     _refuse(parameters, data, out, options)
-    with guarded(options, options.log_of(out)) as (log, place):
+    with guarded(options, options.log_of(out)) as (log, backend):
         assert log is not None
         times = StepTimes(progress or NoProgress(), log.write)
-        checked = required_inputs(parameters, data, options, times, place)
+        checked = required_inputs(parameters, data, options, times, backend)
         inputs = checked.require()
         status = status_of_run(inputs.plan, data, options)
         spending = RunSpending.asked_for(options.spend_request, inputs.plan, times.tell)
-        require_disk(inputs.plan, place.number_of_persons(inputs.persons), options.temporary_folder, out, times.note)
-        with checked_engine(checked, place, times) as (warnings, engine):
+        require_disk(inputs.plan, backend.number_of_persons(inputs.persons), options.temporary_folder, out, times.note)
+        with checked_engine(checked, backend, times) as (warnings, engine):
             log_passed(log, warnings)
             times.step("Counting the persons of each state", 1)
             people = engine.prepare()
@@ -92,9 +92,9 @@ def validate_files(
         refused += refused_log(options.confidential_log, (parameters, data))
     if refused:
         raise InvalidInput(refused)
-    with guarded(options, options.confidential_log) as (log, place):
-        checked = required_inputs(parameters, data, options, progress, place)
-        with checked_engine(checked, place, progress) as (warnings, _):
+    with guarded(options, options.confidential_log) as (log, backend):
+        checked = required_inputs(parameters, data, options, progress, backend)
+        with checked_engine(checked, backend, progress) as (warnings, _):
             if log:
                 log_passed(log, warnings)
             return warnings

@@ -10,49 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from math import prod
 from types import MappingProxyType
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.products.record import RecordLayout
+
 Label = str | int
-
-
-@dataclass(frozen=True, slots=True)
-class AttributePart:
-    """A column of the record that tables divide: an integer from `low` to `high`."""
-
-    column: str
-    low: int
-    high: int
-
-    @property
-    def values(self) -> int:
-        return self.high - self.low + 1
-
-
-@dataclass(frozen=True)
-class RecordLayout:
-    """One confidential record: its file, its columns in their order, and the attribute that tables divide.
-
-    The attribute is one number: its parts, each counted from its lowest value, as the digits of a mixed radix.
-    """
-
-    table: str  # the name of the file or folder, without its ending
-    noun: str
-    nouns: str
-    columns: tuple[str, ...]
-    attribute: tuple[AttributePart, ...]
-
-    @property
-    def attribute_values(self) -> int:
-        return prod(part.values for part in self.attribute)
-
-    @property
-    def attribute_factors(self) -> tuple[int, ...]:
-        """What each part's number is multiplied by."""
-        return tuple(prod(part.values for part in self.attribute[n + 1 :]) for n in range(len(self.attribute)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +33,11 @@ class Line:
     first_cell: int
     cells: int
     is_total: bool = False  # the one line that every published group has
+
+    @property
+    def run(self) -> tuple[int, ...]:
+        """The cells that it sums."""
+        return tuple(range(self.first_cell, self.first_cell + self.cells))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +57,11 @@ class LineKind:
     draws: int
     parts: int  # into how many such lines a group's records are divided
 
+    @property
+    def short(self) -> str:
+        """As questions and the heads of tables spell it."""
+        return self.name.removesuffix("_marginal")
+
 
 @dataclass(frozen=True, eq=False)
 class Shape:
@@ -99,6 +75,7 @@ class Shape:
     lines: tuple[Line, ...]
     kinds: tuple[LineKind, ...]
     file_rows: Mapping[str, tuple[FileRow, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    divisions: int = 0  # how many of its family's `divided_into` it has; 0 for the total
 
     def __repr__(self) -> str:
         return f"<shape {self.label}>"
@@ -129,6 +106,9 @@ class TableFamily:
     number: int  # in the address of noise
     name: str
     shapes: tuple[Shape, ...]
+    detail: str  # what the finer shapes show beyond the total, in a sentence
+    grains: str  # how fine each of them is
+    divided_into: str  # what a finer shape has more of, as a plural
 
     @property
     def total(self) -> Shape:
@@ -172,6 +152,44 @@ class Thresholds:
     @property
     def first(self) -> int:
         return self.totals[0]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedCells:
+    """The cells of a shape that a question is about, and whom they count."""
+
+    cells: tuple[int, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a question has no answer, and which of its arguments is at fault."""
+
+    argument: str
+    message: str
+
+
+class LineQuestion(Protocol):
+    """How people ask a group's table for some of the group's records, and what they call its lines."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]: ...
+
+    @property
+    def everything(self) -> str:
+        """What a whole table shows, in a sentence."""
+        ...
+
+    def name_of(self, line: Line) -> str: ...
+
+    def cells_of(self, shape: Shape, *wanted: Any, **named: Any) -> WantedCells | Refusal:
+        """The cells of the shape that the arguments ask for; all of them if there are no arguments."""
+        ...
+
+    def parsed(self, texts: Mapping[str, str]) -> Mapping[str, object] | Refusal:
+        """The arguments from texts as people type them, without those that ask for everything."""
+        ...
 
 
 class Selector(Enum):
@@ -222,6 +240,7 @@ class Product:
     stage_1_key: str | None  # how config.json spells the share of stage 1, if there is one
     label_columns: tuple[LabelColumn, ...]
     files: tuple[TableFileLayout, ...]
+    line_question: LineQuestion
 
     def __repr__(self) -> str:
         return f"<product {self.name}>"

@@ -11,11 +11,10 @@ import pyarrow.parquet
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.text_files import why_unreadable
 from safetab.privacy.output_status import SYNTHETIC_MARKER
+from safetab.products.record import RecordLayout
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.table_files import TableFiles, TableForm, find_table
 from safetab.readers.text_tables import blank_lines_inside, has_blank_line_inside, header_of
-
-PERSON_TABLE = "person-records"
 
 MOST_ROWS_LISTED = 100
 """In the confidential log, for each rule; how many there are in all is told besides."""
@@ -25,42 +24,38 @@ _PATTERN_CHARACTERS = set("*?[]{}")
 _TEXT_BYTES_OF_A_PERSON = 78
 _BYTES_OF_A_PERSON = {TableForm.TEXT: _TEXT_BYTES_OF_A_PERSON, TableForm.GZIPPED_TEXT: _TEXT_BYTES_OF_A_PERSON // 10}
 
-RACE_COLUMNS = tuple(f"QRACE{position}" for position in range(1, 9))
-BLOCK_COLUMNS = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")
-PERSON_COLUMNS = ("QAGE", "QSEX", "HOUSEHOLDER", *BLOCK_COLUMNS, "CENRACE", *RACE_COLUMNS, "QSPAN")
 
-
-def person_file_names(data: Path) -> Checked[TableFiles]:
+def person_file_names(data: Path, record: RecordLayout) -> Checked[TableFiles]:
     """The person files by their names alone; nothing of them is read."""
-    findings = FindingsOf(PERSON_TABLE)
-    files = find_table(data, PERSON_TABLE, findings)
+    findings = FindingsOf(record.table)
+    files = find_table(data, record.table, findings)
     if files is not None and any(_PATTERN_CHARACTERS & set(str(path)) for path in files.parts):
         findings.error("", "its path has one of * ? [ ] { } in it, which databases read as a pattern. Rename it.")
     return Checked(files, findings.findings)
 
 
-def find_person_files(data: Path) -> Checked[TableFiles]:
+def find_person_files(data: Path, record: RecordLayout) -> Checked[TableFiles]:
     """The person files, if each has the right columns and is whole."""
-    named = person_file_names(data)
-    files, findings = named.value, FindingsOf(PERSON_TABLE)
+    named = person_file_names(data, record)
+    files, findings = named.value, FindingsOf(record.table)
     if files is None:
         return named
     if files.form is TableForm.PARQUET:
-        _check_same_types(files, findings)
+        _check_same_types(files, record, findings)
     errors = [*named.findings, *findings.findings]
     for path in files.parts:
         part_findings = FindingsOf(path.name)
-        _check_part(path, files.form, part_findings)
+        _check_part(path, files.form, record, part_findings)
         errors += part_findings.findings
     return Checked(None if errors else files, tuple(errors))
 
 
-def readable_person_files(data: Path) -> TableFiles | None:
+def readable_person_files(data: Path, record: RecordLayout) -> TableFiles | None:
     """The person files whose rows can be judged, whatever else is wrong; nothing if there are none."""
-    files = person_file_names(data).value
+    files = person_file_names(data, record).value
     if files is None:
         return None
-    parts = tuple(path for path in files.parts if _has_columns(path, files.form))
+    parts = tuple(path for path in files.parts if _has_columns(path, files.form, record))
     return TableFiles(files.form, parts) if parts else None
 
 
@@ -76,9 +71,9 @@ def label_of(files: TableFiles) -> str:
     return files.parts[0].name if len(files.parts) == 1 else files.parts[0].parent.name
 
 
-def _check_same_types(files: TableFiles, findings: FindingsOf) -> None:
+def _check_same_types(files: TableFiles, record: RecordLayout, findings: FindingsOf) -> None:
     """A column has one type in all parts: a database would convert, and round, silently."""
-    types: dict[str, set[str]] = {column: set() for column in PERSON_COLUMNS}
+    types: dict[str, set[str]] = {column: set() for column in record.columns}
     for path in files.parts:
         with suppress(pa.ArrowException, OSError):  # told about the part itself
             for field in pa.parquet.read_schema(path):
@@ -89,10 +84,10 @@ def _check_same_types(files: TableFiles, findings: FindingsOf) -> None:
             findings.error(column, f"has several types: {shortened(sorted(found))}. Write all parts alike.")
 
 
-def _check_part(path: Path, form: TableForm, findings: FindingsOf) -> None:
+def _check_part(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf) -> None:
     damaged = f"{path} is damaged, or not what its ending says. Write it again."
     try:
-        _check_columns(path, form, findings)
+        _check_columns(path, form, record, findings)
         if form is not TableForm.PARQUET and not findings.has_errors and has_blank_line_inside(path):
             count, first = blank_lines_inside(path, MOST_ROWS_LISTED)
             where = f"{path.name}, line {shortened(first, MOST_ROWS_LISTED)}"
@@ -104,28 +99,28 @@ def _check_part(path: Path, form: TableForm, findings: FindingsOf) -> None:
         findings.error("", damaged if error.errno is None else why_unreadable(path, error))
 
 
-def _has_columns(path: Path, form: TableForm) -> bool:
+def _has_columns(path: Path, form: TableForm, record: RecordLayout) -> bool:
     findings = FindingsOf(path.name)
     try:
-        _check_columns(path, form, findings)
+        _check_columns(path, form, record, findings)
     except (pa.ArrowException, OSError):
         return False
     return not findings.has_errors
 
 
-def _check_columns(path: Path, form: TableForm, findings: FindingsOf) -> None:
+def _check_columns(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf) -> None:
     if form is TableForm.PARQUET:
-        _check_parquet_columns(path, findings)
-    elif header_of(path) != list(PERSON_COLUMNS):
-        findings.error("line 1", f"the header must be {SEPARATOR.join(PERSON_COLUMNS)}")
+        _check_parquet_columns(path, record, findings)
+    elif header_of(path) != list(record.columns):
+        findings.error("line 1", f"the header must be {SEPARATOR.join(record.columns)}")
 
 
-def _check_parquet_columns(path: Path, findings: FindingsOf) -> None:
+def _check_parquet_columns(path: Path, record: RecordLayout, findings: FindingsOf) -> None:
     names = pa.parquet.read_schema(path).names
     folded = [name.upper() for name in names]
-    wrong = [column for column in PERSON_COLUMNS if names.count(column) != 1 or folded.count(column) != 1]
+    wrong = [column for column in record.columns if names.count(column) != 1 or folded.count(column) != 1]
     if wrong:
-        names_of_wrong = shortened(wrong, len(PERSON_COLUMNS))
+        names_of_wrong = shortened(wrong, len(record.columns))
         findings.error("", f"columns missing, or there more than once, capital letters or not: {names_of_wrong}.")
 
 

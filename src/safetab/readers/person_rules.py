@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.public_lists import is_race_code
 from safetab.foundation.findings import FindingsOf
-from safetab.readers.person_files import MOST_ROWS_LISTED, RACE_COLUMNS
+from safetab.products.record import RACE_COLUMNS, AttributePart, CheckedColumn, RecordLayout
+from safetab.readers.person_files import MOST_ROWS_LISTED
 
 NO_CODE = "Null"
-
-DIGITS_OF_COLUMN = {
-    "TABBLKST": 2,
-    "TABBLKCOU": 3,
-    "TABTRACTCE": 6,
-    "TABBLK": 4,
-    "CENRACE": 2,
-    "QSPAN": 4,
-} | dict.fromkeys(RACE_COLUMNS, 4)
-_AGE = re.compile("[0-9]+")
-_CENRACE = re.compile("[0-9]{2}")
 
 Rule = tuple[str, str]
 """A column, and what its values must be."""
 
-SHAPE_RULE: Rule = ("", "a row must have 17 fields")
 UTF8_RULE: Rule = ("", "a row must be UTF-8 text")
-AGE_RULE: Rule = ("QAGE", "must be an age from 0 to 115")
 BLOCK_RULE: Rule = ("TABBLKST..TABBLK", "the block must be listed in GRF-C")
 NOT_DIGITS_RULE: Rule = ("TABBLKST..TABBLK", "must be 2, 3, 6 and 4 digits")
 ETHNICITY_RULE: Rule = ("QSPAN", "must be a code of the list")
 AFTER_NO_CODE_RULE: Rule = ("QRACE2..QRACE8", "after the first Null only Null may follow")
 
-SMALL_COLUMNS: dict[str, tuple[Rule, Callable[[str], bool]]] = {
-    "QAGE": (AGE_RULE, lambda value: bool(_AGE.fullmatch(value)) and len(value) < 10 and int(value) <= 115),
-    "QSEX": (("QSEX", "must be 1 or 2"), lambda value: value in {"1", "2"}),
-    "HOUSEHOLDER": (("HOUSEHOLDER", "must be True or False"), lambda value: value in {"True", "False"}),
-    "CENRACE": (
-        ("CENRACE", "must be 01 to 63"),
-        lambda value: bool(_CENRACE.fullmatch(value)) and 1 <= int(value) <= 63,
-    ),
-}
-"""Columns with few distinct values."""
+
+def shape_rule(record: RecordLayout) -> Rule:
+    return "", f"a row must have {len(record.columns)} fields"
+
+
+def rule_of(column: AttributePart | CheckedColumn) -> Rule:
+    return column.column, column.rule
 
 
 def broken_code_rules(races: Sequence[str | None], ethnicity: str | None, codes: Collection[str]) -> Iterator[Rule]:
@@ -117,24 +101,19 @@ def report_empty_passes(people: Mapping[TabulationPass, int], findings: Findings
             findings.warning("TABBLKST", f"nobody is in a state of the {name} pass: its counts are 0 before noise.")
 
 
-def broken_small_rule(column: str, value: str | None) -> Rule | None:
-    rule, is_right = SMALL_COLUMNS[column]
-    return None if value is not None and is_right(value) else rule
-
-
 def race_codes_of(races: Sequence[str]) -> list[str]:
     """The codes without the Nulls, in their order."""
     return [code for code in races if code != NO_CODE]
 
 
-def text_of_value(column: str, value: object) -> str | None:
+def text_of_value(record: RecordLayout, column: str, value: object) -> str | None:
     """How the delimited file would spell what a column of a typed file holds; nothing if it can't."""
     if value is None:
         return NO_CODE if column in RACE_COLUMNS[1:] else None
     if isinstance(value, bool):
         return "True" if value else "False"
-    if isinstance(value, int) and value >= 0 and column in DIGITS_OF_COLUMN:
-        return f"{value:0{DIGITS_OF_COLUMN[column]}d}"
+    if isinstance(value, int) and value >= 0 and column in record.digits:
+        return f"{value:0{record.digits[column]}d}"
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="replace")
     return str(value)

@@ -15,7 +15,7 @@ import numpy as np
 from safetab.census.iterations import IterationLevel, TabulationList
 from safetab.census.public_lists import PublicLists
 from safetab.foundation.progress import NoProgress
-from safetab.readers.person_files import RACE_COLUMNS
+from safetab.products.record import RACE_COLUMNS
 from safetab.synthetic.census import CensusPlan, write_census_data
 from safetab.synthetic.files.census_files import CensusFormat
 from safetab.synthetic.geography.census_size import StateShare

@@ -61,7 +61,9 @@ class ArrayCounter:
         persons, state = all_persons.sorted_state(number), self._encoding.states[number]
         lists = (self._lists.starts, self._lists.iterations)
         most = compiled_if_worthwhile(memberships, persons.people)(persons.patterns, self._lists.starts)
-        by_attribute = np.zeros((len(self._encoding.iteration_number), self._encoding.attribute_values), dtype=np.int32)
+        by_attribute = np.zeros(
+            (len(self._encoding.iteration_number), self._encoding.record.attribute_values), dtype=np.int32
+        )
         starts = np.empty(len(persons.starts), dtype=np.int64)
         iterations, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)  # mostly never touched
         loop = compiled_if_worthwhile(count_atoms, persons.people)
@@ -92,7 +94,8 @@ class ArrayCounter:
         return ExactCounts(np.concatenate(indices), np.concatenate(counts).reshape(-1, 1))
 
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
-        selected = SelectedCells(groups_of, self._encoding.number_at(level), len(self._encoding.iteration_number))
+        numbers, iterations = self._encoding.number_at(level), len(self._encoding.iteration_number)
+        selected = SelectedCells(level.universe.index, groups_of, numbers, iterations)
         kind = level.level.geography.entity_kind
         for first, end, states in self._areas(level):
             rows = selected.rows_of_entities(first, end)

@@ -14,19 +14,20 @@ from safetab.engines.known_lists import KnownLists
 from safetab.engines.person_judge import judge_rows
 from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
+from safetab.products.record import RecordLayout
 from safetab.readers.person_files import find_person_files, label_of, number_of_persons, readable_person_files
 from safetab.readers.table_files import TableFiles
 
 
-class DuckDbPlace:
-    """Keeps to the protocol `CountingPlace`; the engine is loaded when it is asked for."""
+class DuckDbBackend:
+    """Keeps to the protocol `Backend`; the engine is loaded when it is asked for."""
 
     def __init__(self, settings: EngineSettings, log: Callable[[str], None]) -> None:
         self._settings = settings
         self._log = log
 
-    def persons(self, data: Path) -> Checked[Persons]:
-        found = find_person_files(data)
+    def persons(self, data: Path, record: RecordLayout) -> Checked[Persons]:
+        found = find_person_files(data, record)
         return Checked(found.value, found.findings)
 
     def geography_folder(self, data: Path) -> Checked[Path]:
@@ -41,7 +42,7 @@ class DuckDbPlace:
         return DuckDbEngine(_files(persons), files, self._settings, self._log)
 
     def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
-        files = readable_person_files(data)
+        files = readable_person_files(data, known.record)
         if files is None:
             return ()
         findings = FindingsOf(label_of(files))

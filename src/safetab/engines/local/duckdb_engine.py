@@ -32,7 +32,7 @@ from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
 from safetab.readers.person_files import label_of
-from safetab.readers.person_rules import report_empty_passes, text_of_value
+from safetab.readers.person_rules import report_empty_passes
 from safetab.readers.table_files import TableFiles, TableForm
 
 Log = Callable[[str], None]
@@ -63,6 +63,7 @@ class DuckDbEngine:
             settings.temporary_folder,
             np.array([state.first_atom for state in self._encoding.states], dtype=np.int64),
             self._encoding.atom_count,
+            self._encoding.record.attribute_values,
         )
         self._people: Mapping[TabulationPass, int] = {}
         self._counter = ArrayCounter(self._encoding, settings.threads)
@@ -73,7 +74,7 @@ class DuckDbEngine:
         At the first row that breaks a rule it stops, and the files are read again for all rules and line numbers.
         """
         findings = FindingsOf(label_of(self._persons))
-        encoder = PersonEncoder(self._encoding, self._known.codes, self._stored, text_of_value)
+        encoder = PersonEncoder(self._encoding, self._known.codes, self._stored)
         try:
             with self._errors_logged():
                 are_right = self._encode(encoder, rows_done)
@@ -103,11 +104,11 @@ class DuckDbEngine:
 
     def _batches(self) -> Generator[PersonBatch]:
         if self._persons.form is TableForm.PARQUET:
-            yield from parquet_batches(self._persons)
+            yield from parquet_batches(self._persons, self._known.record)
             return
-        rows = self._database.sql(f"SELECT * FROM {text_source(self._persons, keep_rejects=True)}")  # noqa: S608
+        rows = self._database.sql(f"SELECT * FROM {text_source(self._persons, self._known.record, keep_rejects=True)}")  # noqa: S608
         with pa.RecordBatchReader.from_stream(rows) as reader:
-            yield from map(person_batch, reader)
+            yield from (person_batch(batch, self._known.record) for batch in reader)
 
     def _has_rejects(self) -> bool:
         return bool(self._database.execute("SELECT 1 FROM reject_errors LIMIT 1").fetchall())
@@ -132,7 +133,7 @@ class DuckDbEngine:
         fingerprint = RecordFingerprint(secret)
         try:
             with self._errors_logged():
-                query = fingerprint.state_sums_sql(self._source(keep_rejects=False))
+                query = fingerprint.state_sums_sql(self._source(), self._known.record)
                 sums = interruptibly(lambda: self._database.execute(query).fetchall(), self._database.interrupt)
         except duckdb.Error:
             raise RunFailed(
@@ -144,11 +145,12 @@ class DuckDbEngine:
         self._counter.close()
         self._database.close()
 
-    def _source(self, *, keep_rejects: bool) -> str:
+    def _source(self) -> str:
         if self._persons.form is not TableForm.PARQUET:
-            return text_source(self._persons, keep_rejects=keep_rejects)
+            return text_source(self._persons, self._known.record, keep_rejects=False)
         described = self._database.execute(f"DESCRIBE SELECT * FROM {parquet_files(self._persons)}").fetchall()  # noqa: S608
-        return parquet_source(self._persons, {name: column_type for name, column_type, *_ in described})
+        types = {name: column_type for name, column_type, *_ in described}
+        return parquet_source(self._persons, self._known.record, types)
 
     @contextmanager
     def _errors_logged(self) -> Iterator[None]:

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from safetab.products.record import RecordLayout
 from safetab.readers.digit_columns import NOT_DIGITS, digits_of, is_text
-from safetab.readers.person_files import PERSON_COLUMNS
 from safetab.readers.table_files import TableFiles
 
 _ROWS_AT_ONCE = 250_000  # as many as our own files have in a row group
@@ -46,25 +46,25 @@ class ValueColumn:
 PersonBatch = dict[str, ValueColumn]
 
 
-def parquet_batches(files: TableFiles) -> Iterator[PersonBatch]:
+def parquet_batches(files: TableFiles, record: RecordLayout) -> Iterator[PersonBatch]:
     for path in files.parts:
-        yield from parquet_batches_of(path)
+        yield from parquet_batches_of(path, record)
 
 
-def parquet_batches_of(path: Path) -> Iterator[PersonBatch]:
+def parquet_batches_of(path: Path, record: RecordLayout) -> Iterator[PersonBatch]:
     """The dictionaries that Parquet holds are taken as they are."""
-    texts = [field.name for field in pq.read_schema(path) if field.name in PERSON_COLUMNS and is_text(field.type)]
+    texts = [field.name for field in pq.read_schema(path) if field.name in record.columns and is_text(field.type)]
     with pq.ParquetFile(path, read_dictionary=texts) as file:
-        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(PERSON_COLUMNS)):
-            yield person_batch(batch)
+        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(record.columns)):
+            yield person_batch(batch, record)
 
 
-def person_batch(batch: pa.RecordBatch) -> PersonBatch:
-    return {column: _value_column(batch.column(column)) for column in PERSON_COLUMNS}
+def person_batch(batch: pa.RecordBatch, record: RecordLayout) -> PersonBatch:
+    return {column: _value_column(batch.column(column)) for column in record.columns}
 
 
 def rows_of(batch: PersonBatch) -> int:
-    return len(batch[PERSON_COLUMNS[0]].position_of_row)
+    return len(next(iter(batch.values())).position_of_row)
 
 
 def _value_column(column: pa.Array) -> ValueColumn:

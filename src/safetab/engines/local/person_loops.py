@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 Int16s = NDArray[np.int16]
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
+Attributes = NDArray[np.unsignedinteger]
 
 NEAR = 16
 LEFT_OUT, NOT_DIGITS, NOT_LISTED = -1, -2, -3
-"""In place of an atom: a state that no pass has, a block that is no number, a block that the geography doesn't list."""
+"""Instead of an atom: a state that no pass has, a block that is no number, a block that the geography doesn't list."""
 
 
 def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a loop to be compiled takes plain arrays
@@ -71,14 +72,14 @@ def order_codes(codes: Int16s, most_codes: int, ordered: Int16s) -> None:
                 continue
             if code < 0 or has_ended:
                 is_right = False
-            place = count
-            while place > 0 and ordered[row, place - 1] > code:
-                place -= 1
-            if position >= most_codes or (place > 0 and ordered[row, place - 1] == code):
+            slot = count
+            while slot > 0 and ordered[row, slot - 1] > code:
+                slot -= 1
+            if position >= most_codes or (slot > 0 and ordered[row, slot - 1] == code):
                 continue
-            for moved in range(count, place, -1):
+            for moved in range(count, slot, -1):
                 ordered[row, moved] = ordered[row, moved - 1]
-            ordered[row, place] = code
+            ordered[row, slot] = code
             count += 1
         ordered[row, 8] = codes[8, row]
         if not is_right:
@@ -110,15 +111,15 @@ def number_patterns(  # noqa: C901, PLR0913, PLR0917
                 patterns[row] = number
                 continue
         slot = np.int64(0)
-        for place in range(9):
-            slot = ((slot ^ np.int64(ordered[row, place])) * 0x5BD1E995) & 0x7FFFFFFFFFFF
+        for position in range(9):
+            slot = ((slot ^ np.int64(ordered[row, position])) * 0x5BD1E995) & 0x7FFFFFFFFFFF
             slot = (slot ^ (slot >> 29)) & 0x7FFFFFFF
         slot = (slot ^ (slot >> 15)) & mask
         is_found = False
         while not is_found and slots[slot] >= 0:
             is_found = True
-            for place in range(9):
-                if pattern_codes[slots[slot], place] != ordered[row, place]:
+            for position in range(9):
+                if pattern_codes[slots[slot], position] != ordered[row, position]:
                     is_found = False
             if not is_found:
                 slot = (slot + 1) & mask
@@ -145,15 +146,15 @@ def iterations_of_patterns(  # noqa: C901
         starts[pattern] = count
         for one_map in range(len(alone)):
             around = alone[one_map, pattern_codes[pattern, 0]]
-            for place in range(10):  # eight race codes, then alone, then ethnicity
+            for step in range(10):  # eight race codes, then alone, then ethnicity
                 iteration = np.int32(-1)
-                if place < 8:
-                    code = pattern_codes[pattern, place]
+                if step < 8:
+                    code = pattern_codes[pattern, step]
                     if code > 0:
                         iteration = in_combination[one_map, code]
                         if alone[one_map, code] != around:
                             around = np.int32(-1)
-                elif place == 8:
+                elif step == 8:
                     iteration = around
                 else:
                     iteration = ethnicity[one_map, pattern_codes[pattern, 8]]
@@ -168,8 +169,8 @@ def iterations_of_patterns(  # noqa: C901
 
 
 def sort_by_atom(
-    atoms: Int32s, patterns: Int32s, attributes: NDArray[np.uint8], starts: Int64s, sorted_patterns: Int32s,
-    sorted_attributes: NDArray[np.uint8],
+    atoms: Int32s, patterns: Int32s, attributes: Attributes, starts: Int64s, sorted_patterns: Int32s,
+    sorted_attributes: Attributes,
 ) -> None:  # fmt: skip
     """Puts the persons of each atom together: those of atom a are at starts[a] up to starts[a + 1]."""
     for person in range(len(atoms)):
@@ -195,15 +196,15 @@ def memberships(patterns: Int32s, list_starts: Int64s) -> int:
 
 
 def count_atoms(  # noqa: PLR0913, PLR0917
-    starts: Int64s, patterns: Int32s, attributes: NDArray[np.uint8], list_starts: Int64s, lists: Int32s,
+    starts: Int64s, patterns: Int32s, attributes: Attributes, list_starts: Int64s, lists: Int32s,
     by_attribute: Int32s, counted_starts: Int64s, iterations: Int32s, counts: Int32s,
 ) -> None:  # fmt: skip
-    """Adds every person to each of their iterations: at their atom, and in the whole state by sex and age.
+    """Adds every person to each of their iterations: at their atom, and in the whole state by attribute.
 
     Atom a has the iterations and counts at counted_starts[a] up to counted_starts[a + 1], in no order.
     """
     found = 0
-    place_of = np.full(len(by_attribute), -1, dtype=np.int64)
+    counted_at = np.full(len(by_attribute), -1, dtype=np.int64)
     for atom in range(len(starts) - 1):
         counted_starts[atom] = found
         for person in range(starts[atom], starts[atom + 1]):
@@ -211,12 +212,12 @@ def count_atoms(  # noqa: PLR0913, PLR0917
             for position in range(list_starts[pattern], list_starts[pattern + 1]):
                 iteration = lists[position]
                 by_attribute[iteration, attribute] += 1
-                if place_of[iteration] < counted_starts[atom]:
-                    place_of[iteration] = found
+                if counted_at[iteration] < counted_starts[atom]:
+                    counted_at[iteration] = found
                     iterations[found] = iteration
                     counts[found] = 0
                     found += 1
-                counts[place_of[iteration]] += 1
+                counts[counted_at[iteration]] += 1
     counted_starts[len(starts) - 1] = found
 
 
@@ -237,7 +238,7 @@ def add_atoms_to_entities(
 
 def add_cells(  # noqa: PLR0913, PLR0917
     row_starts: Int64s, iteration_of_row: Int64s, begins: Int64s, ends: Int64s, atoms: Int64s, starts: Int64s,
-    patterns: Int32s, attributes: NDArray[np.uint8], list_starts: Int64s, lists: Int32s, first_cell: Int64s,
+    patterns: Int32s, attributes: Attributes, list_starts: Int64s, lists: Int32s, first_cell: Int64s,
     shape_of_row: Int64s, cell_of: Int32s, row_of_iteration: Int64s, cells: Int64s,
 ) -> None:  # fmt: skip
     """Adds the persons of some entities to the cells of those of their groups that have a row.

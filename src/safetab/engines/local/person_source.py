@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from safetab.products.record import RACE_COLUMNS, RecordLayout
 from safetab.readers.delimited import SEPARATOR
-from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
-from safetab.readers.person_rules import DIGITS_OF_COLUMN, NO_CODE
+from safetab.readers.person_rules import NO_CODE
 from safetab.readers.table_files import TableFiles, TableForm
 
 _INTEGERS = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")}
 
 
-def text_source(files: TableFiles, *, keep_rejects: bool) -> str:
+def text_source(files: TableFiles, record: RecordLayout, *, keep_rejects: bool) -> str:
     """Delimited text. Rows of another shape are left out, and with `keep_rejects` told in DuckDB's rejects tables."""
-    columns = ", ".join(f"'{column}': 'VARCHAR'" for column in PERSON_COLUMNS)
+    columns = ", ".join(f"'{column}': 'VARCHAR'" for column in record.columns)
     compression = "gzip" if files.form is TableForm.GZIPPED_TEXT else "none"
     rejects = ", store_rejects = true, rejects_limit = 0" if keep_rejects else ""
     return (
@@ -25,9 +25,11 @@ def text_source(files: TableFiles, *, keep_rejects: bool) -> str:
     )
 
 
-def parquet_source(files: TableFiles, column_types: Mapping[str, str]) -> str:
+def parquet_source(files: TableFiles, record: RecordLayout, column_types: Mapping[str, str]) -> str:
     """Parquet: codes as text or as integers, which are padded with zeros; no code as null or as text."""
-    columns = ", ".join(f"{_as_text(column, column_types[column])} AS {column}" for column in PERSON_COLUMNS)
+    columns = ", ".join(
+        f"{_as_text(column, column_types[column], record.digits)} AS {column}" for column in record.columns
+    )
     return f"(SELECT {columns} FROM {parquet_files(files)})"  # noqa: S608 - paths are escaped, columns are ours
 
 
@@ -35,10 +37,10 @@ def parquet_files(files: TableFiles) -> str:
     return f"read_parquet({_list_of(files.parts)}, hive_partitioning = false)"
 
 
-def _as_text(column: str, column_type: str) -> str:
+def _as_text(column: str, column_type: str, digits: Mapping[str, int]) -> str:
     text = f"CAST({column} AS VARCHAR)"
-    if column_type in _INTEGERS and column in DIGITS_OF_COLUMN:
-        padded = f"lpad({text}, CAST(greatest(length({text}), {DIGITS_OF_COLUMN[column]}) AS INTEGER), '0')"
+    if column_type in _INTEGERS and column in digits:
+        padded = f"lpad({text}, CAST(greatest(length({text}), {digits[column]}) AS INTEGER), '0')"
         text = f"CASE WHEN {column} < 0 THEN {text} ELSE {padded} END"
     if column_type == "BOOLEAN":
         text = f"CASE {column} WHEN true THEN 'True' WHEN false THEN 'False' END"

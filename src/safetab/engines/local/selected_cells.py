@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.census.group_universe import GroupIndex
 from safetab.engines.local.person_loops import add_cells
 from safetab.engines.local.state_persons import SortedPersons
 from safetab.engines.pattern_table import IterationLists
@@ -22,7 +23,11 @@ class SelectedCells:
     """A row for each selected group, by rising index; the cells of all rows lie one after the other."""
 
     def __init__(
-        self, groups_of: Mapping[Shape, NDArray[np.int64]], number_at: NDArray[np.int64], iterations: int
+        self,
+        index: GroupIndex,
+        groups_of: Mapping[Shape, NDArray[np.int64]],
+        number_at: NDArray[np.int64],
+        iterations: int,
     ) -> None:
         """`number_at` has the numbers of the level's iterations, out of so many of all levels."""
         self._groups_of = groups_of
@@ -31,8 +36,8 @@ class SelectedCells:
         shape_of_row = np.repeat(np.arange(len(shapes)), [len(of_shape) for of_shape in groups_of.values()])
         order = np.argsort(indices, kind="stable")
         self._shape_of_row = shape_of_row[order]
-        self._entity, position = np.divmod(indices[order], len(number_at))
-        self._iteration = number_at[position]
+        self._entity = index.entity_of(indices[order])
+        self._iteration = number_at[index.iteration_of(indices[order])]
         self._cell_of_shape = np.stack([shape.cell_of_value for shape in shapes]).astype(np.int32)
         sizes = np.array([shape.cells for shape in shapes], dtype=np.int64)[self._shape_of_row]
         self._first_cell = np.cumsum(sizes) - sizes

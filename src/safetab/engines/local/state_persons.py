@@ -1,4 +1,4 @@
-"""Encoded persons on disk, state by state, in the run's own temporary folder: 9 bytes each, then 5."""
+"""Encoded persons on disk, state by state, in the run's own temporary folder: 8 bytes and an attribute, then 4."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.engines.local.person_loops import sort_by_atom
+from safetab.engines.local.person_loops import Attributes, sort_by_atom
 from safetab.foundation.compiled import compiled_if_worthwhile
 
-N = TypeVar("N", np.int32, np.uint8)
+N = TypeVar("N", bound=np.integer)
 _FILES = ("atom", "pattern", "attribute")
 
 
@@ -22,7 +22,7 @@ class SortedPersons:
 
     starts: NDArray[np.int64]
     patterns: NDArray[np.int32]
-    attributes: NDArray[np.uint8]
+    attributes: Attributes
 
     @property
     def people(self) -> int:
@@ -32,12 +32,13 @@ class SortedPersons:
 class StatePersons:
     """Collects persons in any order, then gives those of one state by atom."""
 
-    def __init__(self, folder: Path, first_atoms: NDArray[np.int64], atom_count: int) -> None:
-        """`first_atoms` are the least atoms of the states, rising."""
+    def __init__(self, folder: Path, first_atoms: NDArray[np.int64], atom_count: int, values: int) -> None:
+        """`first_atoms` are the least atoms of the states, rising; an attribute is below `values`."""
         self._folder = folder
         self._bounds = np.append(first_atoms, atom_count)
+        self.attribute_type = np.min_scalar_type(values - 1)
 
-    def add(self, atoms: NDArray[np.int32], patterns: NDArray[np.int32], attributes: NDArray[np.uint8]) -> None:
+    def add(self, atoms: NDArray[np.int32], patterns: NDArray[np.int32], attributes: Attributes) -> None:
         if not len(atoms):
             return
         least, most = np.searchsorted(self._bounds, [atoms.min(), atoms.max()], side="right") - 1
@@ -52,7 +53,7 @@ class StatePersons:
     def sorted_state(self, state: int) -> SortedPersons:
         """The persons of a state, numbered by its own atoms; kept in files, and read as they are needed."""
         atoms, patterns = self._read(state, "atom", np.int32), self._read(state, "pattern", np.int32)
-        attributes = self._read(state, "attribute", np.uint8)
+        attributes = self._read(state, "attribute", self.attribute_type)
         starts = np.zeros(self._bounds[state + 1] - self._bounds[state] + 1, dtype=np.int64)
         sorted_patterns, sorted_attributes = np.empty_like(patterns), np.empty_like(attributes)
         loop = compiled_if_worthwhile(sort_by_atom, len(atoms))
@@ -63,13 +64,13 @@ class StatePersons:
         )
 
     def _append(
-        self, state: int, atoms: NDArray[np.int32], patterns: NDArray[np.int32], attributes: NDArray[np.uint8]
+        self, state: int, atoms: NDArray[np.int32], patterns: NDArray[np.int32], attributes: Attributes
     ) -> None:
         for name, numbers in zip(_FILES, (atoms, patterns, attributes), strict=True):
             with self._path(state, name).open("ab") as file:
                 file.write(np.ascontiguousarray(numbers).data)
 
-    def _read(self, state: int, name: str, number_type: type[N]) -> NDArray[N]:
+    def _read(self, state: int, name: str, number_type: type[N] | np.dtype[N]) -> NDArray[N]:
         path = self._path(state, name)
         return np.fromfile(path, dtype=number_type) if path.exists() else np.empty(0, dtype=number_type)
 

@@ -1,4 +1,4 @@
-"""Persons as numbers: atom, state, codes, sex and age. Lookups are in public lists alone."""
+"""Persons as numbers: atom, state, codes and attribute. Lookups are in public lists alone."""
 
 from __future__ import annotations
 
@@ -14,10 +14,16 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from safetab.census.iteration_map import IterationMap
 from safetab.census.public_lists import is_race_code
-from safetab.engines.contract import AGES
-from safetab.engines.spark.person_rules import age, block_number, broken_rules, digits, divided, is_right
+from safetab.engines.spark.person_rules import (
+    attribute_number,
+    block_number,
+    broken_rules,
+    digits,
+    divided,
+    is_right,
+)
 from safetab.engines.spark.person_source import FILE
-from safetab.readers.person_files import RACE_COLUMNS
+from safetab.products.record import RACE_COLUMNS, RecordLayout
 from safetab.readers.person_rules import BLOCK_RULE, NOT_DIGITS_RULE, Rule
 
 CODE_END = 10_000
@@ -78,17 +84,20 @@ def tracts_with_blocks(session: SparkSession, blocks: NDArray[np.int64], atoms: 
 class LookedUp:
     """Persons with their block and codes looked up: one row each."""
 
+    record: RecordLayout
     persons: DataFrame
     is_of_pass: Column
 
     @property
     def is_right(self) -> Column:
-        return is_right(*self._judged)
+        return is_right(self.record, *self._judged)
 
     @property
     def broken_rules(self) -> DataFrame:
         """One row per file and combination of broken rules, of the rows that are not right."""
-        judged = self.persons.where(~self.is_right).select(FILE, broken_rules(*self._judged).alias("broken"))
+        judged = self.persons.where(~self.is_right).select(
+            FILE, broken_rules(self.record, *self._judged).alias("broken")
+        )
         counts: DataFrame = judged.groupBy(FILE, "broken").count()
         return counts
 
@@ -117,7 +126,9 @@ class LookedUp:
         )
 
 
-def looked_up(persons: DataFrame, tracts: DataFrame, codes: CodeLists, states: Sequence[int]) -> LookedUp:
+def looked_up(
+    record: RecordLayout, persons: DataFrame, tracts: DataFrame, codes: CodeLists, states: Sequence[int]
+) -> LookedUp:
     numbered = persons.withColumn("block", block_number()).select(
         "*",
         divided(F.col("block"), _BLOCKS_OF_A_TRACT).alias("tract"),
@@ -128,11 +139,11 @@ def looked_up(persons: DataFrame, tracts: DataFrame, codes: CodeLists, states: S
         F.get("atoms", F.array_position("blocks", F.col("block_of_tract")).cast("int") - 1).alias("atom"),
         *(_code(column, codes.position_of_race).alias(race) for column, race in zip(RACE_COLUMNS, _RACES, strict=True)),
         _code("QSPAN", codes.position_of_ethnicity).alias("ethnicity"),
-        ((F.col("QSEX").try_cast("int") - 1) * AGES + age()).cast("smallint").alias("attribute"),
+        attribute_number(record).cast("smallint").alias("attribute"),
         *persons.columns,
         "block",
     )
-    return LookedUp(found, F.coalesce(F.col("state").isin(*states), F.lit(False)))
+    return LookedUp(record, found, F.coalesce(F.col("state").isin(*states), F.lit(False)))
 
 
 def state_number() -> Column:
@@ -175,9 +186,9 @@ def _code(column: str, position_of_code: Column) -> Column:
 
 def _packed(columns: Sequence[str | None]) -> Column:
     packed = F.lit(0).cast("bigint")
-    for place, column in enumerate(columns):
+    for position, column in enumerate(columns):
         if column is not None:
-            packed = packed.bitwiseOR(F.shiftleft(F.col(column).cast("bigint"), _CODE_BITS * place))
+            packed = packed.bitwiseOR(F.shiftleft(F.col(column).cast("bigint"), _CODE_BITS * position))
     return packed
 
 

@@ -1,4 +1,4 @@
-"""Person records as a DataFrame whose 17 columns are text, spelled as in the delimited file, read by the executors."""
+"""Person records as a DataFrame whose columns are text, spelled as in the delimited file, read by the executors."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from pyspark.sql import types as T  # noqa: N812
 from safetab.engines.person_location import PersonLocation
 from safetab.engines.spark.options import TABLE_PREFIX
 from safetab.foundation.findings import FindingsOf, shortened
+from safetab.products.record import RACE_COLUMNS, RecordLayout
 from safetab.readers.delimited import SEPARATOR
-from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
-from safetab.readers.person_rules import DIGITS_OF_COLUMN, NO_CODE
+from safetab.readers.person_rules import NO_CODE
 from safetab.readers.table_files import TableForm
 
 MISFIT = "misfit"
-"""A column that is 0 for a row that has 17 fields of text, else one of the next two."""
+"""A column that is 0 for a row that has its fields of text, else one of the next two."""
 WRONG_SHAPE, NOT_UTF8 = 1, 2
 FILE = "file"
 """A column with the path of the file that a row comes from; a table of the catalog has its name instead."""
 
-_HEADER = SEPARATOR.join(PERSON_COLUMNS)
 _LINE_END = "\r"
 _BYTE_ORDER_MARK = "\ufeff"
 _PATTERN_CHARACTERS = set("*?[]{}")
@@ -68,10 +67,12 @@ def files_at(session: SparkSession, given: str, findings: FindingsOf) -> list[st
     return sorted(status.getPath().toString() for status in found)
 
 
-def read_persons(session: SparkSession, location: PersonLocation, findings: FindingsOf) -> DataFrame | None:
-    """One row per person: 17 columns of text, MISFIT and FILE; nothing and a finding if a column or header is wrong."""
+def read_persons(
+    session: SparkSession, location: PersonLocation, record: RecordLayout, findings: FindingsOf
+) -> DataFrame | None:
+    """One row per person: columns of text, MISFIT and FILE; nothing and a finding if a column or header is wrong."""
     if location.form is None:
-        return typed_persons(session.table(location.parts[0]), F.lit(location.label), findings)
+        return typed_persons(session.table(location.parts[0]), F.lit(location.label), record, findings)
     if location.form is TableForm.PARQUET:
         try:
             table = parquet_table(session, location.parts)
@@ -80,9 +81,9 @@ def read_persons(session: SparkSession, location: PersonLocation, findings: Find
                 raise
             findings.error("", "a column has several types in its parts. Write all parts alike.")
             return None
-        return typed_persons(table, F.col("_metadata.file_path"), findings)
+        return typed_persons(table, F.col("_metadata.file_path"), record, findings)
     lines = lines_of(session, location)
-    return persons_of_lines(lines) if check_lines(lines, location, findings) else None
+    return persons_of_lines(lines, record) if check_lines(lines, location, record, findings) else None
 
 
 def lines_of(session: SparkSession, location: PersonLocation) -> DataFrame:
@@ -91,73 +92,74 @@ def lines_of(session: SparkSession, location: PersonLocation) -> DataFrame:
     return lines.select(F.rtrim("value", F.lit(_LINE_END)).alias("value"), F.col("_metadata"))
 
 
-def is_header(line: Column) -> Column:
-    return line.isin(_HEADER, _BYTE_ORDER_MARK + _HEADER)
+def is_header(line: Column, record: RecordLayout) -> Column:
+    header = SEPARATOR.join(record.columns)
+    return line.isin(header, _BYTE_ORDER_MARK + header)
 
 
-def persons_of_lines(lines: DataFrame) -> DataFrame:
-    """One row per person: 17 columns of text, whether the line is a misfit, and its file."""
+def persons_of_lines(lines: DataFrame, record: RecordLayout) -> DataFrame:
+    """One row per person: the columns as text, whether the line is a misfit, and its file."""
     value = F.col("value")
-    rows = lines.where((value != "") & ~is_header(value))
+    rows = lines.where((value != "") & ~is_header(value, record))
     misfit = (
         F.when(~F.is_valid_utf8(value), NOT_UTF8)
-        .when(F.size(F.col("fields")) != len(PERSON_COLUMNS), WRONG_SHAPE)
+        .when(F.size(F.col("fields")) != len(record.columns), WRONG_SHAPE)
         .otherwise(0)
     )
     split = rows.select(value, F.split(value, r"\|").alias("fields"), F.col("_metadata.file_path").alias(FILE))
-    fields = [F.get("fields", F.lit(position)).alias(column) for position, column in enumerate(PERSON_COLUMNS)]
+    fields = [F.get("fields", F.lit(position)).alias(column) for position, column in enumerate(record.columns)]
     return split.select(*fields, misfit.alias(MISFIT), FILE)
 
 
-def check_lines(lines: DataFrame, location: PersonLocation, findings: FindingsOf) -> bool:
+def check_lines(lines: DataFrame, location: PersonLocation, record: RecordLayout, findings: FindingsOf) -> bool:
     """Every file has its header once, and blank lines only at its end; whether all headers are right.
 
     Files are told by name, lines not at all.
     """
     name, value = F.col("_metadata.file_path"), F.col("value")
-    place = F.struct(F.col("_metadata.file_block_start"), F.monotonically_increasing_id())
+    position = F.struct(F.col("_metadata.file_block_start"), F.monotonically_increasing_id())
     of_files = (
-        lines.select(name.alias("file"), value, place.alias("place"))
+        lines.select(name.alias("file"), value, position.alias("position"))
         .groupBy("file")
         .agg(
-            F.count_if(is_header(F.col("value"))).alias("headers"),
-            F.min(F.when(value == "", F.col("place"))).alias("first_blank"),
-            F.max(F.when(value != "", F.col("place"))).alias("last_filled"),
+            F.count_if(is_header(F.col("value"), record)).alias("headers"),
+            F.min(F.when(value == "", F.col("position"))).alias("first_blank"),
+            F.max(F.when(value != "", F.col("position"))).alias("last_filled"),
         )
     )
     with_header = {row.file for row in of_files.where("headers = 1").select("file").collect()}
     blank_inside = [row.file for row in of_files.where("first_blank < last_filled").select("file").collect()]
     without_header = {file_name(part) for part in location.parts} - {file_name(file) for file in with_header}
     for file in sorted(without_header):
-        findings.error("line 1", f"the header must be {_HEADER}, in {file}")
+        findings.error("line 1", f"the header must be {SEPARATOR.join(record.columns)}, in {file}")
     if blank_inside:
         inside = shortened(sorted(file_name(file) for file in blank_inside))
         findings.error("", f"blank lines are only allowed at the end: {inside}.")
     return not without_header
 
 
-def typed_persons(table: DataFrame, file: Column, findings: FindingsOf) -> DataFrame | None:
+def typed_persons(table: DataFrame, file: Column, record: RecordLayout, findings: FindingsOf) -> DataFrame | None:
     """Typed columns as text; nothing and a finding if a column is missing, or there twice."""
     names = list(table.columns)
     folded = [name.upper() for name in names]
-    wrong = [column for column in PERSON_COLUMNS if names.count(column) != 1 or folded.count(column) != 1]
+    wrong = [column for column in record.columns if names.count(column) != 1 or folded.count(column) != 1]
     if wrong:
-        listed = shortened(wrong, len(PERSON_COLUMNS))
+        listed = shortened(wrong, len(record.columns))
         findings.error("", f"columns missing, or there more than once, capital letters or not: {listed}.")
         return None
     types = {field.name: field.dataType for field in table.schema.fields}
-    columns = [_as_text(column, types[column]).alias(column) for column in PERSON_COLUMNS]
+    columns = [_as_text(column, types[column], record.digits.get(column)).alias(column) for column in record.columns]
     return table.select(*columns, F.lit(0).alias(MISFIT), file.alias(FILE))
 
 
-def _as_text(name: str, data_type: T.DataType) -> Column:
+def _as_text(name: str, data_type: T.DataType, width: int | None) -> Column:
     column = F.col(name)
     if isinstance(data_type, _NO_TEXT):
         text = F.when(column.isNotNull(), F.lit(""))
     elif isinstance(data_type, T.BooleanType):
         text = F.when(column, "True").when(~column, "False")
-    elif isinstance(data_type, _INTEGERS) and name in DIGITS_OF_COLUMN:
-        text, width = column.cast("string"), DIGITS_OF_COLUMN[name]
+    elif isinstance(data_type, _INTEGERS) and width is not None:
+        text = column.cast("string")
         padded = F.when(F.length(text) < width, F.lpad(text, width, "0")).otherwise(text)
         text = F.when(column < 0, text).otherwise(padded)
     else:

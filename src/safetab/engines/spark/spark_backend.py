@@ -23,6 +23,7 @@ from safetab.engines.spark.session import SPARK_ERRORS, spark_session
 from safetab.engines.spark.spark_engine import UNREADABLE, SparkEngine
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
 from safetab.planning.planner import PublicFiles
+from safetab.products.record import RecordLayout
 from safetab.readers.geography import GEOGRAPHY_TABLE
 from safetab.readers.person_files import person_file_names
 from safetab.readers.table_files import TableForm
@@ -30,8 +31,8 @@ from safetab.readers.table_files import TableForm
 _PUBLIC_FOLDER = "public"
 
 
-class SparkPlace:
-    """Keeps to the protocol `CountingPlace`; Spark is started when it is needed, and stopped at the end."""
+class SparkBackend:
+    """Keeps to the protocol `Backend`; Spark is started when it is needed, and stopped at the end."""
 
     def __init__(self, options: SparkOptions, settings: EngineSettings, log: Callable[[str], None]) -> None:
         self._options = options
@@ -39,11 +40,11 @@ class SparkPlace:
         self._log = log
         self._open = ExitStack()
 
-    def persons(self, data: Path) -> Checked[Persons]:
+    def persons(self, data: Path, record: RecordLayout) -> Checked[Persons]:
         """The files of the data directory by their names alone, or what --persons names: no record is read here."""
         given = self._options.persons
         if given is None:
-            named = person_file_names(data)
+            named = person_file_names(data, record)
             return Checked(None if named.value is None else PersonLocation.of_files(named.value), named.findings)
         findings, location = FindingsOf("--persons"), None
         with self._reached(given, findings):
@@ -75,17 +76,17 @@ class SparkPlace:
         return SparkEngine(self._session, persons, files, self._log)
 
     def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:  # noqa: ARG002 - the executors do them all at once
-        location = self.persons(data).value
+        location = self.persons(data, known.record).value
         if not isinstance(location, PersonLocation):
             return ()
         findings = FindingsOf(location.label)
         try:
-            persons = read_persons(self._session, location, findings)
+            persons = read_persons(self._session, location, known.record, findings)
             if persons is not None:
                 nowhere = np.zeros(len(known.blocks), dtype=np.int32)  # nobody is encoded, so any atom will do
                 tracts = tracts_with_blocks(self._session, known.blocks, nowhere)
-                judged = looked_up(persons, tracts, CodeLists(known.codes), known.states)
-                report_broken_rules(judged.broken_rules.collect(), findings)
+                judged = looked_up(known.record, persons, tracts, CodeLists(known.codes), known.states)
+                report_broken_rules(judged.broken_rules.collect(), known.record, findings)
         except SPARK_ERRORS as error:
             self._log(f"Spark: {error}")
             findings.error("", UNREADABLE)

@@ -53,6 +53,7 @@ class SparkEngine:
         self._session = session
         self._location = location
         self._config = files.config
+        self._record = files.config.product.record
         self._log = log
         self._encoding = Encoding(files)
         self._codes = CodeLists(files.lists.code_names)
@@ -65,13 +66,13 @@ class SparkEngine:
         findings = FindingsOf(self._location.label)
         try:
             with self._errors_logged():
-                self._persons = read_persons(self._session, self._location, findings)
+                self._persons = read_persons(self._session, self._location, self._record, findings)
                 if self._persons is None:
                     return findings.findings
                 states = [state for states in self._states.values() for state in states]
                 _, _, blocks, atoms = self._encoding.block_lookup
                 tracts = tracts_with_blocks(self._session, blocks, atoms)
-                persons = looked_up(self._persons, tracts, self._codes, states)
+                persons = looked_up(self._record, self._persons, tracts, self._codes, states)
                 self._encoded = persons.encoded(self._config.max_race_codes).persist(StorageLevel.MEMORY_AND_DISK)
                 # one row per state and verdict; only where something is wrong, another scan says what
                 found = self._encoded.groupBy("state", "is_right").count().collect()
@@ -87,7 +88,7 @@ class SparkEngine:
 
     def _report_broken_rules(self, persons: LookedUp, findings: FindingsOf) -> None:
         before = len(findings.findings)
-        report_broken_rules(persons.broken_rules.collect(), findings)
+        report_broken_rules(persons.broken_rules.collect(), self._record, findings)
         if len(findings.findings) == before:
             raise MiscountedPersons("rows that break a rule were found, and no rule that they break.")
 
@@ -119,7 +120,7 @@ class SparkEngine:
         fingerprint = RecordFingerprint(secret)
         with self._failures_told():
             persons.createOrReplaceTempView(_VIEW)
-            sums = [tuple(row) for row in self._session.sql(fingerprint.state_sums_sql(_VIEW)).collect()]
+            sums = [tuple(row) for row in self._session.sql(fingerprint.state_sums_sql(_VIEW, self._record)).collect()]
             self._session.catalog.dropTempView(_VIEW)
         return fingerprint.of_passes(sums)
 

@@ -4,39 +4,16 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from safetab.products.product import (
-    AttributePart,
-    FamilyKeys,
-    LabelColumn,
-    Product,
-    RecordLayout,
-    Selector,
-    TableFileLayout,
-)
+from safetab.products.product import FamilyKeys, LabelColumn, Product, Selector, TableFileLayout
+from safetab.products.safetab_p.line_question import SexAndAges
+from safetab.products.safetab_p.record import PERSON_RECORD
 from safetab.products.safetab_p.tables import BOTH_SEXES, OLDEST_AGE, PERSONS, SEXES
 
 SAFETAB_P = Product(
     number=0,
     name="SafeTab-P",
     source="SafeTab-P (Haney et al. 2024)",
-    record=RecordLayout(
-        table="person-records",
-        noun="person",
-        nouns="persons",
-        columns=(
-            "QAGE",
-            "QSEX",
-            "HOUSEHOLDER",
-            "TABBLKST",
-            "TABBLKCOU",
-            "TABTRACTCE",
-            "TABBLK",
-            "CENRACE",
-            *(f"QRACE{position}" for position in range(1, 9)),
-            "QSPAN",
-        ),
-        attribute=(AttributePart("QSEX", 1, len(SEXES)), AttributePart("QAGE", 0, OLDEST_AGE)),
-    ),
+    record=PERSON_RECORD,
     families=(PERSONS,),
     family_keys=MappingProxyType({PERSONS.name: FamilyKeys("privacy_budget_p", "thresholds_p")}),
     selector=Selector.NOISY_STAGE_1,
@@ -47,4 +24,5 @@ SAFETAB_P = Product(
         LabelColumn("age_end", "int8", "int16", f"Last age that is counted, in years; {OLDEST_AGE} is the oldest."),
     ),
     files=(TableFileLayout("t1", ()), TableFileLayout("t2", ("AGESTART", "AGEEND", "SEX"))),
+    line_question=SexAndAges(),
 )

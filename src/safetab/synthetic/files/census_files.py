@@ -15,7 +15,8 @@ import pyarrow.parquet
 
 from safetab.census.geography import NO_ENTITY
 from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.readers.person_files import PERSON_COLUMNS, PERSON_TABLE, RACE_COLUMNS
+from safetab.products.record import RACE_COLUMNS
+from safetab.products.safetab_p.record import PERSON_RECORD
 from safetab.synthetic.files.person_tables import PERSON_SCHEMA
 from safetab.synthetic.geography.entity_names import Named
 from safetab.synthetic.geography.state_geography import StateGeography
@@ -82,17 +83,17 @@ def begin_census(folder: Path) -> None:
     """The marker comes first: made-up people must never lie without it."""
     folder.mkdir()
     write_lines(folder / SYNTHETIC_MARKER, [_MARKER_TEXT])
-    for table in (GEOGRAPHY_TABLE, PERSON_TABLE):
+    for table in (GEOGRAPHY_TABLE, PERSON_RECORD.table):
         (folder / table).mkdir()
 
 
 def person_file(folder: Path, state: str, form: CensusFormat) -> TableFile:
-    return TableFile(folder / PERSON_TABLE / f"{state}{form.ending}", PERSON_SCHEMA, form)
+    return TableFile(folder / PERSON_RECORD.table / f"{state}{form.ending}", PERSON_SCHEMA, form)
 
 
 def as_text(table: pa.Table) -> pa.Table:
     """Plain texts instead of dictionaries, and the word for no code."""
-    columns = {name: table[name].cast(pa.string()) for name in PERSON_COLUMNS}
+    columns = {name: table[name].cast(pa.string()) for name in PERSON_RECORD.columns}
     return pa.table(columns | {name: columns[name].fill_null(_NO_CODE) for name in RACE_COLUMNS})
 
 

@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from safetab.products.record import RACE_COLUMNS
+from safetab.products.safetab_p.record import PERSON_RECORD
 from safetab.products.safetab_p.tables import OLDEST_AGE
-from safetab.readers.person_files import PERSON_COLUMNS, RACE_COLUMNS
 from safetab.synthetic.people.code_mix import CodeMix
 from safetab.synthetic.people.state_people import PeopleChunk, StatePeople, cenrace_of_chunk
 from safetab.synthetic.seeded_bits import Integers
 
-PERSON_SCHEMA = pa.schema([(column, pa.dictionary(pa.int32(), pa.string())) for column in PERSON_COLUMNS])
+PERSON_SCHEMA = pa.schema([(column, pa.dictionary(pa.int32(), pa.string())) for column in PERSON_RECORD.columns])
 
 _AGES = pa.array([str(age) for age in range(OLDEST_AGE + 1)])
 _SEXES = pa.array(["1", "2"])
@@ -34,7 +35,7 @@ def person_table(chunk: PeopleChunk, people: StatePeople, mix: CodeMix) -> pa.Ta
         **_race_columns(chunk, mix),
         "QSPAN": _used_column(chunk.ethnicity, pa.array(mix.codes)),
     }
-    return pa.table({name: columns[name] for name in PERSON_COLUMNS})
+    return pa.table({name: columns[name] for name in PERSON_RECORD.columns})
 
 
 def _column(positions: NDArray[np.integer], texts: pa.Array, is_null: NDArray[np.bool_] | None = None) -> pa.Array:

@@ -12,9 +12,9 @@ from safetab.census.iterations import CharacteristicIteration, IterationKind, It
 from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.census.public_lists import PublicLists
 from safetab.config.config_file import CONFIG_FILE, budget_key, threshold_key
+from safetab.products.record import RACE_COLUMNS
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS
-from safetab.readers.person_files import RACE_COLUMNS
 
 _FLAGS = {
     None: "Null|Null",
