@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from tests.random_worlds import RandomWorld
 
 from safetab.engines.contract import CountingEngine, EngineSettings
 from safetab.engines.local.duckdb_engine import DuckDbEngine
@@ -18,6 +17,7 @@ from safetab.products.product import Product
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.readers.person_files import person_file_names
 from safetab.readers.table_files import TableFiles
+from tests.random_worlds import RandomWorld
 
 
 @dataclass(frozen=True)
