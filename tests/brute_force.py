@@ -58,18 +58,20 @@ class BruteForce:
             return person["QSPAN"] in members
         return races <= members if iteration["ALONE"] == "True" else bool(races & members)
 
-    def tables(self) -> tuple[list[str], list[str]]:
-        """Rows of t1 and of t2, sorted."""
-        counts: Counter = Counter()
+    def people_of_groups(self) -> defaultdict:
+        """By level, entity and iteration: how many people there are of each sex and age."""
+        by_group: defaultdict = defaultdict(Counter)
         for person in self.people:
             block = tuple(person[column] for column in ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK"))
             codes = [row["ITERATION_CODE"] for row in [*self.race, *self.ethnicity] if self.is_in(person, row)]
             for level, entity in self.blocks[block].items():
                 for code in codes:
-                    counts[level, entity, code, int(person["QSEX"]), int(person["QAGE"])] += 1
-        by_group: dict = defaultdict(Counter)
-        for (level, entity, code, sex, age), count in counts.items():
-            by_group[level, entity, code][sex, age] += count
+                    by_group[level, entity, code][int(person["QSEX"]), int(person["QAGE"])] += 1
+        return by_group
+
+    def tables(self) -> tuple[list[str], list[str]]:
+        """Rows of t1 and of t2, sorted."""
+        by_group = self.people_of_groups()
         t1, t2 = [], []
         for level, entity in {pair for entities in self.blocks.values() for pair in entities.items()}:
             for iteration in [*self.race, *self.ethnicity]:

@@ -66,3 +66,41 @@ def parquet_of_integers(folder: Path, rows: list[str]) -> None:
 
 
 PERSON_FORMS = (as_text, shuffled, windows_line_ends, gzipped, split, parquet_of_text, parquet_of_integers)
+
+
+def header_only(folder: Path, _: list[str]) -> None:
+    (folder / "person-records.txt").write_text(f"{PERSON_HEADER}\n")
+
+
+def header_without_a_line_end(folder: Path, _: list[str]) -> None:
+    (folder / "person-records.txt").write_text(PERSON_HEADER)
+
+
+def gzipped_header(folder: Path, _: list[str]) -> None:
+    (folder / "person-records.txt.gz").write_bytes(gzip.compress(f"{PERSON_HEADER}\n".encode()))
+
+
+def parquet_without_rows(folder: Path, _: list[str]) -> None:
+    columns = dict.fromkeys(PERSON_HEADER.split("|"), pa.array([], pa.string()))
+    pq.write_table(pa.table(columns), folder / "person-records.parquet")
+
+
+def parquet_of_integers_without_rows(folder: Path, _: list[str]) -> None:
+    (folder / "person-records").mkdir()
+    columns = dict.fromkeys(PERSON_HEADER.split("|"), pa.array([], pa.int16()))
+    for part in ("a", "b"):
+        pq.write_table(pa.table(columns), folder / "person-records" / f"{part}.parquet")
+
+
+def people_of_other_states(folder: Path, rows: list[str]) -> None:
+    as_text(folder, ["|".join([*row.split("|")[:3], "02", *row.split("|")[4:]]) for row in rows])
+
+
+EMPTY_FORMS = (
+    header_only,
+    header_without_a_line_end,
+    gzipped_header,
+    parquet_without_rows,
+    parquet_of_integers_without_rows,
+    people_of_other_states,
+)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from tests.engine_inputs import engine_inputs
 from tests.person_forms import PERSON_FORMS, as_text, people_of
 from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
@@ -16,7 +17,7 @@ from safetab.engines.contract import EngineSettings
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.local.duckdb_engine import DuckDbEngine
 from safetab.engines.plain import PlainEngine
-from safetab.pipeline.inputs import read_inputs
+from safetab.products.safetab_p.record import PERSON_RECORD
 
 US, PR = TabulationPass.US, TabulationPass.PUERTO_RICO
 SECRET = bytes(range(32))
@@ -30,7 +31,7 @@ def world(tmp_path: Path) -> RandomWorld:
 
 def fingerprints(world: RandomWorld, secret: bytes = SECRET, threads: int = 2):
     """What both engines say, which must be the same."""
-    inputs = read_inputs(world.parameters, world.data).require()
+    inputs = engine_inputs(world)
     engine = DuckDbEngine(
         inputs.persons, inputs.files, EngineSettings(world.data.parent, threads=threads), lambda _: None
     )
@@ -179,5 +180,5 @@ def test_the_largest_values_do_not_overflow_in_the_database() -> None:
     values = ", ".join(f"'{value}' AS {column}" for column, value in largest.items())
     for number in range(200):
         fingerprint = RecordFingerprint(number.to_bytes(32))
-        query = fingerprint.state_sums_sql(f"(SELECT {values})")
+        query = fingerprint.state_sums_sql(f"(SELECT {values})", PERSON_RECORD)
         assert duckdb.sql(query).fetchall() == [fingerprint.sums_of(largest)]

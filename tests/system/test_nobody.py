@@ -2,61 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-import pytest
-from tests.engines.test_engine_contract import duckdb_engine, plain_engine
-from tests.person_forms import as_text, people_of
-from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
+from tests.person_forms import as_text, header_only, people_of
+from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.foundation.findings import Severity
-from safetab.pipeline.inputs import read_inputs
 
 KEY = "00" * 32
 NOBODY = "nobody is in a state of the {} pass: its counts are 0 before noise."
-
-
-def header_only(folder: Path, _: list[str]) -> None:
-    (folder / "person-records.txt").write_text(f"{PERSON_HEADER}\n")
-
-
-def header_without_a_line_end(folder: Path, _: list[str]) -> None:
-    (folder / "person-records.txt").write_text(PERSON_HEADER)
-
-
-def gzipped_header(folder: Path, _: list[str]) -> None:
-    (folder / "person-records.txt.gz").write_bytes(gzip.compress(f"{PERSON_HEADER}\n".encode()))
-
-
-def parquet_without_rows(folder: Path, _: list[str]) -> None:
-    columns = dict.fromkeys(PERSON_HEADER.split("|"), pa.array([], pa.string()))
-    pq.write_table(pa.table(columns), folder / "person-records.parquet")
-
-
-def parquet_of_integers_without_rows(folder: Path, _: list[str]) -> None:
-    (folder / "person-records").mkdir()
-    columns = dict.fromkeys(PERSON_HEADER.split("|"), pa.array([], pa.int16()))
-    for part in ("a", "b"):
-        pq.write_table(pa.table(columns), folder / "person-records" / f"{part}.parquet")
-
-
-def people_of_other_states(folder: Path, rows: list[str]) -> None:
-    as_text(folder, ["|".join([*row.split("|")[:3], "02", *row.split("|")[4:]]) for row in rows])
-
-
-EMPTY_FORMS = (
-    header_only,
-    header_without_a_line_end,
-    gzipped_header,
-    parquet_without_rows,
-    parquet_of_integers_without_rows,
-    people_of_other_states,
-)
 
 
 def emptied(world: RandomWorld, write) -> RandomWorld:
@@ -64,21 +19,6 @@ def emptied(world: RandomWorld, write) -> RandomWorld:
     (world.data / "person-records.txt").unlink()
     write(world.data, rows)
     return world
-
-
-@pytest.mark.parametrize("make", [duckdb_engine, plain_engine])
-@pytest.mark.parametrize("write", EMPTY_FORMS)
-def test_every_engine_counts_nobody_as_zeros(make, write, tmp_path: Path) -> None:
-    world = emptied(write_random_world(tmp_path / "world", 3), write)
-    inputs = read_inputs(world.parameters, world.data).require()
-    engine = make(inputs, tmp_path)
-    findings = engine.check()
-    assert [finding.message for finding in findings] == [NOBODY.format("US"), NOBODY.format("PR")]
-    assert {finding.severity for finding in findings} == {Severity.WARNING}
-    assert set(engine.prepare().values()) == {0}
-    for level in inputs.plan.levels:
-        assert len(engine.totals(level).places) == 0
-    engine.close()
 
 
 def run(world: RandomWorld, out: Path, *options: str):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from safetab.engines.engine_kind import EngineKind
+from safetab.pipeline.engine_kind import EngineKind
 
 F = TypeVar("F", bound=Callable[..., Any])
 

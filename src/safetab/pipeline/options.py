@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from safetab.config.config_file import CONFIG_FILE
-from safetab.engines.engine_kind import EngineKind
 from safetab.engines.spark.options import SparkOptions, check_spark_options
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.mechanisms.addressed_bits import KEY_BYTES
 from safetab.pipeline.declared_options import RUN, DeclaredOption, with_defaults
+from safetab.pipeline.engine_kind import EngineKind
 from safetab.pipeline.spend_log.accounts import amount_of
 from safetab.pipeline.spend_log.limit_changes import AMOUNT_RULE
 from safetab.pipeline.spend_log.log_file import refused_file

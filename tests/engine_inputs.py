@@ -1,0 +1,54 @@
+"""What an engine is made of, read from the files of a small world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from safetab.engines.contract import CountingEngine, EngineSettings
+from safetab.engines.local.duckdb_engine import DuckDbEngine
+from safetab.engines.person_location import PersonLocation
+from safetab.engines.plain import PlainEngine
+from safetab.planning.planner import PublicFiles, plan_of, read_public_files
+from safetab.planning.run_plan import RunPlan
+from safetab.products.product import Product
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.readers.person_files import person_file_names
+from safetab.readers.table_files import TableFiles
+from tests.random_worlds import RandomWorld
+
+
+@dataclass(frozen=True)
+class EngineInputs:
+    files: PublicFiles
+    plan: RunPlan
+    persons: TableFiles
+
+
+def engine_inputs(world: RandomWorld, product: Product = SAFETAB_P) -> EngineInputs:
+    files = read_public_files(world.parameters, world.data).require()
+    files = replace(files, config=replace(files.config, product=product))
+    return EngineInputs(files, plan_of(files).require(), person_file_names(world.data, product.record).require())
+
+
+def plain_engine(inputs: EngineInputs, _: Path) -> CountingEngine:
+    return PlainEngine(inputs.persons, inputs.files)
+
+
+def duckdb_engine(inputs: EngineInputs, folder: Path) -> CountingEngine:
+    return DuckDbEngine(inputs.persons, inputs.files, EngineSettings(folder), lambda _: None)
+
+
+def spark_engine(session, inputs: EngineInputs, log=lambda _: None) -> CountingEngine:
+    from safetab.engines.spark.spark_engine import SparkEngine  # noqa: PLC0415 - PySpark is optional
+
+    return SparkEngine(session, PersonLocation.of_files(inputs.persons), inputs.files, log)
+
+
+SPARK_MARKS = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # sockets of PySpark's own
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests.engine_inputs import SPARK_MARKS, EngineInputs, duckdb_engine, plain_engine, spark_engine
+
+from safetab.engines.contract import CountingEngine
+
+
+@pytest.fixture(scope="session")
+def session():
+    from tests.spark_sessions import quick_session  # noqa: PLC0415 - PySpark is optional
+
+    with quick_session() as session:
+        yield session
+
+
+@pytest.fixture(scope="session", params=["plain", "duckdb", pytest.param("spark", marks=SPARK_MARKS)])
+def engine_name(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def engine_of(request, engine_name: str, tmp_path: Path):
+    """Makes engines of one kind, and closes them at the end."""
+    made: list[CountingEngine] = []
+    make = {"plain": partial(plain_engine, _=tmp_path), "duckdb": partial(duckdb_engine, folder=tmp_path)}
+    if engine_name == "spark":
+        make["spark"] = partial(spark_engine, request.getfixturevalue("session"))
+
+    def of(inputs: EngineInputs) -> CountingEngine:
+        made.append(make[engine_name](inputs))
+        return made[-1]
+
+    yield of
+    for engine in made:
+        engine.close()

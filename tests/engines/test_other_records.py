@@ -1,0 +1,119 @@
+"""Engines know a record by its layout alone: a made-up one with other columns, rules and attribute is counted too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.brute_force import BruteForce
+from tests.engine_inputs import engine_inputs
+from tests.person_forms import people_of
+from tests.random_worlds import RandomWorld, write_random_world
+
+from safetab.engines.plain import PlainEngine
+from safetab.products.product import Product, Shape
+from safetab.products.record import (
+    BLOCK_COLUMNS,
+    ETHNICITY_COLUMN,
+    RACE_COLUMNS,
+    AttributePart,
+    CheckedColumn,
+    RecordLayout,
+)
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.products.safetab_p.tables import PERSONS
+
+DWELLINGS = RecordLayout(
+    table="dwelling-records",
+    noun="dwelling",
+    nouns="dwellings",
+    columns=(*BLOCK_COLUMNS, "LIT", *RACE_COLUMNS, ETHNICITY_COLUMN, "FLOOR", "ROOMS"),
+    attribute=(
+        AttributePart("FLOOR", 1, 4, "must be a floor from 1 to 4", leading_zeros=False),
+        AttributePart("ROOMS", 10, 125, "must be 10 to 125 rooms", leading_zeros=True),
+    ),
+    checked=(CheckedColumn("LIT", ("False", "True"), "must be True or False", digits=None),),
+)
+PRODUCT: Product = replace(SAFETAB_P, record=DWELLINGS)
+
+# males and females of an age become dwellings of a floor: 4 x 116 values, more than a byte holds
+BY_FLOOR = replace(
+    PERSONS.finer[0],
+    label="floor",
+    cell_of_value=tuple(floor * 2 + (rooms >= 40) for floor in range(4) for rooms in range(116)),
+    cell_labels=tuple((floor, None, None) for floor in range(8)),
+)
+
+
+def dwelling_of(row: str) -> str:
+    age, sex, householder, *rest = row.split("|")
+    block, races = rest[:4], rest[5:]
+    return "|".join([*block, householder, *races, str(_floor(int(sex), int(age))), f"0{int(age) + 10}"])
+
+
+def _floor(sex: int, age: int) -> int:
+    return sex + 2 * (age % 2)
+
+
+def write_dwellings(world: RandomWorld) -> list[str]:
+    rows = [dwelling_of(row) for row in people_of(world)]
+    text = "\n".join(["|".join(DWELLINGS.columns), *rows]) + "\n"
+    (world.data / "dwelling-records.txt").write_text(text)
+    return rows
+
+
+def test_another_record_is_counted_by_its_own_attribute(engine_of, tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "world", 11, people=120, max_race_codes=3)
+    write_dwellings(world)
+    inputs, people = engine_inputs(world, PRODUCT), BruteForce(world.parameters, world.data).people_of_groups()
+    engine = engine_of(inputs)
+    assert engine.check() == ()
+    engine.prepare()
+    judge = PlainEngine(inputs.persons, inputs.files)
+    assert engine.fingerprint(bytes(32)) == judge.fingerprint(bytes(32))
+    counted = 0
+    for level in inputs.plan.levels:
+        indices = np.arange(level.universe.size)
+        (cells,) = engine.cells(level, {BY_FLOOR: indices}).values()
+        for index, found in zip(indices.tolist(), cells.confidential_counts.tolist(), strict=True):
+            group = level.universe.group_at(index)
+            of_group = people[level.level.geography.label, group.region_id, group.iteration.code]
+            assert found == _cells(of_group, BY_FLOOR)
+            counted += sum(found)
+    assert counted > 100
+
+
+def _cells(people: Counter[tuple[int, int]], shape: Shape) -> list[int]:
+    cells = [0] * shape.cells
+    for (sex, age), count in people.items():
+        cells[(_floor(sex, age) - 1) * 2 + (age >= 40)] += count
+    return cells
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "rule"),
+    [
+        ("FLOOR", ["0", "5", "01", ""], "must be a floor from 1 to 4"),
+        ("ROOMS", ["9", "126", "x", "1000000000"], "must be 10 to 125 rooms"),
+        ("LIT", ["true", "1"], "must be True or False"),
+    ],
+)
+def test_the_rules_of_another_record_are_checked(
+    engine_of, column: str, values: list[str], rule: str, tmp_path: Path
+) -> None:
+    world = write_random_world(tmp_path / "world", 3)
+    rows = write_dwellings(world)
+    for number, value in enumerate(values):
+        fields = rows[number].split("|")
+        fields[DWELLINGS.columns.index(column)] = value
+        rows[number] = "|".join(fields)
+    text = "\n".join(["|".join(DWELLINGS.columns), *rows, "1|2"]) + "\n"
+    (world.data / "dwelling-records.txt").write_text(text)
+    findings = engine_of(engine_inputs(world, PRODUCT)).check()
+    assert [(one.where, one.message) for one in findings] == [
+        ("", "a row must have 16 fields. 1 row breaks this rule."),
+        (column, f"{rule}. {len(values)} rows break this rule."),
+    ]
