@@ -84,7 +84,7 @@ class LinearForm:
 
 
 def covariance(a: LinearForm, b: LinearForm) -> float:
-    """Of the noise in two numbers: what they share."""
+    """The covariance of the noise in two numbers, which comes from the draws that they share."""
     shared = a.weights.keys() & b.weights.keys()
     return sum(
         float(sum(one * other for one, other in zip(a.weights[key], b.weights[key], strict=True)))

@@ -37,7 +37,7 @@ class Release:
     """Answers questions about a release.
 
     Areas and groups are given by name, by a part of a name that is the only such, or by id. What is not found or not
-    unique is told, with candidates, in an `InvalidInput`. A number that is absent comes back as an `Absence`, which
+    unique raises an `InvalidInput` with candidates. A number that is absent comes back as an `Absence`, which
     says why and what to use instead; it is never taken for zero.
     """
 

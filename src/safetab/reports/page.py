@@ -73,7 +73,7 @@ def _key_figures(release: ReleaseSummary) -> Markup:
     ]
     return element(
         "dl",
-        *(element("div", element("dt", told), element("dd", number)) for number, told in figures),
+        *(element("div", element("dt", words), element("dd", number)) for number, words in figures),
         class_="figures",
     )
 

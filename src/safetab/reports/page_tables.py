@@ -61,7 +61,7 @@ def bar(shares: Sequence[int], names: Sequence[str], style: str) -> Markup:
     whole = sum(shares)
     if not whole:
         return element("td", NOTHING, class_="bar")
-    told = ", ".join(f"{name} {share:,}" for name, share in zip(names, shares, strict=True) if share)
+    words = ", ".join(f"{name} {share:,}" for name, share in zip(names, shares, strict=True) if share)
     rectangles, before = [], 0
     for number, share in enumerate(shares):
         start, end = (_BAR_WIDTH * edge / whole for edge in (before, before + share))
@@ -72,12 +72,12 @@ def bar(shares: Sequence[int], names: Sequence[str], style: str) -> Markup:
             )
     drawing = element(
         "svg",
-        element("title", told),
+        element("title", words),
         *rectangles,
         viewBox=f"0 0 {_BAR_WIDTH} 10",
         preserveAspectRatio="none",
         role="img",
-        aria_label=told,
+        aria_label=words,
     )
     return element("td", drawing, class_="bar")
 

@@ -35,7 +35,7 @@ class Entity(NamedTuple):
 
 
 class Lookup:
-    """Finds entities and groups of a universe; what is not found or not unique is told with candidates."""
+    """Finds entities and groups of a universe; what is not found or not unique is refused, with candidates."""
 
     def __init__(self, universe: Universe, where: str) -> None:
         self._universe = universe
