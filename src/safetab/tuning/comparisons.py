@@ -50,9 +50,9 @@ class Multiplicity:
     stability: int
     margin: int
     change: Fraction
-    """Of the margin, against 8 codes."""
+    """The change of the margin, against 8 codes."""
     deviation_change: float
-    """Of the noise's width, against 8 codes: what margins would do if they weren't whole persons."""
+    """The change of the noise's width, against 8 codes: what margins would do if they weren't whole persons."""
 
 
 def compare_noises(tuning: Tuning, delta: Fraction, confidence: Fraction = CONFIDENCE) -> NoiseComparison | None:

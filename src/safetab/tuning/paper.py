@@ -42,7 +42,7 @@ class MarginRow:
     stage_2: Decimal
     total: Decimal
     exact_margin: int
-    """Of a cell, with the budget in the column `total`."""
+    """The margin of a cell, with the budget in the column `total`."""
     exact_total: Fraction
     """The least budget of the level, in 4 digits, that meets the target."""
 

@@ -50,4 +50,6 @@ class TunedLevel:
     def empty_groups_published(self) -> float:
         """How many groups would be published, on average, if nobody were in any."""
         iterations, entities = self.facts.lists.iterations, self.facts.entities
-        return self.design.empty_groups_published(entities * iterations.adaptive, entities * iterations.total_only)
+        of_one = self.design.empty_groups_published(1, 0)  # a float first: these digits are in workbooks and JSON
+        total_only = self.design.empty_groups_published(0, entities * iterations.total_only)
+        return entities * iterations.adaptive * of_one + total_only

@@ -133,8 +133,8 @@ def _margins_json(margins: LevelMargins | None) -> JsonObject | None:
     if margins is None:
         return None
     tables = {
-        shape.label: {kind.short: of_shape[kind.name] for kind in shape.kinds}
-        for shape, of_shape in margins.shapes.items()
+        shape.label: {kind.short: of[kind.name] for kind in shape.kinds if of.get("cell") or kind.name == "total"}
+        for shape, of in margins.shapes.items()
     }
     return {"stage_1_total": margins.stage_1_total, "total_only": margins.total_only, **tables}
 

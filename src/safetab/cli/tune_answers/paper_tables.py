@@ -66,7 +66,7 @@ def _differing(rows: Iterable[MarginRow]) -> dict[tuple[int, Decimal, int], str]
 
 
 def _saving(row: MarginRow) -> Fraction:
-    """Of the budget that the paper's table has, by the least one that meets the target."""
+    """The part of the paper's budget that is saved by the least one that meets the target."""
     return 1 - row.exact_total / Fraction(row.total)
 
 

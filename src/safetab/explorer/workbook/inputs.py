@@ -164,8 +164,8 @@ def _validate(sheet: Sheet, levels: int) -> None:
     last = _FIRST_LEVEL + levels - 1
 
     def only(first: tuple[int, int], end: tuple[int, int], rule: dict[str, object], message: str) -> None:
-        told = {"error_title": "Not possible", "error_message": message}
-        sheet.worksheet.data_validation(*first, *end, rule | told)
+        refusal = {"error_title": "Not possible", "error_message": message}
+        sheet.worksheet.data_validation(*first, *end, rule | refusal)
 
     spellings = [definition.spelling for definition in PrivacyDefinition]
     decimal: dict[str, object] = {"validate": "decimal", "criteria": "between", "minimum": 1e-9, "maximum": 1 - 1e-9}

@@ -164,13 +164,13 @@ def both(one: Live, other: Live) -> Live:
 
 
 def total_of(cells: Sequence[Live]) -> Live:
-    """Of neighbouring cells; words count for nothing."""
+    """The sum of neighbouring cells; words count for nothing."""
     values = [cell.value for cell in cells if not isinstance(cell.value, str)]
     return Live(f"SUM({range_of(cells)})", sum(values))
 
 
 def one_of(cells: Sequence[Live], position: Live) -> Live:
-    """Of neighbouring cells; the first has position 1."""
+    """One of neighbouring cells; the first has position 1."""
     assert isinstance(position.value, int)
     return Live(f"INDEX({range_of(cells)},{position.text})", cells[position.value - 1].value)
 

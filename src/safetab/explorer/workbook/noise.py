@@ -35,7 +35,7 @@ class LiveNoise:
     parameter: Live
 
     def margin(self, confidence: Live, draws: int = 1) -> Live:
-        """Of the sum of so many draws."""
+        """The margin of error of the sum of so many draws."""
         spread = normal_quantile((1 + confidence) / 2)
         gaussian = whole_above(spread * _before_rounding(draws * self._squared) - 0.5)
         if draws == 1:

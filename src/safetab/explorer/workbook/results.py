@@ -152,7 +152,7 @@ class _LevelRow:
         self._put(self._noise(stage_1).margin(of(0.95)), whole, is_there=adaptive)
 
     def _write_empty_groups(self, stage_1: Live, stage_2: Live, threshold: Live) -> None:
-        """Of so many groups, with nobody in any."""
+        """How many groups would be published with nobody in any."""
         level = self._level
         total_only, adaptive = level.entities * level.total_only, level.entities * level.adaptive
         if not adaptive:

@@ -77,7 +77,7 @@ class Sheet:
             self.put(row, column, content, style)
 
     def put_heads(self, row: int, contents: Sequence[str], styles: Styles, column: int = 0) -> None:
-        """Of a table that begins in this column; numbers stand on the right, and so do their heads."""
+        """The heads of a table that begins in this column; numbers stand on the right, and so do their heads."""
         for offset, content in enumerate(contents):
             is_text = offset == column == 0
             self.put(row, column + offset, content, styles.head if is_text else styles.number_head)
