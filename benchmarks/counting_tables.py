@@ -52,7 +52,7 @@ class CountingTables:
             is_somewhere = entities != NO_ENTITY
             yield LevelTables(
                 geography.label,
-                plan.thresholds.sex_by_age_4,
+                plan.design.thresholds.first,
                 pa.table({"block": blocks.block[is_somewhere], "entity": entities[is_somewhere]}),
                 self._iterations_of_codes(plan),
             )

@@ -22,13 +22,14 @@ from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.mechanisms.addressed_bits import AddressedBits
-from safetab.mechanisms.noisy_count import noisy_count, places_whose_noise_may_exceed
+from safetab.mechanisms.noisy_count import indices_whose_noise_may_exceed, noisy_count
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.products.safetab_p.tables import PERSONS, TOTAL
 
 DRAWS, OPENDP_DRAWS, REPEATS = 4_000_000, 20_000, 5
 EMPTY_GROUPS = 266_586_338
@@ -43,10 +44,11 @@ SIGMAS = {
 
 
 def right_to_draw(noise: Noise, stage: Stage = Stage.STAGE_2) -> DrawingRight:
-    is_gaussian = isinstance(noise, DiscreteGaussian)
+    is_gaussian = noise.mechanism == DiscreteGaussian.mechanism
     definition = PrivacyDefinition.ZCDP if is_gaussian else PrivacyDefinition.PURE_DP
-    cost = 1 / (2 * noise.sigma_squared) if is_gaussian else 1 / noise.scale
-    return Ledger({LEVEL: cost}).charge(MeasurementEvent(LEVEL, stage, definition, 1, cost))
+    cost = 1 / ((2 if is_gaussian else 1) * noise.parameter)
+    event = MeasurementEvent(SAFETAB_P, PERSONS, LEVEL, stage, definition, 1, cost)
+    return Ledger({event.measured: cost}).charge(event)
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
@@ -62,16 +64,16 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 def our_rate(noise: Noise, bits: AddressedBits) -> float:
     zeros = ExactCounts(np.arange(DRAWS), np.zeros((DRAWS, 1), dtype=np.int64))
     right = right_to_draw(noise)
-    noisy_count(zeros.between(0, 10), Table.TOTAL, right, bits)  # builds the table
-    return DRAWS / cpu_seconds(lambda: noisy_count(zeros, Table.TOTAL, right, bits))
+    noisy_count(zeros.between(0, 10), TOTAL, right, bits)  # builds the table
+    return DRAWS / cpu_seconds(lambda: noisy_count(zeros, TOTAL, right, bits))
 
 
 def opendp_rate(noise: Noise) -> float:
     space = (dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64"))
-    if isinstance(noise, DiscreteGaussian):
-        mechanism = dp.m.make_gaussian(*space, scale=float(noise.sigma_squared) ** 0.5)
+    if noise.mechanism == DiscreteGaussian.mechanism:
+        mechanism = dp.m.make_gaussian(*space, scale=noise.width)
     else:
-        mechanism = dp.m.make_laplace(space[0], dp.l1_distance(T="i64"), scale=float(noise.scale))
+        mechanism = dp.m.make_laplace(space[0], dp.l1_distance(T="i64"), scale=noise.width)
     zeros = [0] * OPENDP_DRAWS
     return OPENDP_DRAWS / cpu_seconds(lambda: mechanism(zeros))
 
@@ -91,9 +93,9 @@ print(2000 / (time.process_time() - started))
 def tumult_rate(noise: Noise) -> float | None:
     """Draws a second of Tumult Core's discrete Gaussian, if an environment with it was named."""
     python = os.environ.get("TUMULT")
-    if not python or not isinstance(noise, DiscreteGaussian):
+    if not python or noise.mechanism != DiscreteGaussian.mechanism:
         return None
-    program = [python, "-c", TUMULT_PROGRAM, str(noise.sigma_squared)]
+    program = [python, "-c", TUMULT_PROGRAM, str(noise.parameter)]
     return float(subprocess.run(program, check=True, capture_output=True, text=True).stdout)
 
 
@@ -108,8 +110,8 @@ def decide_empty_groups(bits: AddressedBits) -> tuple[float, int]:
     started, found = time.process_time(), 0
     for first in range(0, EMPTY_GROUPS, 1 << 22):
         end = min(first + (1 << 22), EMPTY_GROUPS)
-        found += len(places_whose_noise_may_exceed(21, first, end, stage_2, bits))
-        found += len(places_whose_noise_may_exceed(970, first, end, stage_1, bits))
+        found += len(indices_whose_noise_may_exceed(21, first, end, stage_2, bits))
+        found += len(indices_whose_noise_may_exceed(970, first, end, stage_1, bits))
     return time.process_time() - started, found
 
 

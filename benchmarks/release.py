@@ -24,7 +24,6 @@ from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.output_status import OutputStatus
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
 from safetab.release.checks.output_checks import check_output
 from safetab.release.coterminous.coterminous_sets import coterminous_sets
 from safetab.release.documents import ReleaseFacts
@@ -33,7 +32,7 @@ from safetab.release.release_universe import universe_of_run
 from safetab.release.write_release import write_release
 from safetab.reports.report import report_of
 from safetab.synthetic.demo_census import write_demo_census
-from safetab.tabulation.measurements import TABLES, Measurements
+from safetab.tabulation.measurements import Measurements
 
 GROUPS_AT_ONCE = 1 << 18
 STATES, COUNTIES, TRACTS, BLOCKS = 51, 60, 27, 97  # about the nation's: 3,060 counties, 82,620 tracts, 8 million blocks
@@ -49,21 +48,23 @@ def geography() -> Geography:
 
 
 def measurements_of(level: LevelPlan, groups: int, rng: np.random.Generator) -> list[Measurements]:
-    """Groups at random places, in the order in which a run would give them."""
-    adaptive = np.array([not one.is_total_only for one in level.universe.iterations])
-    places = np.unique(rng.integers(0, level.universe.size, groups))
-    places = places[adaptive[places % len(adaptive)]]
-    threshold = level.suppression_threshold if level.suppression_threshold is not None else 0
+    """Groups at random indices, in the order in which a run would give them."""
+    design, family, universe = level.design, level.family, level.universe
+    adaptive = np.array([not one.is_total_only for one in universe.iterations])
+    indices = np.unique(rng.integers(0, universe.size, groups))
+    indices = indices[adaptive[universe.index.iteration_of(indices)]]
+    threshold = design.suppression_threshold if design.suppression_threshold is not None else 0
     parts = []
-    for first in range(0, len(places), GROUPS_AT_ONCE):
-        some = places[first : first + GROUPS_AT_ONCE]
-        tables = np.where(rng.random(len(some)) < 0.1, rng.integers(1, 4, len(some)), 0).astype(np.int8)
-        thresholds = [-1, *level.thresholds.as_tuple]
-        values = {Table.TOTAL: threshold + rng.geometric(0.02, (int((tables == 0).sum()), 1))}
-        for table in SEX_BY_AGE_TABLES:
-            mine = int((tables == TABLES.index(table)).sum())
-            values[table] = rng.integers(-5, 200, (mine, table.cells))
-        parts.append(Measurements(level, Stage.STAGE_2, some, tables, np.array(thresholds)[tables], values))
+    for first in range(0, len(indices), GROUPS_AT_ONCE):
+        some = indices[first : first + GROUPS_AT_ONCE]
+        is_finer = rng.random(len(some)) < 0.1
+        shapes = np.where(is_finer, rng.integers(1, len(family.shapes), len(some)), 0).astype(np.int8)
+        thresholds = [-1, *design.thresholds.totals]
+        values = {family.total: threshold + rng.geometric(0.02, (int((shapes == 0).sum()), 1))}
+        for shape in family.finer:
+            mine = int((shapes == family.number_of(shape)).sum())
+            values[shape] = rng.integers(-5, 200, (mine, shape.cells))
+        parts.append(Measurements(level, Stage.STAGE_2, some, shapes, np.array(thresholds)[shapes], values))
     return parts
 
 

@@ -8,6 +8,7 @@ simulated: for a group of n people the chance that the margin of the combined to
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from safetab.distributions.float_tails import FloatTails
 from safetab.estimates.combined_totals import Guess, combined
 from safetab.estimates.linear_form import LinearForm, Measured
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
+from safetab.products.product import Shape
+from safetab.products.safetab_p.tables import PERSONS
 
 CONFIDENCE = Fraction(19, 20)
 STAGE_1, STAGE_2 = DiscreteGaussian(Fraction(15000, 53)), DiscreteGaussian(Fraction(5000, 159))  # counties, 2020
@@ -33,15 +35,15 @@ def combined_form(cells: int) -> tuple[float, float, float]:
     return float(form.weights[first][0]), float(form.noise.margin_of_error(CONFIDENCE)), form.noise.variance**0.5
 
 
-def coverage(table: Table, distance: float, *, is_above: bool) -> tuple[float, float, float]:
-    """How often a group at this distance gets the table, how often its margin holds, and its mean error."""
-    share, margin, deviation = combined_form(table.cells)
+def coverage(shape: Shape, distance: float, *, is_above: bool) -> tuple[float, float, float]:
+    """How often a group at this distance gets the shape, how often its margin holds, and its mean error."""
+    share, margin, deviation = combined_form(shape.cells)
     noise = np.arange(-400, 401)
     sigma = float(STAGE_1.sigma_squared) ** 0.5
     chances = np.exp(-(noise**2) / (2 * float(STAGE_1.sigma_squared)))
     passes = noise >= -round(distance * sigma)  # n + noise >= threshold
     chances = np.where(passes == is_above, chances / chances.sum(), 0.0)
-    cells = FloatTails(DiscreteGaussian(table.cells * STAGE_2.sigma_squared))
+    cells = FloatTails(DiscreteGaussian(shape.cells * STAGE_2.sigma_squared))
     low = np.ceil((-margin - share * noise) / (1 - share) - 1e-9).astype(np.int64)
     high = np.floor((margin - share * noise) / (1 - share) + 1e-9).astype(np.int64)
     held = cells.at_least(low) - cells.at_least(high + 1)
@@ -49,16 +51,16 @@ def coverage(table: Table, distance: float, *, is_above: bool) -> tuple[float, f
     return reached, (chances * held).sum() / reached, share * (chances * noise).sum() / reached / deviation
 
 
-def called_and_missed(table: Table, *, is_above: bool) -> float:
-    """The most, over all n, of the chance that a combined total is called 95 % and misses, given its table.
+def called_and_missed(shape: Shape, *, is_above: bool) -> float:
+    """The most, over all n, of the chance that a combined total is called 95 % and misses, given its shape.
 
     It is called so if the stage-1 total is more than 2 sigma from the threshold.
     """
-    share, margin, _ = combined_form(table.cells)
+    share, margin, _ = combined_form(shape.cells)
     noise = np.arange(-400, 401)
     sigma = float(STAGE_1.sigma_squared) ** 0.5
     chances = np.exp(-(noise**2) / (2 * float(STAGE_1.sigma_squared)))
-    cells = FloatTails(DiscreteGaussian(table.cells * STAGE_2.sigma_squared))
+    cells = FloatTails(DiscreteGaussian(shape.cells * STAGE_2.sigma_squared))
     low = np.ceil((-margin - share * noise) / (1 - share) - 1e-9).astype(np.int64)
     high = np.floor((margin - share * noise) / (1 - share) + 1e-9).astype(np.int64)
     missed = chances * (1 - cells.at_least(low) + cells.at_least(high + 1))
@@ -71,20 +73,19 @@ def called_and_missed(table: Table, *, is_above: bool) -> float:
 
 def main() -> None:
     print("Sigma as in 2020 for a county's Detailed groups; margins at 95 %. Below: the group got the coarser table.")
-    for above in SEX_BY_AGE_TABLES:
-        below = [Table.TOTAL, *SEX_BY_AGE_TABLES][SEX_BY_AGE_TABLES.index(above)]
+    for below, above in pairwise(PERSONS.shapes):
         print(f"\nThreshold of {above.label}")
-        for table, is_above in ((above, True), (below, False)):
-            if table is not Table.TOTAL:
+        for shape, is_above in ((above, True), (below, False)):
+            if shape is not PERSONS.total:
                 print(
-                    f"{table.label}: called 95 % and missed at most {called_and_missed(table, is_above=is_above):.4f}"
+                    f"{shape.label}: called 95 % and missed at most {called_and_missed(shape, is_above=is_above):.4f}"
                 )
         print("(n - threshold) / sigma_1 | gets it | holds n | off by || gets the coarser | holds n | off by")
         for distance in DISTANCES:
             cells = []
-            for table, is_above in ((above, True), (below, False)):
-                reached, held, mean = coverage(table, distance, is_above=is_above)
-                is_combined = table is not Table.TOTAL
+            for shape, is_above in ((above, True), (below, False)):
+                reached, held, mean = coverage(shape, distance, is_above=is_above)
+                is_combined = shape is not PERSONS.total
                 shown = f"{100 * held:5.1f} % | {mean:+.2f}" if is_combined and reached > 1e-5 else "      - |     -"
                 cells.append(f"{100 * reached:5.1f} % | {shown}")
             print(f"{distance:+25.1f} | " + " || ".join(cells))

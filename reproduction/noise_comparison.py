@@ -15,7 +15,7 @@ from safetab.census.iterations import IterationLevel
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.planning.expectations import CONFIDENCE
+from safetab.planning.level_design import CONFIDENCE
 from safetab.privacy.conversions import epsilon_of_rho, rho_of_epsilon
 from safetab.privacy.stages import Stage
 from safetab.tuning import Tuning, compare_noises
@@ -115,7 +115,7 @@ def _of_levels(name: str, tuning: Tuning, levels: Iterable[LevelNoises], *, with
     gamma = tuning.config.stage_1_fraction
     for one in levels:
         tuned = tuning.levels[one.level]
-        is_total_only = with_total_only and Stage.TOTAL_ONLY in tuned.stages
+        is_total_only = with_total_only and Stage.TOTAL_ONLY in tuned.design.stages
         shares = (Fraction(1),) if is_total_only else (gamma, 1 - gamma)
         for share in shares:
             gaussian[sqrt(tuned.stability / (2 * one.gaussian_rho * share))] += tuned.stability

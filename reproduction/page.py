@@ -127,7 +127,7 @@ def _codes(tuning: Tuning) -> str:
 
 The paper: with 3 race codes instead of 8 the stability drops from 9 to 4, "resulting in a 33 % decrease in MOE". The
 noise's width is proportional to the root of the stability, and √(4/9) = 2/3: exactly a third less. Margins are whole
-persons, so at the budget of counties (rho {exact(counties.budget)}) the margin at 95 % goes from ±11 to ±7, which is 36 % less:
+persons, so at the budget of counties (rho {exact(counties.design.budget)}) the margin at 95 % goes from ±11 to ±7, which is 36 % less:
 
 {_table(("race codes", "stability", "margin of a cell at 95 %", "margin against 8", "noise's width against 8"), rows)}
 

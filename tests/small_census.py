@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from safetab.foundation.progress import NoProgress
-from safetab.synthetic.census_size import SizeRequest
+from safetab.synthetic.geography.census_size import SizeRequest
 from safetab.synthetic.request import CensusRequest, write_census
 
 

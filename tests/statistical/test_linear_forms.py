@@ -6,6 +6,7 @@ Each check fails by chance less than once in a million times (5 standard errors)
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -20,6 +21,9 @@ from safetab.estimates.estimate import Estimate
 from safetab.estimates.linear_form import LinearForm, Measured, Weights, covariance, sum_of_forms
 from safetab.estimates.ratio import Ratio
 from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+
+of_product = partial(Estimate, product=SAFETAB_P)
 
 CONFIDENCE = Fraction(19, 20)
 NARROW, WIDE = DiscreteGaussian(Fraction(2500, 1067)), DiscreteGaussian(Fraction(5000, 159))
@@ -137,7 +141,7 @@ def test_fiellers_interval_holds_the_true_ratio(
     held = bounded = 0
     for a, b in zip(above.tolist(), cells.sum(axis=1).tolist(), strict=True):
         ratio = Ratio(
-            Estimate("a", Fraction(a), part, CONFIDENCE, ()), Estimate("b", Fraction(b), whole, CONFIDENCE, ())
+            of_product("a", Fraction(a), part, CONFIDENCE, ()), of_product("b", Fraction(b), whole, CONFIDENCE, ())
         )
         low, high = ratio.interval
         held += low <= truth <= high

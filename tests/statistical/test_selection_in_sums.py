@@ -8,7 +8,7 @@ is more.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import combinations_with_replacement, product
 from math import sqrt
 
@@ -21,6 +21,9 @@ from safetab.estimates.estimate import Estimate
 from safetab.estimates.intervals import interval_of
 from safetab.estimates.linear_form import LinearForm, sum_of_forms
 from safetab.estimates.ratio import Ratio
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+
+of_product = partial(Estimate, product=SAFETAB_P)
 
 SUM, MINUS = (1, 1), (1, -1)
 
@@ -122,8 +125,8 @@ def held_ratios(level: str, sizes: tuple[int, int], cells: int, times: int) -> f
     for a, b in zip(drawn.tolist(), below.tolist(), strict=True):
         under = LinearForm({measured(1, noise): (1,) * cells}) if cells else published(1, level, b)
         ratio = Ratio(
-            Estimate("a", Fraction(a), published(0, level, a), CONFIDENCE, ()),
-            Estimate("b", Fraction(b), under, CONFIDENCE, ()),
+            of_product("a", Fraction(a), published(0, level, a), CONFIDENCE, ()),
+            of_product("b", Fraction(b), under, CONFIDENCE, ()),
         )
         low, high = ratio.interval
         held += low * sizes[1] - 1e-9 <= sizes[0] <= high * sizes[1] + 1e-9
@@ -159,7 +162,7 @@ def test_a_lone_total_of_any_size_up_to_200_is_held_often_enough(level: str) -> 
 
 def estimate(level: str, *totals: int) -> Estimate:
     form = form_of(level, totals, (1,) * len(totals))
-    return Estimate("x", Fraction(sum(totals)), form, CONFIDENCE, ())
+    return of_product("x", Fraction(sum(totals)), form, CONFIDENCE, ())
 
 
 def test_far_above_the_threshold_the_interval_is_the_margin_and_no_word_is_lost_on_selection() -> None:
@@ -177,7 +180,7 @@ def test_near_the_threshold_the_margin_is_called_noise_and_the_interval_95_perce
 
 def test_a_total_that_cancels_in_a_difference_is_not_in_its_interval() -> None:
     small, large = estimate("rho 0.159", 22), LinearForm({measured(7, LEVELS["rho 0.159"][0]): (1,) * 8})
-    whole = Estimate("y", Fraction(1022), sum_of_forms([small.form, large]), CONFIDENCE, ())
+    whole = of_product("y", Fraction(1022), sum_of_forms([small.form, large]), CONFIDENCE, ())
     difference = Difference(whole, small)
     assert difference.interval == (1000 - difference.margin_of_error, 1000 + difference.margin_of_error)
     assert not difference.selection_matters
@@ -185,12 +188,12 @@ def test_a_total_that_cancels_in_a_difference_is_not_in_its_interval() -> None:
 
 
 def test_a_difference_says_what_equal_numbers_would_do_and_nothing_of_how_likely_they_are() -> None:
-    far = str(Difference(estimate("rho 0.159", 150), Estimate("y", Fraction(190), published(1, "rho 0.159", 190),
+    far = str(Difference(estimate("rho 0.159", 150), of_product("y", Fraction(190), published(1, "rho 0.159", 190),
                                                               CONFIDENCE, ())))  # fmt: skip
     assert "How often noise makes equal true numbers differ by this much or more: less than once in a" in far
     assert "Equal true numbers are ruled out at 95 %." in far
     near = Difference(
-        estimate("rho 0.159", 60), Estimate("y", Fraction(22), published(1, "rho 0.159", 22), CONFIDENCE, ())
+        estimate("rho 0.159", 60), of_product("y", Fraction(22), published(1, "rho 0.159", 22), CONFIDENCE, ())
     )
     assert near.chance_of_noise_alone is None
     assert near.interval[1] > 60 + 11  # the smaller group may be empty
@@ -199,9 +202,9 @@ def test_a_difference_says_what_equal_numbers_would_do_and_nothing_of_how_likely
 
 
 def test_what_the_choice_of_a_table_made_less_sure_is_not_called_95_percent() -> None:
-    unsure = Estimate("x", Fraction(1000), LinearForm({measured(1, LEVELS["rho 0.159"][0]): (1,)}), CONFIDENCE, (),
+    unsure = of_product("x", Fraction(1000), LinearForm({measured(1, LEVELS["rho 0.159"][0]): (1,)}), CONFIDENCE, (),
                       holds_confidence=False)  # fmt: skip
-    sure = Estimate("y", Fraction(900), LinearForm({measured(2, LEVELS["rho 0.159"][0]): (1,)}), CONFIDENCE, ())
+    sure = of_product("y", Fraction(900), LinearForm({measured(2, LEVELS["rho 0.159"][0]): (1,)}), CONFIDENCE, ())
     assert str(unsure) == "x: 1,000, noise ± 11 (not at 95 %)"
     assert "noise ± 16 (not at 95 %)" in str(Difference(unsure, sure))
     assert "ruled out" not in str(Difference(unsure, sure))

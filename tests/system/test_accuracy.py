@@ -22,10 +22,10 @@ from safetab.accuracy.known_counts import KnownCounts
 from safetab.cli.main import app
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.backends import backend_of
-from safetab.pipeline.options import RunOptions
 from safetab.pipeline.inputs import checked_engine, read_inputs
+from safetab.pipeline.options import RunOptions
 from safetab.privacy.output_status import OutputStatus
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES
+from safetab.products.safetab_p.tables import SEX_BY_AGE
 
 KEY = "5e" * 32
 
@@ -86,8 +86,8 @@ def exact_totals(census: Path) -> dict[tuple[str, str, str], int]:
         engine.prepare()
         for level in checked.require().plan.levels:
             totals = engine.totals(level)
-            for place, count in zip(totals.places.tolist(), totals.confidential_counts[:, 0].tolist(), strict=True):
-                group = level.universe.group_at(place)
+            for index, count in zip(totals.indices.tolist(), totals.confidential_counts[:, 0].tolist(), strict=True):
+                group = level.universe.group_at(index)
                 found[level.level.geography.label, group.region_id, group.iteration.code] = count
     return found
 
@@ -106,19 +106,19 @@ def test_known_counts_are_the_engines_whatever_is_asked(census: Path) -> None:
         levels = checked.require().plan.levels
         known = KnownCounts(engine, levels, lambda: None)
         for level in levels:
-            totals, places = engine.totals(level), engine.totals(level).places
-            assert np.array_equal(known.totals(level).places, places)
+            totals, indices = engine.totals(level), engine.totals(level).indices
+            assert np.array_equal(known.totals(level).indices, indices)
             assert np.array_equal(known.totals(level).confidential_counts, totals.confidential_counts)
             some = random.choice(level.universe.size, min(60, level.universe.size), replace=False)
-            large = places[np.argsort(totals.confidential_counts[:, 0])[-60:]]
+            large = indices[np.argsort(totals.confidential_counts[:, 0])[-60:]]
             chosen = np.unique(np.concatenate([some, large]))  # empty, unlikely and likely ones
-            table_of = random.integers(0, len(SEX_BY_AGE_TABLES), len(chosen))
-            asked = {table: chosen[table_of == number] for number, table in enumerate(SEX_BY_AGE_TABLES)}
-            asked = {table: of_table for table, of_table in asked.items() if len(of_table)}
+            shape_of = random.integers(0, len(SEX_BY_AGE), len(chosen))
+            asked = {shape: chosen[shape_of == number] for number, shape in enumerate(SEX_BY_AGE)}
+            asked = {shape: of_shape for shape, of_shape in asked.items() if len(of_shape)}
             expected, seen = engine.cells(level, asked), known.cells(level, asked)
-            for table in asked:
-                assert np.array_equal(seen[table].places, expected[table].places)
-                assert np.array_equal(seen[table].confidential_counts, expected[table].confidential_counts)
+            for shape in asked:
+                assert np.array_equal(seen[shape].indices, expected[shape].indices)
+                assert np.array_equal(seen[shape].confidential_counts, expected[shape].confidential_counts)
 
 
 @pytest.mark.parametrize(

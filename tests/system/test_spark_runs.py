@@ -218,7 +218,7 @@ def test_a_broken_value_is_in_no_log(cluster, world: RandomWorld) -> None:
 from safetab.foundation.findings import InvalidInput
 from safetab.pipeline.run import validate_files
 from safetab.pipeline.options import RunOptions
-from safetab.engines.engine_kind import EngineKind
+from safetab.pipeline.engine_kind import EngineKind
 from safetab.engines.spark.options import SparkOptions
 try:
     validate_files(*map(Path, ARGUMENTS), RunOptions(engine=EngineKind.SPARK, spark=SparkOptions(MASTER), memory="600MB"))

@@ -23,8 +23,8 @@ from safetab.cli.main import app
 from safetab.foundation.progress import NoProgress
 from safetab.readers.geography import read_geography
 from safetab.readers.public_lists import read_public_lists
-from safetab.synthetic.census_files import CensusFormat
-from safetab.synthetic.census_size import SizeRequest
+from safetab.synthetic.files.census_files import CensusFormat
+from safetab.synthetic.geography.census_size import SizeRequest
 from safetab.synthetic.request import CensusRequest, bytes_needed, write_census
 
 SMALL = ("--states", "2", "--counties", "6", "--tracts", "40", "--iterations", "120")

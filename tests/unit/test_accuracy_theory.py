@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.conftest import SMALL_EXAMPLE
 
-from safetab.accuracy.classes import NUMBERS, Measured, Number, size_class_name, size_class_of
+from safetab.accuracy.classes import COMBINED, TOTAL, MeasuredAs, size_class_name, size_class_of, sorts_of
 from safetab.accuracy.histograms import Histograms, quantiles
 from safetab.accuracy.statistics import wilson_interval
 from safetab.accuracy.theory import LevelTheory, SumOfDraws
@@ -18,21 +18,21 @@ from safetab.census.iterations import IterationLevel
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.planning.expectations import publication_chance, table_chances
+from safetab.planning.level_design import LevelDesign
 from safetab.planning.planner import plan_of_files
-from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
+from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23
+from safetab.products.safetab_p.tables import TOTAL as LONE_TOTAL
 from safetab.release.numbers.selection import SelectionAwareIntervals
 
 NOISES = [DiscreteGaussian(Fraction(25)), DiscreteGaussian(Fraction(9, 4)), DiscreteLaplace(Fraction(7, 2))]
 
 
 @pytest.fixture(scope="module")
-def county() -> LevelPlan:
+def county() -> LevelDesign:
     plan = plan_of_files(SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data").require()
     wanted = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)
-    return next(level for level in plan.levels if level.level == wanted)
+    return next(level.design for level in plan.levels if level.level == wanted)
 
 
 def chances(noise, reach: int) -> dict[int, float]:
@@ -44,14 +44,14 @@ def test_moments_above_a_limit_are_sums_over_exact_probabilities(noise) -> None:
     of, limits = chances(noise, 120), np.array([-30, -3, 0, 4, 11])
     theory = SumOfDraws(noise, 1).above(limits)
     margin = noise.margin_of_error(Fraction(95, 100))
-    for place, limit in enumerate(limits.tolist()):
+    for position, limit in enumerate(limits.tolist()):
         above = {value: chance for value, chance in of.items() if value > limit}
         whole = sum(above.values())
-        assert theory.mean[place] == pytest.approx(sum(v * p for v, p in above.items()) / whole, abs=1e-9)
-        assert theory.absolute[place] == pytest.approx(sum(abs(v) * p for v, p in above.items()) / whole, rel=1e-9)
-        assert theory.square[place] == pytest.approx(sum(v * v * p for v, p in above.items()) / whole, rel=1e-9)
+        assert theory.mean[position] == pytest.approx(sum(v * p for v, p in above.items()) / whole, abs=1e-9)
+        assert theory.absolute[position] == pytest.approx(sum(abs(v) * p for v, p in above.items()) / whole, rel=1e-9)
+        assert theory.square[position] == pytest.approx(sum(v * v * p for v, p in above.items()) / whole, rel=1e-9)
         inside = sum(p for v, p in above.items() if abs(v) <= margin) / whole
-        assert theory.covered[1][place] == pytest.approx(inside, abs=1e-9)
+        assert theory.covered[1][position] == pytest.approx(inside, abs=1e-9)
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -72,75 +72,74 @@ def test_moments_between_two_limits_are_sums_over_exact_probabilities() -> None:
     assert square[0] == pytest.approx(sum(v * v * p for v, p in inside.items()) / sum(inside.values()), rel=1e-9)
 
 
-def test_tables_are_chosen_and_lone_totals_suppressed_as_certified_tails_say(county: LevelPlan) -> None:
-    theory, sizes = LevelTheory(county, Measured.ADAPTIVE), np.array([0, 15, 990, 1_010, 21_000])
-    first, second = (county.stages[stage].noise for stage in (Stage.STAGE_1, Stage.STAGE_2))
-    chosen, shown = theory.table_chances(sizes), theory.shown_chances(sizes)
+def test_tables_are_chosen_and_lone_totals_suppressed_as_certified_tails_say(county: LevelDesign) -> None:
+    theory, sizes = LevelTheory(county, MeasuredAs.ADAPTIVE), np.array([0, 15, 990, 1_010, 21_000])
+    first, second = (county.noise(stage) for stage in (Stage.STAGE_1, Stage.STAGE_2))
+    chosen, shown = theory.shape_chances(sizes), theory.shown_chances(sizes)
     assert chosen.sum(axis=0) == pytest.approx(1)
-    for place, size in enumerate(sizes.tolist()):
-        reaching = [float(first.tail(threshold - size).mid()) for threshold in county.thresholds.as_tuple]
-        assert chosen[:, place] == pytest.approx(-np.diff([1, *reaching, 0]), abs=1e-9)
+    for position, size in enumerate(sizes.tolist()):
+        reaching = [float(first.tail(threshold - size).mid()) for threshold in county.thresholds.totals]
+        assert chosen[:, position] == pytest.approx(-np.diff([1, *reaching, 0]), abs=1e-9)
         passing = float(second.tail(county.suppression_threshold + 1 - size).mid())
-        assert shown[0, place] == pytest.approx(chosen[0, place] * passing, rel=1e-6, abs=1e-12)
-        assert shown[1:, place] == pytest.approx(chosen[1:, place])
+        assert shown[0, position] == pytest.approx(chosen[0, position] * passing, rel=1e-6, abs=1e-12)
+        assert shown[1:, position] == pytest.approx(chosen[1:, position])
 
 
-def test_theory_for_many_sizes_is_the_exact_theory_of_each(county: LevelPlan) -> None:
+def test_theory_for_many_sizes_is_the_exact_theory_of_each(county: LevelDesign) -> None:
     """Which the explorer tells: chances by true size, and the paper's bias."""
-    theory, sizes = LevelTheory(county, Measured.ADAPTIVE), np.array([0, 5, 19, 40, 960, 1_000, 5_030])
-    noise_of = {stage: plan.noise for stage, plan in county.stages.items()}
-    shown, bias = theory.shown_chances(sizes), theory.error(Number.TOTAL, Table.TOTAL, sizes).mean
-    for place, size in enumerate(sizes.tolist()):
-        exact = table_chances(noise_of[Stage.STAGE_1], county.thresholds, size)
-        assert theory.table_chances(sizes)[:, place] == pytest.approx([float(one.mid()) for one in exact.values()])
-        chance = publication_chance(noise_of, county.thresholds, county.suppression_threshold, size)
-        assert shown[:, place].sum() == pytest.approx(float(chance.mid()), rel=1e-7)
-        mean = noise_of[Stage.STAGE_2].mean_given_at_least(county.suppression_threshold + 1 - size)
-        assert bias[place] == pytest.approx(float(mean.mid()), rel=1e-7, abs=1e-9)
+    theory, sizes = LevelTheory(county, MeasuredAs.ADAPTIVE), np.array([0, 5, 19, 40, 960, 1_000, 5_030])
+    shown, bias = theory.shown_chances(sizes), theory.error(TOTAL, LONE_TOTAL, sizes).mean
+    for position, size in enumerate(sizes.tolist()):
+        exact = county.shape_chances(size)
+        assert theory.shape_chances(sizes)[:, position] == pytest.approx([float(one.mid()) for one in exact.values()])
+        chance = county.publication_chance(size)
+        assert shown[:, position].sum() == pytest.approx(float(chance.mid()), rel=1e-7)
+        mean = county.noise(Stage.STAGE_2).mean_given_at_least(county.suppression_threshold + 1 - size)
+        assert bias[position] == pytest.approx(float(mean.mid()), rel=1e-7, abs=1e-9)
 
 
-def test_a_lone_total_is_biased_upwards_near_the_threshold_and_a_table_never_is(county: LevelPlan) -> None:
-    theory, sizes = LevelTheory(county, Measured.ADAPTIVE), np.array([0, 19, 200])
-    bias = theory.error(Number.TOTAL, Table.TOTAL, sizes).mean
+def test_a_lone_total_is_biased_upwards_near_the_threshold_and_a_table_never_is(county: LevelDesign) -> None:
+    theory, sizes = LevelTheory(county, MeasuredAs.ADAPTIVE), np.array([0, 19, 200])
+    bias = theory.error(TOTAL, LONE_TOTAL, sizes).mean
     assert bias[0] > 19  # who is shown although nobody is there has noise above T = 19
     assert 3 < bias[1] < 5  # about 0.8 sigma
     assert abs(bias[2]) < 1e-9
-    assert theory.error(Number.TOTAL, Table.SEX_BY_AGE_4, sizes).mean == pytest.approx(0, abs=1e-9)
+    assert theory.error(TOTAL, SEX_BY_AGE_4, sizes).mean == pytest.approx(0, abs=1e-9)
 
 
 SIZES = np.array([0, 1, 7, 15, 19, 20, 26, 45, 90, 400, 5_000])
 
 
 def test_selection_aware_coverage_is_a_sum_over_exact_probabilities_and_at_least_what_is_promised(
-    county: LevelPlan,
+    county: LevelDesign,
 ) -> None:
-    noise, threshold = county.stages[Stage.STAGE_2].noise, county.suppression_threshold
-    theory, of = LevelTheory(county, Measured.ADAPTIVE), chances(noise, 80)
-    covered = theory.interval_covered(Table.TOTAL, SIZES)
-    for place, size in enumerate(SIZES.tolist()):
+    noise, threshold = county.noise(Stage.STAGE_2), county.suppression_threshold
+    theory, of = LevelTheory(county, MeasuredAs.ADAPTIVE), chances(noise, 80)
+    covered = theory.interval_covered(LONE_TOTAL, SIZES)
+    for position, size in enumerate(SIZES.tolist()):
         shown = {size + value: chance for value, chance in of.items() if size + value > threshold}
         low, high = SelectionAwareIntervals(noise, threshold, Fraction(95, 100)).of(np.array(list(shown)))
         holding = sum(
             chance for chance, *ends in zip(shown.values(), low, high, strict=True) if ends[0] <= size <= ends[1]
         )
-        assert covered[place] == pytest.approx(holding / sum(shown.values()), rel=1e-9)
+        assert covered[position] == pytest.approx(holding / sum(shown.values()), rel=1e-9)
     assert (covered >= 0.95).all()
 
 
-def test_a_total_that_is_always_shown_has_the_interval_of_its_margin(county: LevelPlan) -> None:
-    theory = LevelTheory(county, Measured.ADAPTIVE)
-    assert theory.is_selected(Table.TOTAL)
-    for table in (Table.SEX_BY_AGE_4, Table.SEX_BY_AGE_23):
-        assert not theory.is_selected(table)
-        plain = theory.error(Number.TOTAL, table, SIZES).covered[1]
-        assert theory.interval_covered(table, SIZES) == pytest.approx(plain)
-    everywhere = LevelTheory(dataclasses.replace(county, suppression_threshold=None), Measured.ADAPTIVE)
-    assert not everywhere.is_selected(Table.TOTAL)
+def test_a_total_that_is_always_shown_has_the_interval_of_its_margin(county: LevelDesign) -> None:
+    theory = LevelTheory(county, MeasuredAs.ADAPTIVE)
+    assert theory.is_selected(LONE_TOTAL)
+    for shape in (SEX_BY_AGE_4, SEX_BY_AGE_23):
+        assert not theory.is_selected(shape)
+        plain = theory.error(TOTAL, shape, SIZES).covered[1]
+        assert theory.interval_covered(shape, SIZES) == pytest.approx(plain)
+    everywhere = LevelTheory(dataclasses.replace(county, suppression_threshold=None), MeasuredAs.ADAPTIVE)
+    assert not everywhere.is_selected(LONE_TOTAL)
     assert everywhere.margin_fails_up_to is None
 
 
-def test_the_plain_margin_fails_for_published_totals_of_exactly_the_sizes_up_to_one(county: LevelPlan) -> None:
-    theory, noise = LevelTheory(county, Measured.ADAPTIVE), county.stages[Stage.STAGE_2].noise
+def test_the_plain_margin_fails_for_published_totals_of_exactly_the_sizes_up_to_one(county: LevelDesign) -> None:
+    theory, noise = LevelTheory(county, MeasuredAs.ADAPTIVE), county.noise(Stage.STAGE_2)
     of, margin, failing = chances(noise, 80), noise.margin_of_error(Fraction(95, 100)), []
     for size in range(3 * county.suppression_threshold):
         shown = {value: chance for value, chance in of.items() if size + value > county.suppression_threshold}
@@ -150,25 +149,27 @@ def test_the_plain_margin_fails_for_published_totals_of_exactly_the_sizes_up_to_
     assert 10 < theory.margin_fails_up_to <= county.suppression_threshold
 
 
-def test_combined_totals_have_less_noise_and_none_is_made_of_a_total_that_was_selected(county: LevelPlan) -> None:
-    theory, far_from_thresholds = LevelTheory(county, Measured.ADAPTIVE), np.array([2_500])
-    plain = theory.error(Number.TOTAL, Table.SEX_BY_AGE_4, far_from_thresholds)
-    combined = theory.error(Number.COMBINED, Table.SEX_BY_AGE_4, far_from_thresholds)
+def test_combined_totals_have_less_noise_and_none_is_made_of_a_total_that_was_selected(county: LevelDesign) -> None:
+    theory, far_from_thresholds = LevelTheory(county, MeasuredAs.ADAPTIVE), np.array([2_500])
+    plain = theory.error(TOTAL, SEX_BY_AGE_4, far_from_thresholds)
+    combined = theory.error(COMBINED, SEX_BY_AGE_4, far_from_thresholds)
     assert combined.square[0] < 0.6 * plain.square[0]
     assert combined.mean[0] == pytest.approx(0, abs=1e-6)
-    assert not theory.has_combined(Table.TOTAL)
-    assert LevelTheory(dataclasses.replace(county, suppression_threshold=None), Measured.ADAPTIVE).has_combined(
-        Table.TOTAL
+    assert not theory.has_combined(LONE_TOTAL)
+    assert LevelTheory(dataclasses.replace(county, suppression_threshold=None), MeasuredAs.ADAPTIVE).has_combined(
+        LONE_TOTAL
     )
 
 
 def test_every_line_of_a_table_is_a_total_a_sex_marginal_or_a_cell_and_the_total_counts_once() -> None:
-    seen = {table: [number.in_a_group(table) for number in NUMBERS] for table in Table}
+    sorts = sorts_of(PERSONS)
+    assert [sort.label for sort in sorts] == ["total", "sex marginal", "cell", "combined total"]
+    seen = {shape: [sort.in_a_group(shape) for sort in sorts] for shape in PERSONS.shapes}
     assert seen == {
-        Table.TOTAL: [1, 0, 0, 1],
-        Table.SEX_BY_AGE_4: [1, 2, 8, 1],
-        Table.SEX_BY_AGE_9: [1, 2, 18, 1],
-        Table.SEX_BY_AGE_23: [1, 2, 46, 1],
+        LONE_TOTAL: [1, 0, 0, 1],
+        SEX_BY_AGE_4: [1, 2, 8, 1],
+        SEX_BY_AGE_9: [1, 2, 18, 1],
+        SEX_BY_AGE_23: [1, 2, 46, 1],
     }
 
 

@@ -11,7 +11,7 @@ from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import IterationLevel
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.release.release_rules import partner_codes
-from safetab.release.release_universe import LevelFacts, Universe, universe_of_run
+from safetab.release.release_universe import ReleaseLevel, Universe, universe_of_run
 from safetab.reports.level_summary import precision_classes
 from safetab.reports.markup import Markup, element, joined, name, void
 from safetab.reports.page_tables import bar
@@ -100,7 +100,7 @@ def test_how_near_the_truth_is_goes_by_the_interval_where_a_number_has_one(
 
 
 @pytest.fixture(scope="module")
-def county() -> tuple[Universe, LevelFacts]:
+def county() -> tuple[Universe, ReleaseLevel]:
     files = read_public_files(SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data").require()
     universe = universe_of_run(plan_of(files).require(), files.geography_of_pass, files.names)
     return universe, universe.level_of(GeographyLevel.COUNTY, IterationLevel.DETAILED)

@@ -3,10 +3,12 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -22,26 +24,23 @@ from safetab.products.product import Thresholds
 from safetab.products.safetab_p.tables import Table
 from safetab.readers.geography import read_geography
 from safetab.readers.public_lists import read_public_lists
-from safetab.synthetic.data_files import cenrace_of
-from safetab.synthetic.demo_census import write_demo_census
-from safetab.synthetic.demo_states import STATES
-from safetab.synthetic.people import NO_CODE, RACE_CODES
-from safetab.synthetic.weighted_choice import WeightedChoice
+from safetab.synthetic.demo_census import demo_plan, write_demo_census
+from safetab.synthetic.people.state_people import FurtherCodes, PeopleChunk, cenrace_of_chunk
 
 HEADER = (
     "QAGE|QSEX|HOUSEHOLDER|TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|CENRACE|"
     "QRACE1|QRACE2|QRACE3|QRACE4|QRACE5|QRACE6|QRACE7|QRACE8|QSPAN"
 )
+STATES = ("15", "35", "44", "49", "50", "72")
 FILES = {
     "parameters/config.json",
     "parameters/race-and-ethnicity-codes.txt",
     "parameters/race-characteristic-iterations.txt",
     "parameters/ethnicity-characteristic-iterations.txt",
     "parameters/race-and-ethnicity-code-to-iteration.txt",
-    "data/GRF-C.txt",
     "data/geography-names.txt",
-    "data/person-records.txt",
     "data/SYNTHETIC",
+    *(f"data/{table}/{state}.txt" for table in ("GRF-C", "person-records") for state in STATES),
 }
 PROVIDENCE, NAVAJO_NATION = "44007", "2430"
 
@@ -67,7 +66,10 @@ class Written:
 
     @cached_property
     def people(self) -> list[list[str]]:
-        return [[*map(sys.intern, row)] for row in self.rows("data/person-records.txt")]  # few texts, many times
+        return [[*map(sys.intern, row)] for row in self.parts("person-records")]  # few texts, many times
+
+    def parts(self, table: str) -> list[list[str]]:
+        return [row for state in STATES for row in self.rows(f"data/{table}/{state}.txt")]
 
     def lists(self) -> PublicLists:
         return read_public_lists(self.parameters).require()
@@ -89,6 +91,11 @@ def race_codes_of(person: list[str]) -> tuple[str, ...]:
     return tuple(code for code in person[8:16] if code != "Null")
 
 
+def race_codes_of_the_lists(lists: PublicLists) -> set[str]:
+    races = (one.code for one in lists.iterations if one.kind is IterationKind.RACE_ALONE)
+    return {code for iteration in races for code in lists.codes_of_iteration[iteration]}
+
+
 def test_a_plan_is_made_without_a_finding(demo: Written) -> None:
     checked = plan_of_files(demo.parameters, demo.data)
     assert checked.findings == ()
@@ -104,7 +111,7 @@ def test_a_small_census_can_be_planned_too_and_has_people_in_every_state(tmp_pat
     assert plan_of_files(tmp_path / "parameters", tmp_path / "data").findings == ()
     written = Written(tmp_path).people
     assert len(written) == people
-    assert {person[3] for person in written} == {"15", "35", "44", "49", "50", "72"}
+    assert {person[3] for person in written} == set(STATES)
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path: Path) -> None:
@@ -113,19 +120,19 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path: Pat
     first, again, other = (bytes_of(tmp_path / folder) for folder in ("first", "again", "other"))
     assert set(first) == FILES
     assert first == again
-    assert first["data/person-records.txt"] != other["data/person-records.txt"]
-    assert first["data/GRF-C.txt"] != other["data/GRF-C.txt"]
+    for table in ("GRF-C", "person-records"):
+        assert first[f"data/{table}/44.txt"] != other[f"data/{table}/44.txt"]
 
 
 def test_the_bytes_are_the_same_on_every_machine(tmp_path: Path) -> None:
     """Renew the digest when the tables of the demo change; if it changes without that, a dependency's stream has."""
     write_demo_census(tmp_path, people=5_000, seed=2020)
     digest = hashlib.sha256(b"".join(content for _, content in sorted(bytes_of(tmp_path).items()))).hexdigest()
-    assert digest == "15ffcb1d798e19a675fdb7c6c647527d6d8bdf43654b771a9f6d8a299714b7db"
+    assert digest == "90255053b1fed141e488b6e5a4bf00625defa642b68c8a8826b7fd0865cfd6dc"
 
 
 def test_the_person_file_has_the_header_of_the_format_and_plain_lines(demo: Written) -> None:
-    content = (demo.data / "person-records.txt").read_bytes()
+    content = (demo.data / "person-records" / "44.txt").read_bytes()
     assert content.startswith(HEADER.encode() + b"\n")
     assert content.endswith(b"\n")
     assert b'"' not in content
@@ -136,7 +143,7 @@ def test_the_person_file_has_the_header_of_the_format_and_plain_lines(demo: Writ
 def test_every_person_is_inside_the_domains(demo: Written) -> None:
     codes = {code for code, _ in demo.rows("parameters/race-and-ethnicity-codes.txt")}
     race_codes = {code for code in codes if "1000" <= code <= "8999"}
-    blocks = {tuple(row[:4]) for row in demo.rows("data/GRF-C.txt")}
+    blocks = {tuple(row[:4]) for row in demo.parts("GRF-C")}
     people = demo.people
     assert len(people) == 200_000
     assert {len(person) for person in people} == {17}
@@ -159,7 +166,7 @@ def test_people_are_many_and_varied_enough(demo: Written) -> None:
     counts = Counter(len(race_codes_of(person)) for person in people)
     assert 0.09 <= 1 - counts[1] / len(people) <= 0.12
     assert set(counts) == {1, 2, 3, 4, 5, 6, 7, 8}
-    assert {person[8] for person in people} == {code.code for code in RACE_CODES}
+    assert {person[8] for person in people} == race_codes_of_the_lists(demo.lists())
     ages = Counter(int(person[0]) for person in people)
     assert 10 <= sum(count for age, count in ages.items() if age >= 100) <= 400
     assert min(ages[age] for age in range(80)) > 500
@@ -179,14 +186,15 @@ def test_puerto_rico_has_its_share_and_ethnicity_varies_by_state(demo: Written) 
 
 def test_tracts_and_blocks_have_plausible_sizes(demo: Written) -> None:
     people = Counter(tuple(person[3:6]) for person in demo.people)
-    blocks = Counter(tuple(row[:3]) for row in demo.rows("data/GRF-C.txt"))
+    blocks = Counter(tuple(row[:3]) for row in demo.parts("GRF-C"))
     assert set(people) == set(blocks)
-    assert 1_400 <= min(people.values()) <= max(people.values()) <= 6_000
-    assert 20 <= min(blocks.values()) <= max(blocks.values()) <= 40
+    assert 700 <= min(people.values()) <= max(people.values()) <= 8_000
+    assert blocks.total() == 30 * len(blocks)
+    assert 5 <= min(blocks.values()) <= max(blocks.values()) <= 100
 
 
 def test_some_blocks_are_in_no_place_and_most_in_no_aiannh_area(demo: Written) -> None:
-    rows = demo.rows("data/GRF-C.txt")
+    rows = demo.parts("GRF-C")
     assert 0.3 <= sum(row[4] == "99999" for row in rows) / len(rows) <= 0.6
     assert 0.8 <= sum(row[5] == "9999" for row in rows) / len(rows) <= 0.99
     assert {row[0] for row in rows if row[5] == NAVAJO_NATION} == {"35", "49"}
@@ -205,9 +213,7 @@ def test_every_entity_has_a_name_and_every_name_an_entity(demo: Written, tmp_pat
 
 def _entities(written: Written) -> Iterator[tuple[str, str]]:
     geography = read_geography(written.data).require()
-    states_of = {
-        one: [state.code for state in STATES if state.tabulation_pass is one] for one in TabulationPass
-    }  # fmt: skip
+    states_of = {TabulationPass.US: STATES[:-1], TabulationPass.PUERTO_RICO: STATES[-1:]}
     for level in GeographyLevel:
         inside = geography.of_states(states_of[level.tabulation_pass])
         for entity in inside.entities(level.entity_kind).tolist():
@@ -216,9 +222,9 @@ def _entities(written: Written) -> Iterator[tuple[str, str]]:
 
 def test_groups_gather(demo: Written) -> None:
     people = demo.people
-    block_area = {tuple(row[:4]): row[5] for row in demo.rows("data/GRF-C.txt")}
+    block_area = {tuple(row[:4]): row[5] for row in demo.parts("GRF-C")}
     in_navajo_nation = [person for person in people if block_area[tuple(person[3:7])] == NAVAJO_NATION]
-    assert sum(person[8] == "5110" for person in in_navajo_nation) / len(in_navajo_nation) > 0.75
+    assert 0.5 < sum(person[8] == "5110" for person in in_navajo_nation) / len(in_navajo_nation) < 0.65
     native_hawaiian = [person for person in people if "7010" in person[8:16]]
     assert sum(person[3] == "15" for person in native_hawaiian) / len(native_hawaiian) > 0.9
     hmong = Counter(tuple(person[3:6]) for person in people if "4430" in person[8:16])
@@ -313,22 +319,6 @@ def test_too_few_people_are_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_choices_follow_the_weights_of_their_row() -> None:
-    choice = WeightedChoice([[0, 1, 3, 0], [5, 0, 0, 5]])
-    rows = np.repeat([0, 1], 10_000)
-    columns = choice.draw(rows, np.random.Generator(np.random.PCG64(1)))
-    first, second = np.bincount(columns[:10_000], minlength=4), np.bincount(columns[10_000:], minlength=4)
-    assert (first[0], first[3], second[1], second[2]) == (0, 0, 0, 0)
-    assert abs(first[2] - 7_500) < 250
-    assert abs(second[0] - 5_000) < 250
-
-
-@pytest.mark.parametrize("weights", [[[1, 2], [0, 0]], [[-1, 2]]])
-def test_weights_that_are_negative_or_all_0_are_refused(weights: list[list[int]]) -> None:
-    with pytest.raises(ValueError, match="weights must be 0 or above"):
-        WeightedChoice(weights)
-
-
 @pytest.mark.parametrize(
     ("codes", "cenrace"),
     [
@@ -344,6 +334,34 @@ def test_weights_that_are_negative_or_all_0_are_refused(weights: list[list[int]]
     ],
 )
 def test_cenrace_numbers_the_major_races(codes: list[str], cenrace: int) -> None:
-    position = {code.code: position for position, code in enumerate(RACE_CODES)}
-    races = [position[code] for code in codes] + [NO_CODE] * (8 - len(codes))
-    assert cenrace_of(np.array([races])).tolist() == [cenrace]
+    mix = demo_plan(people=1_000, seed=1).mix
+    races = [mix.codes.index(code) for code in codes] + [-1] * (8 - len(codes))
+    one, race = np.ones(1, dtype=np.int64), np.array(races[:1], dtype=np.uint16)
+    several = FurtherCodes(np.zeros(1, dtype=np.int64), np.array([races], dtype=np.int32))
+    chunk = PeopleChunk(one, one, one.astype(np.uint16), race, race, several)
+    assert cenrace_of_chunk(chunk, mix).tolist() == [cenrace]
+
+
+def test_the_description_is_whole() -> None:
+    """Everything in it lies in a county, every county in a state, and every code has a weight for each state."""
+    description = tomllib.loads((files("safetab.synthetic") / "demo.toml").read_text("utf-8"))
+    counties = [row[0] for row in description["counties"]]
+    assert counties == sorted(counties)
+    assert {county[:2] for county in counties} == set(STATES) == set(description["states"])
+    for row in (*description["places"], *description["aiannh_areas"]):
+        assert row[0] in counties
+        assert 0 <= row[3] < row[4] <= 100
+    assert {int(area) for area in description["homes"]} == {row[1] for row in description["aiannh_areas"]}
+    assert {len(row) for kind in ("races", "ethnicities") for row in description[kind]} == {5 + len(STATES)}
+
+
+def test_people_are_where_the_description_puts_them(demo: Written) -> None:
+    """In a state a code has about its weight; a place covers its part of the county's blocks, from end to end."""
+    people = Counter(person[3] for person in demo.people)
+    japanese = Counter(person[3] for person in demo.people if person[8] == "4020")
+    assert 0.11 <= japanese["15"] / people["15"] <= 0.19  # 1,500 of 9,500 who are not Hispanic
+    assert japanese["50"] / people["50"] < 0.01
+    blocks = [row for row in demo.parts("GRF-C") if row[0] + row[1] == PROVIDENCE]
+    places = [row[4] for row in blocks if row[4] != "99999"]
+    assert list(dict.fromkeys(places)) == ["14140", "19180", "22960", "54640", "59000", "80780"]
+    assert 0.25 <= places.count("59000") / len(blocks) <= 0.31  # 36 to 66 percent, less its holes

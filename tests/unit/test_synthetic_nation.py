@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,14 +13,16 @@ from safetab.census.geography import NO_ENTITY
 from safetab.census.geography_levels import US_STATES, TabulationPass
 from safetab.census.iterations import IterationKind, IterationLevel
 from safetab.readers.public_lists import read_public_lists
-from safetab.synthetic.census_size import MOST_PEOPLE, NATION_PEOPLE, SizeRequest, StateShare, state_shares
-from safetab.synthetic.code_mix import MAJORS, code_mix_of
-from safetab.synthetic.demographics import PEOPLE_OF_THE_TABLE, demographics
-from safetab.synthetic.own_lists import FEWEST_ITERATIONS, MOST_ITERATIONS, own_public_lists
-from safetab.synthetic.palettes import palettes_of
+from safetab.synthetic.geography.census_size import MOST_PEOPLE, NATION_PEOPLE, SizeRequest, StateShare, state_shares
+from safetab.synthetic.geography.entity_names import names_in, names_of_areas
+from safetab.synthetic.geography.given_counties import GivenCounty, Stretch
+from safetab.synthetic.geography.state_geography import StateGeography, state_geography
+from safetab.synthetic.lists.own_lists import FEWEST_ITERATIONS, MOST_ITERATIONS, own_public_lists
+from safetab.synthetic.people.code_mix import MAJORS, StateCodes, code_mix_of
+from safetab.synthetic.people.demographics import PEOPLE_OF_THE_TABLE, demographics
+from safetab.synthetic.people.palettes import palettes_of
+from safetab.synthetic.people.state_people import CHUNK_PEOPLE, PeopleChunk, StatePeople, cenrace_of_chunk
 from safetab.synthetic.seeded_bits import RandomBits, apportioned
-from safetab.synthetic.state_geography import StateGeography, state_geography
-from safetab.synthetic.state_people import CHUNK_PEOPLE, PeopleChunk, StatePeople, cenrace_of_chunk
 
 KINDS = ("counties", "tracts", "blocks", "places")
 US_OF_2020 = (3_143, 84_414, 8_132_968, 31_617)
@@ -248,6 +251,56 @@ def test_ages_and_sexes_are_plausible(which: TabulationPass) -> None:
     assert table.is_female[table.age >= 90].mean() > 0.6
     assert not table.is_householder[table.age < 18].any()
     assert 0.3 <= table.is_householder.mean() <= 0.45
+
+
+def test_given_counties_places_and_areas_lie_where_they_are_given() -> None:
+    rhode_island = next(share for share in state_shares(SizeRequest(1_000)) if share.state.code == "44")
+    counties = (
+        GivenCounty(3, "Kent County", 2, (Stretch(74300, "Warwick city", 0, 50),), ()),
+        GivenCounty(
+            7, "Providence County", 3, (), (Stretch(2415, "Reservation", 20, 40), Stretch(10, "Other", 40, 41))
+        ),
+    )
+    share = replace(
+        rhode_island, counties=2, tracts=5, blocks=200, places=1, aiannh_areas=(10, 2415), given_counties=counties
+    )
+    geography = state_geography(share, seed=1)
+    county = geography.county_number_of_tract[geography.tract_of_block]
+    assert geography.county_number_of_tract.tolist() == [3, 3, 7, 7, 7]
+    assert geography.tract_number.tolist() == [100, 200, 100, 200, 300]
+    kent, providence = np.flatnonzero(county == 3), np.flatnonzero(county == 7)
+    inside = np.flatnonzero(geography.place == 0)
+    assert geography.place_number.tolist() == [74300]
+    assert inside[0] == kent[0]
+    assert abs(inside[-1] - len(kent) // 2) <= 5
+    reservation, other = (np.flatnonzero(geography.aiannh == code) for code in (2415, 10))
+    assert abs(len(reservation) - len(providence) // 5) <= 2
+    assert reservation[-1] + 1 == other[0]
+    assert len(other) >= 1
+    names = [name for _, _, name in (*names_in(geography, seed=1), *names_of_areas([share], seed=1))]
+    assert {"Warwick city, Rhode Island", "Kent County, Rhode Island", "Reservation", "Other"} <= set(names)
+    assert "Census Tract 3, Providence County, Rhode Island" in names
+
+
+def test_given_weights_and_homes_are_followed() -> None:
+    mix = code_mix_of(own_public_lists(600), seed=3)
+    races, hispanic = np.zeros(mix.races, dtype=np.int64), np.zeros(len(mix.hispanic), dtype=np.int64)
+    races[[0, 5]], hispanic[1] = (3, 1), 1
+    hispanic_per_mille = np.where(np.arange(mix.races) == 5, 1000, 0)
+    share = next(share for share in state_shares(SizeRequest(1_000, tracts=300)) if share.aiannh_areas)
+    home = int(np.flatnonzero(mix.race_major == 2)[-1])
+    given = replace(
+        mix,
+        given={share.state.code: StateCodes(races, hispanic_per_mille, hispanic)},
+        given_homes=dict.fromkeys(share.aiannh_areas, home),
+    )
+    palettes = palettes_of(state_geography(share, seed=3), given, seed=3)
+    of_state = palettes.race[: palettes.first_of_counties]
+    assert set(of_state.tolist()) == {0, 5}
+    assert abs((of_state == 0).mean() - 0.75) < 0.01
+    assert set(palettes.race.tolist()) == {0, 5, home}
+    pairs = set(zip(palettes.race.tolist(), palettes.ethnicity.tolist(), strict=True))
+    assert pairs == {(0, mix.not_hispanic), (5, int(mix.hispanic[1])), (home, mix.not_hispanic)}
 
 
 # People

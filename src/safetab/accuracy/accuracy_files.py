@@ -49,7 +49,7 @@ class AccuracyRequest:
 
 @dataclass(frozen=True, slots=True)
 class AccuracySummary:
-    """What the curator is told at the end."""
+    """What the curator reads at the end."""
 
     warnings: tuple[Finding, ...]
     rows: Mapping[str, int]
@@ -85,7 +85,7 @@ def accuracy_files(
 def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) -> tuple[Finding, ...]:
     options = request.options
     findings = FindingsOf("the command")
-    is_nowhere = not os.path.isdir(data)  # noqa: PTH112 - never raises; it is told when it is read
+    is_nowhere = not os.path.isdir(data)  # noqa: PTH112 - never raises; reading it says so
     if not is_nowhere and not is_synthetic(data) and not request.is_confidential:
         findings.error(
             "--confidential",
@@ -147,7 +147,8 @@ def _write(out: Path, assessed: Mapping[str, Assessment], data: AssessedData, op
     today = datetime.datetime.now(datetime.UTC).date()
     tables = {"accuracy": _accuracy(assessed)}
     if OTHER in assessed:
-        tables["comparison"] = comparison_table(tables["accuracy"], GIVEN, OTHER)
+        lone = assessed[GIVEN].plan.config.only_family.family.total.label
+        tables["comparison"] = comparison_table(tables["accuracy"], GIVEN, OTHER, lone)
     page = accuracy_page(assessed, tables["accuracy"], tables.get("comparison"), data)
     with whole_output(out, today, overwrite=options.overwrite) as output, _for_the_curator_alone(output):
         for name, table in tables.items():

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from safetab.accuracy.assess_run import AssessedLevel, AssessedRuns
-from safetab.accuracy.classes import Measured
+from safetab.accuracy.classes import MeasuredAs
 from safetab.accuracy.known_counts import KnownCounts
 from safetab.accuracy.tally import LevelTally
 from safetab.accuracy.theory import LevelTheory
@@ -35,7 +35,7 @@ class Assessment:
 
     @property
     def has_theory(self) -> bool:
-        """Theory is of the numbers as they are measured: not of copies, withheld or clamped ones."""
+        """Theory describes numbers as they are measured: no copies, withheld or clamped ones."""
         is_plain = not self.options.rules and self.options.coterminous is None
         return is_plain and self.plan.config.allow_negative_counts
 
@@ -72,12 +72,12 @@ def assess(
         truth = level_truth(level_plan, universe.levels[number], counts.totals(level_plan))
         ways = [
             measured
-            for measured, stage in ((Measured.ADAPTIVE, Stage.STAGE_2), (Measured.TOTAL_ONLY, Stage.TOTAL_ONLY))
-            if stage in level_plan.stages
+            for measured, stage in ((MeasuredAs.ADAPTIVE, Stage.STAGE_2), (MeasuredAs.TOTAL_ONLY, Stage.TOTAL_ONLY))
+            if stage in level_plan.design.stages
         ]
-        tallies = {measured: LevelTally(truth.sizes) for measured in ways}
+        tallies = {measured: LevelTally(level_plan.family, truth.sizes) for measured in ways}
         levels[number] = AssessedLevel(
-            number, truth, tallies, {measured: LevelTheory(level_plan, measured) for measured in ways}
+            number, truth, tallies, {measured: LevelTheory(level_plan.design, measured) for measured in ways}
         )
     sets = sets_of_passes(inputs.populated, options.coterminous) if options.coterminous else ()
     runs = AssessedRuns(plan, universe, counts, levels, options, sets)

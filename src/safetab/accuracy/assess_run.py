@@ -8,31 +8,28 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.classes import CONFIDENCES, USUAL, Measured, Number
+from safetab.accuracy.classes import COMBINED, CONFIDENCES, TOTAL, USUAL, MeasuredAs
 from safetab.accuracy.known_counts import KnownCounts
 from safetab.accuracy.tally import Errors, Groups, LevelTally
 from safetab.accuracy.theory import LevelTheory
 from safetab.accuracy.truth import LevelTruth
 from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import noisy_count
+from safetab.planning.level_design import LevelDesign
 from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.privacy.ledger import Ledger, MeasurementEvent
+from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.published_lines import lines_of
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 from safetab.release.coterminous.copies import Copies, PassSets
-from safetab.release.numbers.level_numbers import NO_INTERVAL, Numbers, NumbersOfLevel, line_sums
+from safetab.release.numbers.level_numbers import NO_INTERVAL, Numbers, NumbersOfLevel
 from safetab.release.numbers.number_kinds import NumberKinds
 from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups, joined, merged
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_rules import ReleaseRule
 from safetab.release.release_universe import Universe
-from safetab.tabulation.measurements import TABLES, Measurements
+from safetab.tabulation.marginals import line_sums
+from safetab.tabulation.measurements import Measurements
 from safetab.tabulation.tabulate_level import tabulate_level
-
-_CELLS = np.array([table.cells for table in TABLES], dtype=np.int64)
-_LINES = np.array([len(lines_of(table)) for table in TABLES], dtype=np.int64)
-_SEEN = (Number.TOTAL, Number.SEX, Number.CELL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,8 +38,8 @@ class AssessedLevel:
 
     number: int
     truth: LevelTruth
-    tallies: Mapping[Measured, LevelTally]
-    theories: Mapping[Measured, LevelTheory]
+    tallies: Mapping[MeasuredAs, LevelTally]
+    theories: Mapping[MeasuredAs, LevelTheory]
 
 
 class AssessedRuns:
@@ -66,7 +63,7 @@ class AssessedRuns:
         self._kinds = NumberKinds(universe, options.confidence)
         self._margins = np.stack([NumberKinds(universe, one).margins for one in CONFIDENCES], axis=1).astype(float)
         self._numbers = {
-            number: NumbersOfLevel(universe, level.truth.facts, self._kinds, options)
+            number: NumbersOfLevel(universe, level.truth.release_level, self._kinds, options)
             for number, level in levels.items()
         }
         self._needs_whole_levels = bool(sets) or ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER in options.rules
@@ -90,7 +87,7 @@ class AssessedRuns:
                 copies = Copies(self._universe, self._sets[tabulation_pass], self._options.coterminous, held)
             for number in dict.fromkeys(number for number, _ in held):
                 own = joined([groups for of_level, groups in held if of_level == number])
-                own = own.chosen(np.argsort(own.places, kind="stable"))
+                own = own.chosen(np.argsort(own.indices, kind="stable"))
                 self._assess(self._levels[number], merged(own, copies.to_level(number)) if copies else own)
 
     def _published(
@@ -99,107 +96,117 @@ class AssessedRuns:
         published = [np.empty(0, dtype=np.int64)]
         for measurements in tabulate_level(plan, self._counts, ledger, bits):
             if measurements.stage is Stage.STAGE_2:
-                published.append(measurements.places)
-            if len(measurements.places):
+                published.append(measurements.indices)
+            if len(measurements.indices):
                 yield _published_groups(measurements, level)
-        if plan.suppression_threshold is not None and Stage.STAGE_2 in plan.stages:
+        if plan.design.suppression_threshold is not None:
             self._assess_suppressed(level, np.concatenate(published), bits)
 
     def _assess_suppressed(self, level: AssessedLevel, published: NDArray[np.int64], bits: AddressedBits) -> None:
         """The noise that suppression hid: asked again at its address, which gives the same number.
 
-        Of groups with somebody in them alone. Empty ones are not drawn one by one; their noise is known only where
-        it is large, and would mislead.
+        Groups with somebody in them alone: empty ones are not drawn one by one; their noise is known only where it is
+        large, and would mislead.
         """
-        truth, plan = level.truth, level.truth.plan
-        stage = plan.stages[Stage.STAGE_2]
-        event = MeasurementEvent(plan.level, Stage.STAGE_2, plan.definition, plan.stability, stage.budget)
-        right = Ledger({plan.level: stage.budget}).charge(event)
+        truth, plan, total = level.truth, level.truth.plan, level.truth.plan.family.total
+        right = _right_to_stage_2(plan.design)
         exact = truth.suppressed(published)
-        noise = noisy_count(exact, Table.TOTAL, right, bits) - exact.confidential_counts
-        kinds = truth.kind_of[exact.places % len(truth.kind_of)]
-        kind = self._kinds.first(level.number, is_total_only=False, table_number=TABLES.index(Table.TOTAL))
+        noise = noisy_count(exact, total, right, bits) - exact.confidential_counts
+        kinds = truth.kind_of[plan.universe.index.iteration_of(exact.indices)]
+        kind = self._kinds.first(level.number, is_total_only=False, shape_number=plan.family.number_of(total))
         margins = np.broadcast_to(self._margins[kind], (len(noise), len(CONFIDENCES)))
-        groups = Groups(Table.TOTAL, kinds, truth.size_index_of(exact.places))
-        level.tallies[Measured.ADAPTIVE].add_draws(Number.TOTAL, groups, noise.astype(float), margins)
+        groups = Groups(total, kinds, truth.size_index_of(exact.indices))
+        level.tallies[MeasuredAs.ADAPTIVE].add_draws(TOTAL, groups, noise.astype(float), margins)
 
     def _assess(self, level: AssessedLevel, groups: PublishedGroups) -> None:
         """Groups of whole entities, where a rule compares groups of one entity."""
-        truth = level.truth
+        truth, shapes = level.truth, level.truth.plan.family.shapes
         numbers = self._numbers[level.number].of(groups)
-        entity, iteration = np.divmod(groups.places, len(truth.facts.iterations))
-        position = truth.own_position[iteration]  # groups that the level doesn't tabulate itself are left out
-        places = entity * len(truth.kind_of) + position
-        lines = _LINES[groups.tables]
+        released, own = truth.release_level.index, truth.plan.universe.index
+        # groups that the level doesn't tabulate itself are left out
+        position = truth.own_position[released.iteration_of(groups.indices)]
+        indices = own.index_of(released.entity_of(groups.indices), position)
+        lines = np.array([len(shape.lines) for shape in shapes])[groups.shapes]
         rows = np.cumsum(lines) - lines
         for measured in level.tallies:
-            is_own = (position >= 0) & (truth.is_total_only[position] == (measured is Measured.TOTAL_ONLY))
-            for number, table in enumerate(TABLES):
-                chosen = np.flatnonzero(is_own & (groups.tables == number))
+            is_own = (position >= 0) & (truth.is_total_only[position] == (measured is MeasuredAs.TOTAL_ONLY))
+            for number, shape in enumerate(shapes):
+                chosen = np.flatnonzero(is_own & (groups.shapes == number))
                 if len(chosen):
-                    seen = Groups(table, truth.kind_of[position[chosen]], truth.size_index_of(places[chosen]))
-                    part = _Part(seen, places[chosen], groups.chosen(chosen), numbers, rows[chosen])
+                    seen = Groups(shape, truth.kind_of[position[chosen]], truth.size_index_of(indices[chosen]))
+                    part = _GroupsOfShape(seen, indices[chosen], groups.chosen(chosen), numbers, rows[chosen])
                     self._assess_part(level, measured, part)
 
-    def _assess_part(self, level: AssessedLevel, measured: Measured, part: _Part) -> None:
-        table, tally, numbers = part.seen.table, level.tallies[measured], part.numbers
-        exact = line_sums(self._exact(level.truth, table, part.places), table)
-        all_rows = part.rows[:, None] + np.arange(len(lines_of(table)))
+    def _assess_part(self, level: AssessedLevel, measured: MeasuredAs, part: _GroupsOfShape) -> None:
+        shape, tally, numbers = part.seen.shape, level.tallies[measured], part.numbers
+        exact = line_sums(self._exact(level.truth, shape, part.indices), shape.lines)
+        all_rows = part.rows[:, None] + np.arange(len(shape.lines))
         errors = (numbers.counts[all_rows] - exact).astype(float)
         drawn = (numbers.unclamped[all_rows] - exact).astype(float)
         is_shown = ~numbers.is_withheld[all_rows]
         tally.add_published(part.seen, is_shown[:, 0], errors[:, 0])
         was_drawn = self._was_drawn_whatever_came(level, measured, part)
-        for number in _SEEN:
-            lines = number.lines(table)
+        for sort in tally.sorts:
+            lines = sort.lines(shape)
             if not len(lines):
                 continue
             margins = self._margins[numbers.kinds[all_rows[:, lines[0]]]]
-            tally.add_errors(number, part.seen, Errors(errors[:, lines], exact[:, lines], is_shown[:, lines], margins))
-            tally.add_draws(number, part.seen_of(was_drawn), drawn[was_drawn][:, lines], margins[was_drawn])
+            tally.add_errors(sort, part.seen, Errors(errors[:, lines], exact[:, lines], is_shown[:, lines], margins))
+            tally.add_draws(sort, part.seen_of(was_drawn), drawn[was_drawn][:, lines], margins[was_drawn])
         plain = Errors(drawn[:, :1], exact[:, :1], is_shown[:, :1], self._margins[numbers.kinds[part.rows]])
         _assess_intervals(tally, part, plain)
         self._assess_combined(level, measured, part, plain)
 
-    def _was_drawn_whatever_came(self, level: AssessedLevel, measured: Measured, part: _Part) -> NDArray[np.bool_]:
+    def _was_drawn_whatever_came(
+        self, level: AssessedLevel, measured: MeasuredAs, part: _GroupsOfShape
+    ) -> NDArray[np.bool_]:
         """Own numbers of groups whose every draw is known: not of empty groups where only large noise is looked at."""
         is_own = part.groups.donors == NO_DONOR
-        is_lazy = level.theories[measured].is_selected(part.seen.table)
+        is_lazy = level.theories[measured].is_selected(part.seen.shape)
         return np.asarray(is_own & (level.truth.sizes[part.seen.size_indices] > 0)) if is_lazy else is_own
 
-    def _assess_combined(self, level: AssessedLevel, measured: Measured, part: _Part, plain: Errors) -> None:
+    def _assess_combined(self, level: AssessedLevel, measured: MeasuredAs, part: _GroupsOfShape, plain: Errors) -> None:
         """Stage-1 and stage-2 totals together; copied groups have those of another level, and are left out."""
-        theory, table = level.theories[measured], part.seen.table
-        if not theory.has_combined(table):
+        theory, shape = level.theories[measured], part.seen.shape
+        if not theory.has_combined(shape):
             return
-        share = float(theory.combined_share(table))
+        share = float(theory.combined_share(shape))
         first = (part.groups.stage_1_totals[:, None] - plain.truths).astype(float)
         is_shown = plain.is_shown & (part.groups.donors == NO_DONOR)[:, None]
-        margins = np.broadcast_to(np.array(theory.combined_margins(table)), plain.margins.shape)
+        margins = np.broadcast_to(np.array(theory.combined_margins(shape)), plain.margins.shape)
         errors = share * plain.errors + (1 - share) * first
-        level.tallies[measured].add_errors(Number.COMBINED, part.seen, Errors(errors, plain.truths, is_shown, margins))
+        level.tallies[measured].add_errors(COMBINED, part.seen, Errors(errors, plain.truths, is_shown, margins))
 
-    def _exact(self, truth: LevelTruth, table: Table, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        if table is Table.TOTAL:
-            return truth.totals.of_places(places).confidential_counts
-        return self._counts.cells(truth.plan, {table: places})[table].confidential_counts
+    def _exact(self, truth: LevelTruth, shape: Shape, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        if shape is truth.plan.family.total:
+            return truth.totals.of_groups(indices).confidential_counts
+        return self._counts.cells(truth.plan, {shape: indices})[shape].confidential_counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Part:
-    """Groups of a level that got one table, their places in the level's universe, and their rows of the release."""
+class _GroupsOfShape:
+    """Groups of a level that got one shape, their indices in the level's universe, and their rows of the release."""
 
     seen: Groups
-    places: NDArray[np.int64]
+    indices: NDArray[np.int64]
     groups: PublishedGroups
     numbers: Numbers  # of the whole level
     rows: NDArray[np.int64]  # where each group's rows begin
 
     def seen_of(self, chosen: NDArray[np.bool_]) -> Groups:
-        return Groups(self.seen.table, self.seen.kinds[chosen], self.seen.size_indices[chosen])
+        return Groups(self.seen.shape, self.seen.kinds[chosen], self.seen.size_indices[chosen])
 
 
-def _assess_intervals(tally: LevelTally, part: _Part, plain: Errors) -> None:
+def _right_to_stage_2(design: LevelDesign) -> DrawingRight:
+    """To draw a stage's noise again, from a ledger of its own."""
+    cost = design.stages[Stage.STAGE_2].budget
+    event = MeasurementEvent(
+        design.product, design.family, design.level, Stage.STAGE_2, design.definition, design.stability, cost
+    )
+    return Ledger({event.measured: cost}).charge(event)
+
+
+def _assess_intervals(tally: LevelTally, part: _GroupsOfShape, plain: Errors) -> None:
     """What the release gives a total: the selection-aware interval if it has one, else its margin of error."""
     low, high, truth = part.numbers.low[part.rows], part.numbers.high[part.rows], plain.truths[:, 0]
     is_selected, is_shown = low != NO_INTERVAL, plain.is_shown[:, 0]
@@ -210,17 +217,18 @@ def _assess_intervals(tally: LevelTally, part: _Part, plain: Errors) -> None:
 
 def _published_groups(measurements: Measurements, level: AssessedLevel) -> PublishedGroups:
     """As they would be read back from the measurement file."""
-    truth = level.truth
-    entity, iteration = np.divmod(measurements.places, len(truth.kind_of))
-    cells = _CELLS[measurements.table_numbers]
+    truth, family, own = level.truth, measurements.plan.family, measurements.plan.universe.index
+    entity, iteration = own.entity_of(measurements.indices), own.iteration_of(measurements.indices)
+    cells = family.cells[measurements.shape_numbers]
     starts, values = np.cumsum(cells) - cells, np.empty(int(cells.sum()), dtype=np.int64)
-    for table, of_table in measurements.values.items():
-        values[starts[measurements.groups_of(table)][:, None] + np.arange(table.cells)] = of_table
+    for shape, of_shape in measurements.values.items():
+        values[starts[measurements.groups_of(shape)][:, None] + np.arange(shape.cells)] = of_shape
     is_total_only = measurements.stage is Stage.TOTAL_ONLY
     stage_1 = measurements.stage_1_totals
     return PublishedGroups(
-        places=entity * len(truth.facts.iterations) + truth.release_position[iteration],
-        tables=measurements.table_numbers,
+        family=family,
+        indices=truth.release_level.index.index_of(entity, truth.release_position[iteration]),
+        shapes=measurements.shape_numbers,
         is_total_only=np.full(len(entity), is_total_only),
         stage_1_totals=np.zeros(len(entity), dtype=np.int64) if stage_1 is None else stage_1,
         measured_at=np.full(len(entity), level.number, dtype=np.int16),

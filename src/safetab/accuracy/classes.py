@@ -1,7 +1,8 @@
-"""By what errors are told apart: true size, kind of number, how a group is measured, kind of iteration."""
+"""What divides errors into classes: true size, sort of number, how a group is measured, kind of iteration."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
@@ -9,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.iterations import IterationKind
-from safetab.products.safetab_p.published_lines import Line, lines_of
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import LineKind, Shape, TableFamily
 
 SIZE_STARTS = (0, 1, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 """The least true size of each class; nobody at all is a class of its own."""
@@ -19,40 +19,49 @@ CONFIDENCES = (Fraction(90, 100), Fraction(95, 100), Fraction(99, 100))
 USUAL = CONFIDENCES.index(Fraction(95, 100))
 
 
-class Number(Enum):
-    """A number of a published group; the value is what files call it."""
+@dataclass(frozen=True, slots=True)
+class NumberSort:
+    """Numbers of published groups: the lines of one kind, or combined totals."""
 
-    TOTAL = "total"
-    SEX = "sex marginal"
-    CELL = "cell"
-    COMBINED = "combined total"  # stage 1 and stage 2 together, as `safetab.open_release` offers it
+    name: str
 
-    def lines(self, table: Table) -> NDArray[np.intp]:
-        """Which of the published lines of a group with this table are such numbers."""
-        return np.flatnonzero([_number_of(line, table) is self for line in lines_of(table)])
+    @property
+    def label(self) -> str:
+        """What files call it."""
+        return self.name.replace("_", " ")
 
-    def draws(self, table: Table) -> int:
+    def lines(self, shape: Shape) -> NDArray[np.intp]:
+        """Which of the published lines of a group with this shape are such numbers; its total is taken once."""
+        if self == TOTAL:
+            return np.flatnonzero([line.is_total for line in shape.lines])
+        draws = [kind.draws for kind in _divided(shape) if kind.name == self.name]
+        return np.flatnonzero([line.cells in draws and not line.is_total for line in shape.lines])
+
+    def draws(self, shape: Shape) -> int:
         """How many stage-2 draws one such number sums."""
-        return {Number.CELL: 1, Number.SEX: table.cells_of_a_sex}.get(self, table.cells)
+        return next((kind.draws for kind in _divided(shape) if kind.name == self.name), shape.cells)
 
-    def in_a_group(self, table: Table) -> int:
-        """How many such numbers a group with this table has."""
-        return 1 if self is Number.COMBINED else len(self.lines(table))
-
-
-NUMBERS = tuple(Number)
+    def in_a_group(self, shape: Shape) -> int:
+        """How many such numbers a group with this shape has."""
+        return 1 if self == COMBINED else len(self.lines(shape))
 
 
-def _number_of(line: Line, table: Table) -> Number | None:
-    """The total is a line of T01001 and again of the group's sex-by-age table; it is taken once."""
-    if line.is_total:
-        return Number.TOTAL
-    if line.cells == 1:
-        return Number.CELL
-    return Number.SEX if line.cells == table.cells_of_a_sex else None
+TOTAL = NumberSort("total")
+COMBINED = NumberSort("combined_total")  # stage 1 and stage 2 together, as `safetab.open_release` offers it
 
 
-class Measured(Enum):
+def sorts_of(family: TableFamily) -> tuple[NumberSort, ...]:
+    """The total, the lines that divide it, coarse to fine, and the combined total."""
+    kinds = dict.fromkeys(kind.name for shape in family.finer for kind in reversed(_divided(shape)))
+    return (TOTAL, *(NumberSort(name) for name in kinds), COMBINED)
+
+
+def _divided(shape: Shape) -> tuple[LineKind, ...]:
+    """The kinds of lines that don't sum all cells."""
+    return tuple(kind for kind in shape.kinds if kind.parts > 1)
+
+
+class MeasuredAs(Enum):
     """How a group is measured; the value is what files call it."""
 
     ADAPTIVE = "adaptive"  # in two stages

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 
 from safetab.accuracy.rows import ALL
-from safetab.products.safetab_p.tables import Table
 
 Row = dict[str, Any]
 KEYS = ("pass", "geography_level", "iteration_level", "measured", "iteration_kind", "size_class", "size_from")
@@ -34,20 +33,28 @@ class Change:
         return 1 if (difference > 0) == self.more_is_better else -1
 
 
-def comparison_table(accuracy: pa.Table, given: str, other: str) -> pa.Table:
-    """A row for each class of groups, all tables together; a class that one of them doesn't have is told as such."""
-    rows = [row for row in accuracy.to_pylist() if row["number"] == "total" and row["table"] in {ALL, _LONE}]
+def comparison_table(accuracy: pa.Table, given: str, other: str, lone: str) -> pa.Table:
+    """A row for each class of groups, all tables together; a class that one of them doesn't have says so.
+
+    `lone` is the label of the total without a finer table.
+    """
+    rows = [row for row in accuracy.to_pylist() if row["number"] == "total" and row["table"] in {ALL, lone}]
     by_key: dict[tuple[Any, ...], dict[tuple[str, str], Row]] = {}
     for row in rows:
         key = tuple(row[name] for name in KEYS)
         by_key.setdefault(key, {})[row["configuration"], row["table"]] = row
     return pa.Table.from_pylist(
-        [_compared(dict(zip(KEYS, key, strict=True)), found, given, other) for key, found in by_key.items()],
+        [
+            _compared(
+                dict(zip(KEYS, key, strict=True)),
+                [_figures(found.get((which, ALL)), found.get((which, lone))) for which in (given, other)],
+            )
+            for key, found in by_key.items()
+        ],
         schema=_SCHEMA,
     )
 
 
-_LONE = Table.TOTAL.label
 _FIGURES = ("published_share", "table_share", "mean_absolute_error", "coverage_95")
 _SCHEMA = pa.schema(
     [
@@ -60,8 +67,7 @@ _SCHEMA = pa.schema(
 )
 
 
-def _compared(keys: Row, found: dict[tuple[str, str], Row], given: str, other: str) -> Row:
-    both = [_figures(found.get((which, ALL)), found.get((which, _LONE))) for which in (given, other)]
+def _compared(keys: Row, both: list[Row]) -> Row:
     row = keys | {"groups": both[0]["groups"], "groups_other": both[1]["groups"]}
     for name in _FIGURES:
         row |= {name: both[0][name], f"{name}_other": both[1][name]}

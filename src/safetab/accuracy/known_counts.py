@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from threading import Lock
 
 import numpy as np
@@ -14,9 +15,8 @@ from safetab.engines.contract import GroupCounts
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 
-_FINEST = Table.SEX_BY_AGE_23
 _HARDLY_EVER = Fraction(1, 10**12)
 _MOST_GROUPS = 1 << 20  # whose cells are kept, in a level: 380 MB
 
@@ -24,8 +24,8 @@ _MOST_GROUPS = 1 << 20  # whose cells are kept, in a level: 380 MB
 class KnownCounts:
     """Keeps to the protocol `GroupCounts`; its numbers are the engine's.
 
-    Of groups that can hardly fail to stay below the first threshold no cells are kept: the engine is asked if one of
-    them gets a table after all. A group with nobody in it has nobody in its cells.
+    Groups that can hardly fail to stay below the first threshold have no cells here: the engine is asked if one of them
+    gets a finer shape after all. A group with nobody in it has nobody in its cells.
     """
 
     def __init__(self, engine: GroupCounts, levels: Sequence[LevelPlan], done: Callable[[], None]) -> None:
@@ -35,49 +35,63 @@ class KnownCounts:
         self._finest: dict[PopulationGroupLevel, ExactCounts] = {}
         for level in levels:
             self._totals[level.level] = engine.totals(level)
-            places = self._that_may_get_a_table(level)
-            self._finest[level.level] = engine.cells(level, {_FINEST: places})[_FINEST] if len(places) else _NOBODY
+            groups, finest = self._that_may_be_divided(level), _finest_shape(level)
+            known = engine.cells(level, {finest: groups})[finest] if len(groups) else _nobody(finest)
+            self._finest[level.level] = known
             done()
 
     def totals(self, level: LevelPlan) -> ExactCounts:
         return self._totals[level.level]
 
-    def cells(self, level: LevelPlan, places_of: Mapping[Table, NDArray[np.int64]]) -> Mapping[Table, ExactCounts]:
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         return {
-            table: ExactCounts(places, _coarsened(self._finest_of(level, places), table))
-            for table, places in places_of.items()
+            shape: ExactCounts(groups, _coarsened(self._finest_of(level, groups), shape, _finest_shape(level)))
+            for shape, groups in groups_of.items()
         }
 
-    def _finest_of(self, level: LevelPlan, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        kept, cells = self._finest[level.level], np.zeros((len(places), _FINEST.cells), dtype=np.int64)
-        is_kept = np.isin(places, kept.places, assume_unique=True)
-        cells[is_kept] = kept.of_places(places[is_kept]).confidential_counts
-        is_unknown = ~is_kept & np.isin(places, self._totals[level.level].places, assume_unique=True)
+    def _finest_of(self, level: LevelPlan, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+        kept, finest = self._finest[level.level], _finest_shape(level)
+        cells = np.zeros((len(groups), finest.cells), dtype=np.int64)
+        is_kept = np.isin(groups, kept.indices, assume_unique=True)
+        cells[is_kept] = kept.of_groups(groups[is_kept]).confidential_counts
+        is_unknown = ~is_kept & np.isin(groups, self._totals[level.level].indices, assume_unique=True)
         if is_unknown.any():
             with self._asking:
-                asked = self._engine.cells(level, {_FINEST: places[is_unknown]})[_FINEST]
+                asked = self._engine.cells(level, {finest: groups[is_unknown]})[finest]
             cells[is_unknown] = asked.confidential_counts
         return cells
 
-    def _that_may_get_a_table(self, level: LevelPlan) -> NDArray[np.int64]:
-        if Stage.STAGE_1 not in level.stages:
-            return _NOBODY.places
-        totals, noise = self._totals[level.level], level.stages[Stage.STAGE_1].noise
-        reach = noise.least_with_tail_below(_HARDLY_EVER)
-        sizes, width = totals.confidential_counts[:, 0], len(level.universe.iterations)
-        is_adaptive = ~np.array([iteration.is_total_only for iteration in level.universe.iterations], dtype=np.bool_)
-        may = is_adaptive[totals.places % width] & (sizes > level.thresholds.sex_by_age_4 - reach)
+    def _that_may_be_divided(self, level: LevelPlan) -> NDArray[np.int64]:
+        design, universe, totals = level.design, level.universe, self._totals[level.level]
+        if Stage.STAGE_1 not in design.stages:
+            return np.empty(0, dtype=np.int64)
+        reach = design.noise(Stage.STAGE_1).least_with_tail_below(_HARDLY_EVER)
+        sizes, iterations = totals.confidential_counts[:, 0], universe.index.iteration_of(totals.indices)
+        is_adaptive = ~np.array([iteration.is_total_only for iteration in universe.iterations], dtype=np.bool_)
+        may = is_adaptive[iterations] & (sizes > design.thresholds.first - reach)
         chosen = np.flatnonzero(may)
         if len(chosen) > _MOST_GROUPS:
             chosen = np.sort(chosen[np.argsort(sizes[chosen], kind="stable")[-_MOST_GROUPS:]])
-        return totals.places[chosen]
+        return totals.indices[chosen]
 
 
-_NOBODY = ExactCounts(np.empty(0, dtype=np.int64), np.empty((0, _FINEST.cells), dtype=np.int64))
+def _finest_shape(level: LevelPlan) -> Shape:
+    return level.family.shapes[-1]
 
 
-def _coarsened(finest: NDArray[np.int64], table: Table) -> NDArray[np.int64]:
-    """The cells of a table from those of the finest, whose ages begin wherever another table's do."""
-    starts = [_FINEST.age_starts.index(age) for age in table.age_starts]
-    both_sexes = [*starts, *(start + _FINEST.cells_of_a_sex for start in starts)]
-    return np.asarray(np.add.reduceat(finest, both_sexes, axis=1))
+def _nobody(shape: Shape) -> ExactCounts:
+    return ExactCounts(np.empty(0, dtype=np.int64), np.empty((0, shape.cells), dtype=np.int64))
+
+
+def _coarsened(cells: NDArray[np.int64], shape: Shape, finest: Shape) -> NDArray[np.int64]:
+    return np.asarray(np.add.reduceat(cells, _starts(shape, finest), axis=1))
+
+
+@cache
+def _starts(shape: Shape, finest: Shape) -> tuple[int, ...]:
+    """Where each cell of a shape begins among the finest cells, whose runs its cells must be."""
+    pairs = sorted(set(zip(finest.cell_of_value, shape.cell_of_value, strict=True)))
+    coarse = [cell for _, cell in pairs]
+    if len(pairs) != finest.cells or coarse != sorted(coarse):
+        raise ValueError(f"cells of {shape} are not runs of cells of {finest}")
+    return tuple(coarse.index(cell) for cell in range(shape.cells))

@@ -1,30 +1,28 @@
-"""Sums of a level beside theory, by kind of iteration, table and size class, and for all of each together."""
+"""Sums of a level beside theory, by kind of iteration, shape and size class, and for all of each together."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.classes import CONFIDENCES, KINDS, SIZE_STARTS, Number, size_class_of
+from safetab.accuracy.classes import COMBINED, CONFIDENCES, SIZE_STARTS, TOTAL, NumberSort, size_class_of
 from safetab.accuracy.histograms import quantiles, without_empty_end
 from safetab.accuracy.statistics import ratio, standard_errors_of_count, standard_errors_of_mean, wilson_interval
 from safetab.accuracy.tally import DRAWS_WITHIN, PARTS_OF_ONE, WITHIN, LevelTally, Sum
 from safetab.accuracy.theory import LevelTheory
-from safetab.tabulation.measurements import TABLES
 
 Floats = NDArray[np.float64]
 Cubes = dict[str, Floats]
-"""By the name of a column: kinds, tables and size classes, each with all of them together as the last.
+"""By the name of a column: kinds, shapes and size classes, each with all of them together as the last.
 
 Before all size classes come all but that of groups with nobody in them.
 """
 
-CUBE_SHAPE = (len(KINDS) + 1, len(TABLES) + 1, len(SIZE_STARTS) + 2)
 QUANTILES = (50, 90, 99)
 
 
 def with_all(values: NDArray[np.generic]) -> Floats:
-    """Sums over kinds, tables and size classes, the first three axes, are put at their ends."""
+    """Sums over kinds, shapes and size classes, the first three axes, are put at their ends."""
     whole = np.asarray(values, dtype=np.float64)
     for axis in range(2):
         whole = np.concatenate([whole, whole.sum(axis=axis, keepdims=True)], axis=axis)
@@ -40,6 +38,7 @@ class LevelCubes:
     ) -> None:
         """`groups` are by kind and true size; without theory, the distances from it are left out."""
         self._tally = tally
+        self._shapes = tally.family.shapes
         self._theory = theory
         self._groups = groups
         self._runs = runs
@@ -59,9 +58,9 @@ class LevelCubes:
         return np.stack([by_size[..., first:end].sum(axis=-1) for first, end in pairs], axis=-1)
 
     def shares(self) -> Cubes:
-        """How many groups there are, and how many of them are published with each table."""
-        groups = with_all(np.repeat(self._by_class(self._groups)[:, None], len(TABLES), axis=1))
-        groups[:, -1] = groups[:, 0]  # a group is counted under each table that it could get
+        """How many groups there are, and how many of them are published with each shape."""
+        groups = with_all(np.repeat(self._by_class(self._groups)[:, None], len(self._shapes), axis=1))
+        groups[:, -1] = groups[:, 0]  # a group is counted under each shape that it could get
         published = with_all(self._by_class(self._tally.published))
         group_runs = groups * self._runs
         chances = self._theory.shown_chances(self._tally.sizes)
@@ -73,10 +72,10 @@ class LevelCubes:
             "published_share": ratio(published, group_runs),
             "published_share_theory": ratio(expected, group_runs),
             "published_share_distance": self._judged(standard_errors_of_count(published, expected, variance)),
-            "suppressed_share": 1 - ratio(published[:, -1:], group_runs[:, -1:]) + np.zeros(CUBE_SHAPE),
-            "suppressed_share_theory": 1 - ratio(expected[:, -1:], group_runs[:, -1:]) + np.zeros(CUBE_SHAPE),
-            "empty_share_of_published": ratio(np.broadcast_to(empty, CUBE_SHAPE), published),
-            "empty_share_of_published_theory": ratio(np.broadcast_to(expected[..., :1], CUBE_SHAPE), expected),
+            "suppressed_share": 1 - ratio(published[:, -1:], group_runs[:, -1:]) + np.zeros(groups.shape),
+            "suppressed_share_theory": 1 - ratio(expected[:, -1:], group_runs[:, -1:]) + np.zeros(groups.shape),
+            "empty_share_of_published": ratio(np.broadcast_to(empty, groups.shape), published),
+            "empty_share_of_published_theory": ratio(np.broadcast_to(expected[..., :1], groups.shape), expected),
             "empty_share_of_published_distance": self._judged(_empty_distance(published, expected, variance)),
         }
 
@@ -84,19 +83,19 @@ class LevelCubes:
         return with_all(self._exactly_by_class(self._runs * self._groups[:, None] * chances[None]))
 
     def _variance(self, chances: Floats) -> Floats:
-        """Of how many are published: each group of each run has a draw of its own."""
-        by_table = self._exactly_by_class(self._runs * self._groups[:, None] * (chances * (1 - chances))[None])
-        any_table = np.minimum(chances.sum(axis=0), 1.0)
-        anything = self._exactly_by_class(self._runs * self._groups * (any_table * (1 - any_table)))
-        whole = with_all(by_table)
-        whole[:, -1] = with_all(anything[:, None])[:, 0]  # of tables exactly one is got, so they are not independent
+        """How much the number of published groups varies: each group of each run has a draw of its own."""
+        by_shape = self._exactly_by_class(self._runs * self._groups[:, None] * (chances * (1 - chances))[None])
+        any_shape = np.minimum(chances.sum(axis=0), 1.0)
+        anything = self._exactly_by_class(self._runs * self._groups * (any_shape * (1 - any_shape)))
+        whole = with_all(by_shape)
+        whole[:, -1] = with_all(anything[:, None])[:, 0]  # of shapes exactly one is got, so they are not independent
         return whole
 
-    def errors(self, number: Number) -> Cubes:
+    def errors(self, sort: NumberSort) -> Cubes:
         """How large the errors of these numbers are."""
-        seen = {which: with_all(self._tally.sums(number, which)) for which in Sum}
+        seen = {which: with_all(self._tally.sums(sort, which)) for which in Sum}
         count = seen[Sum.NUMBERS]
-        mean, absolute, square, covered, variances = self._theory_of(number)
+        mean, absolute, square, covered, variances = self._theory_of(sort)
         cubes: Cubes = {
             "numbers": count,
             "mean_absolute_error": ratio(seen[Sum.ABSOLUTE], count),
@@ -111,8 +110,8 @@ class LevelCubes:
             "bias_distance": self._judged(standard_errors_of_mean(seen[Sum.ERROR], mean, variances["mean"], count)),
             "mean_relative_error": ratio(seen[Sum.RELATIVE], seen[Sum.NON_ZERO]),
         }
-        absolute_errors = with_all(without_empty_end(self._tally.absolute_errors(number)))
-        relative_errors = with_all(without_empty_end(self._tally.relative_errors(number)))
+        absolute_errors = with_all(without_empty_end(self._tally.absolute_errors(sort)))
+        relative_errors = with_all(without_empty_end(self._tally.relative_errors(sort)))
         for percent in QUANTILES:
             cubes[f"absolute_error_p{percent}"] = quantiles(absolute_errors, percent / 100)
             relative = quantiles(relative_errors, percent / 100) / PARTS_OF_ONE
@@ -121,27 +120,27 @@ class LevelCubes:
             name = f"coverage_{int(confidence * 100)}"
             within, variance = seen[WITHIN[position]], variances[name]
             cubes |= self._coverage(name, (within, count), covered[position], variance)
-        return cubes | self._draws(number, seen) | self._intervals(number, seen)
+        return cubes | self._draws(sort, seen) | self._intervals(sort, seen)
 
-    def _draws(self, number: Number, seen: dict[Sum, Floats]) -> Cubes:
+    def _draws(self, sort: NumberSort, seen: dict[Sum, Floats]) -> Cubes:
         """Coverage over all draws, published or not."""
         cubes: Cubes = {"draws": seen[Sum.DRAWS]}
         for position, confidence in enumerate(CONFIDENCES):
             name = f"all_draws_coverage_{int(confidence * 100)}"
-            chance = np.zeros((1, len(TABLES), 1))
-            for number_of_table, table in enumerate(TABLES):
-                if number is not Number.COMBINED and number.in_a_group(table):
-                    chance[0, number_of_table, 0] = self._theory.all_draws_covered(number, table)[position]
-            draws = self._tally.sums(number, Sum.DRAWS)
+            chance = np.zeros((1, len(self._shapes), 1))
+            for number, shape in enumerate(self._shapes):
+                if sort != COMBINED and sort.in_a_group(shape):
+                    chance[0, number, 0] = self._theory.all_draws_covered(sort, shape)[position]
+            draws = self._tally.sums(sort, Sum.DRAWS)
             expected, variance = with_all(draws * chance), with_all(draws * chance * (1 - chance))
             cubes |= self._coverage(name, (seen[DRAWS_WITHIN[position]], seen[Sum.DRAWS]), expected, variance)
         return cubes
 
-    def _intervals(self, number: Number, seen: dict[Sum, Floats]) -> Cubes:
+    def _intervals(self, sort: NumberSort, seen: dict[Sum, Floats]) -> Cubes:
         """Coverage of the intervals that the release gives published totals, and of the selection-aware ones alone."""
-        shown = self._tally.published if number is Number.TOTAL else np.zeros_like(self._tally.published)
-        chances = np.stack([self._theory.interval_covered(table, self._tally.sizes) for table in TABLES])
-        is_selected = np.array([[self._theory.is_selected(table)] for table in TABLES])
+        shown = self._tally.published if sort == TOTAL else np.zeros_like(self._tally.published)
+        chances = np.stack([self._theory.interval_covered(shape, self._tally.sizes) for shape in self._shapes])
+        is_selected = np.array([[self._theory.is_selected(shape)] for shape in self._shapes])
         cubes: Cubes = {"selection_aware_intervals": seen[Sum.INTERVALS]}
         for name, chance, holding, count in (
             ("interval_coverage_95", chances, Sum.IN_INTERVAL, Sum.NUMBERS),
@@ -152,7 +151,7 @@ class LevelCubes:
         return cubes
 
     def _summed(self, shown: NDArray[np.int64], of_size: Floats) -> Floats:
-        """The sum over shown numbers of what theory says of each, which depends on its table and true size alone."""
+        """The sum over shown numbers of what theory says of each, which depends on its shape and true size alone."""
         return with_all(self._exactly_by_class(np.where(shown > 0, shown * of_size[None], 0.0)))
 
     def _coverage(self, name: str, seen: tuple[Floats, Floats], expected: Floats, variance: Floats) -> Cubes:
@@ -166,30 +165,30 @@ class LevelCubes:
             f"{name}_distance": self._judged(standard_errors_of_count(within, expected, variance)),
         }
 
-    def _theory_of(self, number: Number) -> tuple[Floats, Floats, Floats, list[Floats], Cubes]:
+    def _theory_of(self, sort: NumberSort) -> tuple[Floats, Floats, Floats, list[Floats], Cubes]:
         """Expected sums over the numbers that were shown, given which those were; and their variances.
 
         Noise of different groups, cells and runs is independent, and given that a number is shown its error depends on
-        the true size and the table alone.
+        the true size and the shape alone.
         """
-        of_table = [self._theory.error(number, table, self._tally.sizes) for table in TABLES]
-        numbers = np.array([number.in_a_group(table) for table in TABLES])
+        of_shape = [self._theory.error(sort, shape, self._tally.sizes) for shape in self._shapes]
+        numbers = np.array([sort.in_a_group(shape) for shape in self._shapes])
         shown = self._tally.published * numbers[None, :, None]
 
         def summed(of_size: list[Floats]) -> Floats:
             return self._summed(shown, np.stack(of_size))
 
         variances = {
-            "mean": summed([one.square - one.mean**2 for one in of_table]),
-            "absolute": summed([one.square - one.absolute**2 for one in of_table]),
+            "mean": summed([one.square - one.mean**2 for one in of_shape]),
+            "absolute": summed([one.square - one.absolute**2 for one in of_shape]),
         }
         covered = []
         for position, confidence in enumerate(CONFIDENCES):
-            chances = [one.covered[position] for one in of_table]
+            chances = [one.covered[position] for one in of_shape]
             covered.append(summed(chances))
             variances[f"coverage_{int(confidence * 100)}"] = summed([chance * (1 - chance) for chance in chances])
         mean, absolute, square = (
-            summed([getattr(one, moment) for one in of_table]) for moment in ("mean", "absolute", "square")
+            summed([getattr(one, moment) for one in of_shape]) for moment in ("mean", "absolute", "square")
         )
         return mean, absolute, square, covered, variances
 
@@ -202,6 +201,6 @@ def _empty_distance(published: Floats, expected: Floats, variance: Floats) -> Fl
     share = ratio(expected[..., :1], expected[..., -1:])
     empty, rest = published[..., :1], published[..., -1:] - published[..., :1]
     spread = (1 - share) ** 2 * variance[..., :1] + share**2 * (variance[..., -1:] - variance[..., :1])
-    distance = np.full(CUBE_SHAPE, np.nan)
+    distance = np.full(published.shape, np.nan)
     distance[..., -1:] = standard_errors_of_count((1 - share) * empty - share * rest, 0 * share, spread)
     return distance

@@ -8,14 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from safetab.accuracy.assess_run import AssessedLevel
-from safetab.accuracy.classes import KINDS, NUMBERS, SIZE_STARTS, Measured, Number, size_class_name
-from safetab.accuracy.level_cubes import CUBE_SHAPE, Cubes, LevelCubes
-from safetab.tabulation.measurements import TABLES
+from safetab.accuracy.classes import KINDS, SIZE_STARTS, TOTAL, MeasuredAs, NumberSort, size_class_name
+from safetab.accuracy.level_cubes import Cubes, LevelCubes
+from safetab.products.product import TableFamily
 
 ALL = "all"
 SOMEBODY = "1 or more"
 KIND_LABELS = (*(kind.value for kind in KINDS), ALL)
-TABLE_LABELS = (*(table.label for table in TABLES), ALL)
 SIZE_LABELS = (*(size_class_name(number) for number in range(len(SIZE_STARTS))), SOMEBODY, ALL)
 _COUNTS = ("groups", "published", "numbers", "draws", "selection_aware_intervals")
 _WORTH_A_ROW = 1.0  # groups that theory expects with a table, in all runs, although none was seen
@@ -28,13 +27,15 @@ def accuracy_table(levels: Iterable[AssessedLevel], runs: int, *, has_theory: bo
             groups = level.truth.groups(measured)
             cubes = LevelCubes(tally, level.theories[measured], groups, runs, has_theory=has_theory)
             shares = cubes.shares()
-            for number in NUMBERS:
-                columns = shares | cubes.errors(number)
-                parts.append(_rows(_keys(level, measured, number, configuration, runs), columns, number))
+            for sort in tally.sorts:
+                columns = shares | cubes.errors(sort)
+                parts.append(_rows(_keys(level, measured, sort, configuration, runs), columns, sort, tally.family))
     return pa.concat_tables([part for part in parts if len(part)])
 
 
-def _keys(level: AssessedLevel, measured: Measured, number: Number, configuration: str, runs: int) -> dict[str, object]:
+def _keys(
+    level: AssessedLevel, measured: MeasuredAs, sort: NumberSort, configuration: str, runs: int
+) -> dict[str, object]:
     of_level = level.truth.plan.level
     return {
         "configuration": configuration,
@@ -42,28 +43,27 @@ def _keys(level: AssessedLevel, measured: Measured, number: Number, configuratio
         "geography_level": of_level.geography.label,
         "iteration_level": of_level.iterations.label,
         "measured": measured.value,
-        "number": number.value,
+        "number": sort.label,
         "runs": runs,
     }
 
 
-def _rows(keys: dict[str, object], cubes: Cubes, number: Number) -> pa.Table:
+def _rows(keys: dict[str, object], cubes: Cubes, sort: NumberSort, family: TableFamily) -> pa.Table:
     """Classes without a group are left out, and so are tables that no group got and none was expected to get."""
     expected = cubes["published_share_theory"] * cubes["groups"] * float(str(keys["runs"]))
     is_there = cubes["numbers"] > 0
-    if number is Number.TOTAL:
+    if sort == TOTAL:
         is_there |= (cubes["groups"] > 0) & (expected >= _WORTH_A_ROW)
         is_there[:, -1] |= cubes["groups"][:, -1] > 0
-    chosen = np.nonzero(is_there)
-    kind, table, size = (np.broadcast_to(axis, CUBE_SHAPE)[chosen] for axis in np.ogrid[tuple(map(slice, CUBE_SHAPE))])
-    starts = [*SIZE_STARTS, None, None]
+    chosen = kind, shape, size = np.nonzero(is_there)
+    shape_labels, starts = (*(one.label for one in family.shapes), ALL), [*SIZE_STARTS, None, None]
     columns: dict[str, pa.Array] = {name: pa.array([value] * len(kind)) for name, value in keys.items()}
     columns["iteration_kind"] = pa.array([KIND_LABELS[one] for one in kind])
     columns["size_class"] = pa.array([SIZE_LABELS[one] for one in size])
     columns["size_from"] = pa.array([starts[one] for one in size], pa.int64())
-    columns["table"] = pa.array([TABLE_LABELS[one] for one in table])
+    columns["table"] = pa.array([shape_labels[one] for one in shape])
     for name, cube in cubes.items():
-        values = np.broadcast_to(cube, CUBE_SHAPE)[chosen]
+        values = np.broadcast_to(cube, is_there.shape)[chosen]
         if name in _COUNTS:
             columns[name] = pa.array(np.rint(values).astype(np.int64))
         else:

@@ -9,9 +9,9 @@ Floats = NDArray[np.float64]
 
 _NORMAL_95 = 1.959963984540054
 LEAST_VARIANCE = 25.0
-"""A count whose variance is smaller is too far from normal to be told in standard errors."""
+"""A count whose variance is smaller is too far from normal to be measured in standard errors."""
 LEAST_NUMBERS = 100
-"""A mean of fewer errors is so too: noise that passed suppression has a long tail."""
+"""So is a mean of fewer errors: noise that passed suppression has a long tail."""
 
 
 def wilson_interval(successes: Floats, trials: Floats) -> tuple[Floats, Floats]:

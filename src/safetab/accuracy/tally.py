@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from math import prod
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.classes import KINDS, NUMBERS, SIZE_STARTS, Number, size_class_of
+from safetab.accuracy.classes import KINDS, SIZE_STARTS, TOTAL, NumberSort, size_class_of, sorts_of
 from safetab.accuracy.histograms import BINS, Histograms
-from safetab.products.safetab_p.tables import Table
-from safetab.tabulation.measurements import TABLES
+from safetab.products.product import Shape, TableFamily
 
-_CLASSES = len(SIZE_STARTS)
-_KEYS = len(KINDS) * len(TABLES) * _CLASSES
-SHAPE = (len(KINDS), len(TABLES), _CLASSES)
 PARTS_OF_ONE = 1_000_000
-"""Relative errors are told apart in millionths."""
+"""Relative errors are counted in millionths."""
 
 
 class Sum(IntEnum):
@@ -48,16 +45,16 @@ DRAWS_WITHIN = (Sum.DRAWS_WITHIN_90, Sum.DRAWS_WITHIN_95, Sum.DRAWS_WITHIN_99)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """Some groups that got one table: their kinds of iteration, and where their true sizes are listed."""
+    """Some groups that got one shape: their kinds of iteration, and where their true sizes are listed."""
 
-    table: Table
+    shape: Shape
     kinds: NDArray[np.int64]
     size_indices: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Errors:
-    """Of the numbers of one sort: a row for each group, a column for each number it has.
+    """Errors of the numbers of one sort: a row for each group, a column for each number it has.
 
     A withheld number is not shown; it has an error all the same, and is not added up.
     """
@@ -71,41 +68,45 @@ class Errors:
 class LevelTally:
     """The groups of one level that are measured in one way, over all runs so far."""
 
-    def __init__(self, sizes: NDArray[np.int64]) -> None:
+    def __init__(self, family: TableFamily, sizes: NDArray[np.int64]) -> None:
+        self.family = family
+        self.sorts = sorts_of(family)
+        self._classes = (len(KINDS), len(family.shapes), len(SIZE_STARTS))
+        keys = prod(self._classes)
         self._class_of = size_class_of(sizes)
         self.sizes = sizes
-        self.published = np.zeros((len(KINDS), len(TABLES), len(sizes)), dtype=np.int64)
+        self.published = np.zeros((len(KINDS), len(family.shapes), len(sizes)), dtype=np.int64)
         self.lone_total_errors = np.zeros(len(sizes))  # of published groups that got a total, by true size
-        self._sums = np.zeros((len(NUMBERS), len(Sum), _KEYS))
-        self._absolute = [Histograms(_KEYS) for _ in NUMBERS]
-        self._relative = [Histograms(_KEYS) for _ in NUMBERS]
+        self._sums = np.zeros((len(self.sorts), len(Sum), keys))
+        self._absolute = [Histograms(keys) for _ in self.sorts]
+        self._relative = [Histograms(keys) for _ in self.sorts]
         self._adding = Lock()  # runs go side by side
 
-    def sums(self, number: Number, which: Sum) -> NDArray[np.float64]:
-        """By kind of iteration, table and size class."""
-        return np.asarray(self._sums[NUMBERS.index(number), which].reshape(SHAPE))
+    def sums(self, sort: NumberSort, which: Sum) -> NDArray[np.float64]:
+        """By kind of iteration, shape and size class."""
+        return np.asarray(self._sums[self.sorts.index(sort), which].reshape(self._classes))
 
-    def absolute_errors(self, number: Number) -> NDArray[np.int64]:
-        """Histograms by kind of iteration, table and size class."""
-        return self._absolute[NUMBERS.index(number)].counts().reshape(*SHAPE, BINS)
+    def absolute_errors(self, sort: NumberSort) -> NDArray[np.int64]:
+        """Histograms by kind of iteration, shape and size class."""
+        return self._absolute[self.sorts.index(sort)].counts().reshape(*self._classes, BINS)
 
-    def relative_errors(self, number: Number) -> NDArray[np.int64]:
+    def relative_errors(self, sort: NumberSort) -> NDArray[np.int64]:
         """The same, in millionths."""
-        return self._relative[NUMBERS.index(number)].counts().reshape(*SHAPE, BINS)
+        return self._relative[self.sorts.index(sort)].counts().reshape(*self._classes, BINS)
 
     def add_published(self, groups: Groups, is_shown: NDArray[np.bool_], errors: NDArray[np.float64]) -> None:
         """Groups whose total is shown, and its error."""
-        size, table = groups.size_indices[is_shown], TABLES.index(groups.table)
+        size, shape = groups.size_indices[is_shown], self.family.number_of(groups.shape)
         flat = groups.kinds[is_shown] * len(self.sizes) + size
         seen = np.bincount(flat, minlength=len(KINDS) * len(self.sizes)).reshape(len(KINDS), -1)
         with self._adding:
-            self.published[:, table] += seen
-            if groups.table is Table.TOTAL:
+            self.published[:, shape] += seen
+            if groups.shape is self.family.total:
                 self.lone_total_errors += np.bincount(size, errors[is_shown], minlength=len(self.sizes))
 
-    def add_errors(self, number: Number, groups: Groups, seen: Errors) -> None:
+    def add_errors(self, sort: NumberSort, groups: Groups, seen: Errors) -> None:
         """Errors of numbers that are shown."""
-        keys, which = self._keys(groups), NUMBERS.index(number)
+        keys, which = self._keys(groups), self.sorts.index(sort)
         absolute = np.abs(seen.errors)
         has_share = seen.is_shown & (seen.truths > 0)
         relative = np.where(has_share, absolute / np.maximum(seen.truths, 1), 0.0)
@@ -127,13 +128,13 @@ class LevelTally:
             self._relative[which].add(flat[has_share], relative[has_share] * PARTS_OF_ONE)
 
     def add_draws(
-        self, number: Number, groups: Groups, errors: NDArray[np.float64], margins: NDArray[np.float64]
+        self, sort: NumberSort, groups: Groups, errors: NDArray[np.float64], margins: NDArray[np.float64]
     ) -> None:
         """Numbers that were drawn, whether they are shown or not."""
         of_groups = {Sum.DRAWS: np.full(len(errors), errors.shape[1])}
         for number_of_margin, within in enumerate(DRAWS_WITHIN):
             of_groups[within] = (np.abs(errors) <= margins[:, number_of_margin, None]).sum(axis=1)
-        self._add(NUMBERS.index(number), self._keys(groups), of_groups)
+        self._add(self.sorts.index(sort), self._keys(groups), of_groups)
 
     def add_intervals(self, groups: Groups, is_selected: NDArray[np.bool_], is_holding: NDArray[np.bool_]) -> None:
         """Whether the interval that the release gives a shown total holds the true size, and is selection-aware."""
@@ -142,13 +143,13 @@ class LevelTally:
             Sum.INTERVALS_HOLDING: is_selected & is_holding,
             Sum.IN_INTERVAL: is_holding,
         }
-        self._add(NUMBERS.index(Number.TOTAL), self._keys(groups), of_groups)
+        self._add(self.sorts.index(TOTAL), self._keys(groups), of_groups)
 
     def _keys(self, groups: Groups) -> NDArray[np.int64]:
-        table = TABLES.index(groups.table)
-        return np.asarray((groups.kinds * len(TABLES) + table) * _CLASSES + self._class_of[groups.size_indices])
+        key = (groups.kinds, self.family.number_of(groups.shape), self._class_of[groups.size_indices])
+        return np.ravel_multi_index(np.broadcast_arrays(*key), self._classes)
 
-    def _add(self, number: int, keys: NDArray[np.int64], of_groups: dict[Sum, NDArray[np.generic]]) -> None:
+    def _add(self, sort: int, keys: NDArray[np.int64], of_groups: dict[Sum, NDArray[np.generic]]) -> None:
         with self._adding:
             for which, values in of_groups.items():
-                self._sums[number, which] += np.bincount(keys, values, minlength=_KEYS)
+                self._sums[sort, which] += np.bincount(keys, values, minlength=self._sums.shape[-1])

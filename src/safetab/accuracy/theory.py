@@ -14,17 +14,15 @@ from math import ceil, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.classes import CONFIDENCES, USUAL, Measured, Number
-from safetab.distributions.discrete_laplace import DiscreteLaplace
+from safetab.accuracy.classes import COMBINED, CONFIDENCES, TOTAL, USUAL, MeasuredAs, NumberSort
 from safetab.distributions.float_tails import FloatTails
 from safetab.distributions.weighted_sum import WeightedDraws, WeightedSum
 from safetab.estimates.combined_totals import share_of_first
-from safetab.planning.run_plan import LevelPlan
+from safetab.planning.level_design import LevelDesign
 from safetab.privacy.calibration import Noise
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 from safetab.release.numbers.selection import SelectionAwareIntervals
-from safetab.tabulation.measurements import TABLES
 
 Floats = NDArray[np.float64]
 Sizes = NDArray[np.int64]
@@ -44,28 +42,29 @@ class ErrorTheory:
 class LevelTheory:
     """One level's groups that are measured in one way."""
 
-    def __init__(self, plan: LevelPlan, measured: Measured) -> None:
-        self._plan = plan
-        self._is_adaptive = measured is Measured.ADAPTIVE
-        self._noise = plan.stages[Stage.STAGE_2 if self._is_adaptive else Stage.TOTAL_ONLY].noise
-        self.suppression_threshold = plan.suppression_threshold if self._is_adaptive else None
+    def __init__(self, design: LevelDesign, measured: MeasuredAs) -> None:
+        self._design = design
+        self._total = design.family.total
+        self._is_adaptive = measured is MeasuredAs.ADAPTIVE
+        self._noise = design.noise(Stage.STAGE_2 if self._is_adaptive else Stage.TOTAL_ONLY)
+        self.suppression_threshold = design.suppression_threshold if self._is_adaptive else None
         self.combined_share = cache(self._combined_share)
         self.combined_margins = cache(self._combined_margins)
 
-    def table_chances(self, sizes: Sizes) -> Floats:
-        """P[table | true size], a row for each of TABLES."""
+    def shape_chances(self, sizes: Sizes) -> Floats:
+        """P[shape | true size], a row for each shape of the family."""
         if not self._is_adaptive:
-            return np.stack([np.ones(len(sizes)), *(np.zeros(len(sizes)) for _ in TABLES[1:])])
-        tails = FloatTails(self._plan.stages[Stage.STAGE_1].noise)
-        reaching = [tails.at_least(threshold - sizes) for threshold in self._plan.thresholds.as_tuple]
+            return np.stack([np.ones(len(sizes)), *(np.zeros(len(sizes)) for _ in self._design.family.finer)])
+        tails = FloatTails(self._design.noise(Stage.STAGE_1))
+        reaching = [tails.at_least(threshold - sizes) for threshold in self._design.thresholds.totals]
         edges = [np.ones(len(sizes)), *reaching, np.zeros(len(sizes))]
         return np.stack([np.maximum(one - following, 0.0) for one, following in pairwise(edges)])
 
     def shown_chances(self, sizes: Sizes) -> Floats:
-        """P[table, and not suppressed | true size], a row for each of TABLES."""
-        chances = self.table_chances(sizes)
+        """P[shape, and not suppressed | true size], a row for each shape of the family."""
+        chances = self.shape_chances(sizes)
         if self.suppression_threshold is not None:
-            chances[TABLES.index(Table.TOTAL)] *= self.passing_chances(sizes)
+            chances[0] *= self.passing_chances(sizes)
         return chances
 
     def passing_chances(self, sizes: Sizes) -> Floats:
@@ -74,39 +73,39 @@ class LevelTheory:
             return np.ones(len(sizes))
         return FloatTails(self._noise).at_least(self.suppression_threshold + 1 - sizes)
 
-    def all_draws_covered(self, number: Number, table: Table) -> tuple[float, ...]:
+    def all_draws_covered(self, sort: NumberSort, shape: Shape) -> tuple[float, ...]:
         """The exact confidence of the margins: at least what is promised, since noise is whole numbers."""
-        return sum_of_draws(self._noise, number.draws(table)).covered
+        return sum_of_draws(self._noise, sort.draws(shape)).covered
 
-    def _combined_margins(self, table: Table) -> tuple[float, ...]:
+    def _combined_margins(self, shape: Shape) -> tuple[float, ...]:
         """By CONFIDENCES, as `safetab.open_release` tells them."""
-        share = self.combined_share(table)
-        own = WeightedDraws(self._noise, share, table.cells)
-        noise = WeightedSum((own, WeightedDraws(self._plan.stages[Stage.STAGE_1].noise, 1 - share, 1)))
+        share = self.combined_share(shape)
+        own = WeightedDraws(self._noise, share, shape.cells)
+        noise = WeightedSum((own, WeightedDraws(self._design.noise(Stage.STAGE_1), 1 - share, 1)))
         return tuple(float(noise.margin_of_error(confidence)) for confidence in CONFIDENCES)
 
-    def error(self, number: Number, table: Table, sizes: Sizes) -> ErrorTheory:
-        """Of a number that is shown, in groups that got this table."""
-        if number is Number.COMBINED:
-            return self._combined(table, sizes)
-        if not number.in_a_group(table):
+    def error(self, sort: NumberSort, shape: Shape, sizes: Sizes) -> ErrorTheory:
+        """What is known of a number that is shown, in groups that got this shape."""
+        if sort == COMBINED:
+            return self._combined(shape, sizes)
+        if not sort.in_a_group(shape):
             return _unknown(len(sizes))
         threshold = self.suppression_threshold
-        draws = sum_of_draws(self._noise, number.draws(table))
-        if table is Table.TOTAL and threshold is not None:
+        draws = sum_of_draws(self._noise, sort.draws(shape))
+        if shape is self._total and threshold is not None:
             return draws.above(threshold - sizes)
         return draws.above(np.full(len(sizes), -draws.reach - 1))
 
-    def is_selected(self, table: Table) -> bool:
-        """Whether a total with this table is shown only if it passes suppression."""
-        return table is Table.TOTAL and self.suppression_threshold is not None
+    def is_selected(self, shape: Shape) -> bool:
+        """Whether a total with this shape is shown only if it passes suppression."""
+        return shape is self._total and self.suppression_threshold is not None
 
-    def interval_covered(self, table: Table, sizes: Sizes) -> Floats:
+    def interval_covered(self, shape: Shape, sizes: Sizes) -> Floats:
         """P[the interval that the release gives a shown total holds its true size], at 95 %, an element per size."""
         threshold = self.suppression_threshold
-        if table is Table.TOTAL and threshold is not None:
+        if shape is self._total and threshold is not None:
             return _selection_aware_covered(self._noise, threshold, sizes)
-        return self.error(Number.TOTAL, table, sizes).covered[USUAL]
+        return self.error(TOTAL, shape, sizes).covered[USUAL]
 
     @cached_property
     def margin_fails_up_to(self) -> int | None:
@@ -118,30 +117,30 @@ class LevelTheory:
         if self.suppression_threshold is None:
             return None
         sizes = np.arange(max(self.suppression_threshold, 0) + 1)
-        fails = self.error(Number.TOTAL, Table.TOTAL, sizes).covered[USUAL] < float(CONFIDENCES[USUAL])
+        fails = self.error(TOTAL, self._total, sizes).covered[USUAL] < float(CONFIDENCES[USUAL])
         return int(np.flatnonzero(fails)[-1]) if fails.any() else None
 
-    def _combined_share(self, table: Table) -> Fraction:
+    def _combined_share(self, shape: Shape) -> Fraction:
         """The weight of the published total; the rest is that of the stage-1 total."""
-        own = self._noise.sum_of(table.cells).variance()
-        return share_of_first(float(own.mid()), float(self._plan.stages[Stage.STAGE_1].noise.variance().mid()))
+        own = self._noise.sum_of(shape.cells).variance()
+        return share_of_first(float(own.mid()), float(self._design.noise(Stage.STAGE_1).variance().mid()))
 
-    def has_combined(self, table: Table) -> bool:
+    def has_combined(self, shape: Shape) -> bool:
         """A total that underwent suppression is not combined, and a total-only group has one total."""
-        return self._is_adaptive and not self.is_selected(table)
+        return self._is_adaptive and not self.is_selected(shape)
 
-    def _combined(self, table: Table, sizes: Sizes) -> ErrorTheory:
-        """The stage-1 total chose the table, so its noise is known to lie between two thresholds."""
-        if not self.has_combined(table):
+    def _combined(self, shape: Shape, sizes: Sizes) -> ErrorTheory:
+        """The stage-1 total chose the shape, so its noise is known to lie between two thresholds."""
+        if not self.has_combined(shape):
             return _unknown(len(sizes))
-        share = float(self.combined_share(table))
-        first = sum_of_draws(self._plan.stages[Stage.STAGE_1].noise, 1)
-        limits = self._plan.thresholds.as_tuple
-        number = TABLES.index(table)
+        share = float(self.combined_share(shape))
+        first = sum_of_draws(self._design.noise(Stage.STAGE_1), 1)
+        limits = self._design.thresholds.totals
+        number = self._design.family.number_of(shape)
         low = limits[number - 1] - sizes if number else np.full(len(sizes), -first.reach - 1)
         high = limits[number] - sizes if number < len(limits) else np.full(len(sizes), first.reach + 1)
         mean, square = first.between(low, high)
-        own = sum_of_draws(self._noise, table.cells)
+        own = sum_of_draws(self._noise, shape.cells)
         squares = share**2 * own.variance + (1 - share) ** 2 * square
         return replace(_unknown(len(sizes)), mean=(1 - share) * mean, square=squares)
 
@@ -222,9 +221,10 @@ def _chances_of_sum(noise: Noise, draws: int) -> Floats:
     one: Floats = tails.at_least(away) - tails.at_least(away + 1)
     if draws == 1:
         return one
-    farthest = ceil(10 * sqrt(draws * float(noise.variance().mid()))) + 10
-    if isinstance(noise, DiscreteLaplace):
-        farthest += 46 * ceil(noise.scale)
+    variance = float(noise.variance().mid())
+    farthest = ceil(10 * sqrt(draws * variance)) + 10
+    if reach > 10 * sqrt(variance) + 10:  # heavier tails than a Gaussian's
+        farthest += 46 * ceil(noise.width)
     farthest = max(farthest, reach)
     size = 1 << (2 * farthest + 1).bit_length()
     around = np.zeros(size)

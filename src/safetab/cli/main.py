@@ -15,34 +15,8 @@ from safetab.cli.commands.study_commands import add_study_commands
 from safetab.cli.commands.trust_commands import add_trust_commands
 from safetab.cli.commands.tune import tune
 from safetab.cli.exit_codes import ExitCode
-from safetab.cli.options import (
-    Confidence,
-    CopyAll,
-    Coterminous,
-    Data,
-    Dataset,
-    EmptyBlocks,
-    Engine,
-    FindingsLog,
-    GeographyAt,
-    LogFile,
-    Memory,
-    Order,
-    Out,
-    Overwrite,
-    Parameters,
-    PersonsAt,
-    Rules,
-    SamePeopleAs,
-    SparkConf,
-    SparkMaster,
-    SpendLimit,
-    SpendLog,
-    Temp,
-    TestKey,
-    Threads,
-)
-from safetab.engines.engine_kind import EngineKind
+from safetab.cli.options import Data, Out, Overwrite, Parameters, takes
+from safetab.pipeline.declared_options import RUN, VALIDATE
 
 app = typer.Typer(
     name="safetab",
@@ -93,19 +67,8 @@ def demo(
 
 
 @app.command()
-def validate(  # noqa: PLR0913, PLR0917 - the options of the command
-    parameters: Parameters,
-    data: Data,
-    engine: Engine = EngineKind.DUCKDB,
-    memory: Memory = "4GB",
-    threads: Threads = 2,
-    temp: Temp = None,
-    confidential_log: FindingsLog = None,
-    spark_master: SparkMaster = None,
-    spark_conf: SparkConf = None,
-    persons: PersonsAt = None,
-    geography: GeographyAt = None,
-) -> None:
+@takes(*VALIDATE)
+def validate(parameters: Parameters, data: Data, **given: object) -> None:
     """Check everything that is given and tell all that is wrong, at once.
 
     Checks config.json, the lists of codes and iterations, the geography,
@@ -114,20 +77,11 @@ def validate(  # noqa: PLR0913, PLR0917 - the options of the command
     """
     from safetab.cli.messages import show_findings, told_by_exit_code
     from safetab.cli.terminal_progress import TerminalProgress
-    from safetab.engines.spark.options import SparkOptions
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.run import validate_files
 
     with told_by_exit_code(), TerminalProgress() as progress:
-        options = RunOptions(
-            engine=engine,
-            memory=memory,
-            threads=threads,
-            temporary_parent=temp,
-            confidential_log=confidential_log,
-            spark=SparkOptions(spark_master, tuple(spark_conf or ()), persons, geography),
-        )
-        warnings = validate_files(parameters, data, options, progress)
+        warnings = validate_files(parameters, data, RunOptions.of(VALIDATE, **given), progress)
     show_findings(warnings)
     typer.echo("Everything is valid.")
 
@@ -169,32 +123,8 @@ def plan(
 
 
 @app.command()
-def run(  # noqa: PLR0913, PLR0917 - the options of the command
-    parameters: Parameters,
-    data: Data,
-    out: Out,
-    engine: Engine = EngineKind.DUCKDB,
-    memory: Memory = "4GB",
-    threads: Threads = 2,
-    temp: Temp = None,
-    overwrite: Overwrite = False,
-    confidential_log: LogFile = None,
-    test_key: TestKey = None,
-    dataset: Dataset = None,
-    spend_log: SpendLog = None,
-    spend_limit: SpendLimit = None,
-    same_people_as: SamePeopleAs = None,
-    confidence: Confidence = "0.95",
-    coterminous: Coterminous = False,
-    empty_blocks: EmptyBlocks = None,
-    order: Order = None,
-    copy_all: CopyAll = False,
-    rule: Rules = None,
-    spark_master: SparkMaster = None,
-    spark_conf: SparkConf = None,
-    persons: PersonsAt = None,
-    geography: GeographyAt = None,
-) -> None:
+@takes(*RUN)
+def run(parameters: Parameters, data: Data, out: Out, **given: object) -> None:
     """Validate, tabulate and write t1, t2, the measurements, the release and a manifest.
 
     OUT appears whole or not at all. The terminal and the confidential log
@@ -204,30 +134,11 @@ def run(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.cli.messages import show_findings, told_by_exit_code
     from safetab.cli.run_report import show_summary
     from safetab.cli.terminal_progress import TerminalProgress
-    from safetab.engines.spark.options import SparkOptions
-    from safetab.pipeline.options import RunOptions, key_of
+    from safetab.pipeline.options import RunOptions
     from safetab.pipeline.run import run_files
-    from safetab.release.release_options import ReleaseRequest
 
     with told_by_exit_code(), TerminalProgress() as progress:
-        asked = ReleaseRequest(confidence, tuple(rule or ()), coterminous, order, copy_all)
-        options = RunOptions(
-            engine=engine,
-            memory=memory,
-            threads=threads,
-            temporary_parent=temp,
-            overwrite=overwrite,
-            confidential_log=confidential_log,
-            test_key=key_of(test_key),
-            dataset=dataset,
-            spend_log=spend_log,
-            spend_limit=spend_limit,
-            same_people_as=tuple(same_people_as or ()),
-            release=asked.options(),
-            empty_blocks=empty_blocks,
-            spark=SparkOptions(spark_master, tuple(spark_conf or ()), persons, geography),
-        )
-        summary = run_files(parameters, data, out, options, progress)
+        summary = run_files(parameters, data, out, RunOptions.of(**given), progress)
     show_findings(summary.warnings)
     show_summary(summary, out)
 
@@ -265,8 +176,8 @@ def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
     has its real share of the people. OUT appears whole or not at all.
     """
     from safetab.cli.commands.synthesize import synthesize_census
-    from safetab.synthetic.census_files import CensusFormat
-    from safetab.synthetic.census_size import SizeRequest
+    from safetab.synthetic.files.census_files import CensusFormat
+    from safetab.synthetic.geography.census_size import SizeRequest
     from safetab.synthetic.request import CensusRequest
 
     size = SizeRequest(people, states, counties, tracts)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as TextTable
 
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.planning.expectations import CONFIDENCE, margins_of, output_if_all_groups_are_empty
+from safetab.planning.expectations import output_if_all_groups_are_empty
+from safetab.planning.level_design import CONFIDENCE, LevelDesign, LevelMargins
 from safetab.planning.losses import DELTA, published_words, reference_words, reported_loss
 from safetab.planning.plan_json import exact
 from safetab.planning.privacy_warnings import privacy_warnings
@@ -20,10 +20,10 @@ from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_text
 from safetab.privacy.reference import REFERENCE, REFERENCE_NAME
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
+from safetab.products.product import TableFamily
 
 _WIDTH = 1000  # tables take what they need: a number cut short would be a wrong number
-_NONE = "-"
+NONE = "-"
 
 
 def show_plan(plan: RunPlan) -> None:
@@ -33,7 +33,9 @@ def show_plan(plan: RunPlan) -> None:
     if warning is not None:
         console.print(f"STOP. {warning}\n", style="bold", soft_wrap=True)
     show_table("What is measured", _groups_table(plan), console)
-    show_table(f"Noise, and margins of error (+/-) at {float(CONFIDENCE):.0%}", _noise_table(plan), console)
+    for one in plan.config.families:
+        title = f"Noise, and margins of error (+/-) at {float(CONFIDENCE):.0%}"
+        show_table(title, _noise_table(plan, one.family), console)
     show_table("What is published, on average, if nobody is in any group", _output_table(plan), console)
     show_table("Total privacy loss", _loss_table(plan), console)
     for note in _notes(plan):
@@ -86,50 +88,56 @@ def _groups_table(plan: RunPlan) -> TextTable:
             f"{len(universe.iterations) - universe.total_only_iterations:,}",
             f"{universe.total_only_iterations:,}",
             f"{universe.size:,}",
-            str(level.stability),
-            exact(level.budget),
-            " ".join(str(threshold) for threshold in level.thresholds.as_tuple),
+            str(level.design.stability),
+            exact(level.design.budget),
+            " ".join(str(threshold) for threshold in level.design.thresholds.totals),
         )
     return table
 
 
-def _noise_table(plan: RunPlan) -> TextTable:
+def _noise_table(plan: RunPlan, family: TableFamily) -> TextTable:
     parameter = "sigma" if plan.config.privacy_definition is PrivacyDefinition.ZCDP else "scale"
     table = text_table(
         "level",
         *(f"{parameter}\n{what}" for what in ("stage 1", "stage 2", "total-only")),
-        *("T", "+/- cell,\nlone total", "+/- sex of\n4, 9, 23 ages", "+/- total of\n4, 9, 23 ages", "+/-\ntotal-only"),
+        *("T", *(f"+/- {head}" for head in margin_heads(family)), "+/-\ntotal-only"),
     )
     for level in plan.levels:
-        margins = margins_of(level)
-        of_ages = [margins.tables[table] for table in SEX_BY_AGE_TABLES if table in margins.tables]
-        lone = margins.tables.get(Table.TOTAL)
-        table.add_row(
-            _name(level),
-            *(_parameter(level, stage) for stage in (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)),
-            _shown(level.suppression_threshold),
-            _shown(lone.total if lone else None),
-            " ".join(_shown(of.sex_marginal) for of in of_ages) or _NONE,
-            " ".join(_shown(of.total) for of in of_ages) or _NONE,
-            _shown(margins.total_only),
-        )
+        if level.family is family:
+            table.add_row(
+                _name(level),
+                *(parameter_text(level.design, stage) for stage in (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)),
+                shown(level.design.suppression_threshold),
+                *margin_texts(level.design.margins(), family),
+            )
     return table
 
 
+def margin_heads(family: TableFamily) -> Iterator[str]:
+    """For a lone total, then for each coarser kind of line of the finer shapes."""
+    sizes = ", ".join(str(shape.divisions) for shape in family.finer)
+    yield "cell,\nlone total"
+    yield from (f"{kind.short} of\n{sizes} {family.divided_into}" for kind in family.finer[0].kinds[1:])
+
+
+def margin_texts(margins: LevelMargins | None, family: TableFamily) -> Iterator[str]:
+    """Those of `margin_heads`, then that of a TotalOnly group."""
+    shapes = {} if margins is None else margins.shapes
+    yield shown(shapes[family.total]["total"] if shapes else None)
+    for kind in family.finer[0].kinds[1:]:
+        yield " ".join(shown(shapes[shape][kind.name]) for shape in family.finer if shapes) or NONE
+    yield shown(margins.total_only if margins else None)
+
+
 def _output_table(plan: RunPlan) -> TextTable:
-    table = text_table(
-        *("level", "groups published", "rows of t1", "rows of t2"),
-    )
+    folders = [file.folder for file in plan.config.product.files]
+    table = text_table("level", "groups published", *(f"rows of {folder}" for folder in folders))
     outputs = [output_if_all_groups_are_empty(level) for level in plan.levels]
     for level, output in zip(plan.levels, outputs, strict=True):
-        table.add_row(_name(level), *_averages(output.published_groups, output.t1_rows, output.t2_rows))
+        table.add_row(_name(level), *_averages(output.published_groups, *output.rows.values()))
     table.add_section()
-    groups, t1_rows, t2_rows = (
-        sum(output.published_groups for output in outputs),
-        sum(output.t1_rows for output in outputs),
-        sum(output.t2_rows for output in outputs),
-    )
-    table.add_row("all levels", *_averages(groups, t1_rows, t2_rows))
+    rows = (sum(output.rows[folder] for output in outputs) for folder in folders)
+    table.add_row("all levels", *_averages(sum(output.published_groups for output in outputs), *rows))
     return table
 
 
@@ -157,7 +165,7 @@ def loss_table(definition: PrivacyDefinition, losses: Mapping[str, PrivacyLoss])
 def _notes(plan: RunPlan) -> list[str]:
     definition = plan.config.privacy_definition
     notes = ["T: below state level, a group that gets only a total is published only if it is above T."]
-    notes = notes if any(level.suppression_threshold is not None for level in plan.levels) else []
+    notes = notes if any(level.design.suppression_threshold is not None for level in plan.levels) else []
     notes += [
         "Rows: a group with people in it is published at least as often as an empty one, so a run has as many or more.",
         "Unbounded: a person's record is added or removed; bounded: it is changed. Losses are rounded up.",
@@ -173,13 +181,10 @@ def _name(level: LevelPlan) -> str:
     return f"{level.level.geography.label} {level.level.iterations.label}"
 
 
-def _parameter(level: LevelPlan, stage: Stage) -> str:
-    if stage not in level.stages:
-        return _NONE
-    noise = level.stages[stage].noise
-    value = float(noise.sigma_squared) ** 0.5 if isinstance(noise, DiscreteGaussian) else float(noise.scale)
-    return f"{value:.5g}"
+def parameter_text(design: LevelDesign, stage: Stage) -> str:
+    """Sigma, or the scale."""
+    return f"{design.noise(stage).width:.5g}" if stage in design.stages else NONE
 
 
-def _shown(number: int | None) -> str:
-    return _NONE if number is None else f"{number:,}"
+def shown(number: int | None) -> str:
+    return NONE if number is None else f"{number:,}"

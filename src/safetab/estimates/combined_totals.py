@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel
 from safetab.estimates.linear_form import LinearForm, sum_of_forms
 from safetab.release.release_universe import Universe
@@ -55,7 +55,7 @@ def parts_of_regional_group(
     Only for nation and states, where nothing is suppressed; everybody has one ethnicity code, so that no one is in two
     of the parts. Empty if there are no such parts.
     """
-    if geography.entity_kind not in {EntityKind.NATION, EntityKind.STATE}:
+    if geography.is_substate:
         return ()
     if group.kind is not IterationKind.ETHNICITY or group.level is not IterationLevel.REGIONAL:
         return ()

@@ -12,9 +12,8 @@ from safetab.distributions.weighted_sum import WeightedSum
 from safetab.estimates.intervals import Interval, interval_of
 from safetab.estimates.linear_form import LinearForm
 from safetab.estimates.reading.lookup import Entity
-from safetab.estimates.tabular import NUMBER_SCHEMA, Tabular
-from safetab.products.safetab_p.published_lines import Sex
-from safetab.products.safetab_p.tables import OLDEST_AGE
+from safetab.estimates.tabular import ProductTabular
+from safetab.products.product import Line
 
 Number = int | float
 
@@ -45,25 +44,22 @@ class Counted:
 
     entity: Entity
     group: CharacteristicIteration
-    sex: Sex
-    age_start: int
-    age_end: int
+    line: Line
 
     @property
-    def ages(self) -> tuple[int, int]:
-        return self.age_start, self.age_end
+    def what(self) -> str:
+        people = f"{self.group.name}, {self.entity.name}"
+        return f"{people}, {self.line.words}" if self.line.words else people
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(Tabular):
+class Estimate(ProductTabular):
     """A published number, or a sum of such.
 
     `value` is the number with no part raised to 0, `published` what the release shows if that differs.
     `margin_of_error` describes noise. `interval` holds the truth at the `confidence`, also where small totals are not
     shown; unless `holds_confidence` is False, since the noise of a stage-1 total chose the table.
     """
-
-    schema = NUMBER_SCHEMA
 
     what: str
     exact_value: Fraction
@@ -124,6 +120,7 @@ class Estimate(Tabular):
     def rows(self) -> list[dict[str, object]]:
         low, high = self.interval
         one = self.counted[0] if len(self.counted) == 1 else None
+        labels = [column.name for column in self.product.label_columns]
         return [
             {
                 "what": self.what,
@@ -132,9 +129,7 @@ class Estimate(Tabular):
                 "region_name": one.entity.name if one else None,
                 "iteration_code": one.group.code if one else None,
                 "iteration_name": one.group.name if one else None,
-                "sex": one.sex.value if one else None,
-                "age_start": one.age_start if one else None,
-                "age_end": one.age_end if one else None,
+                **(dict(zip(labels, one.line.labels, strict=True)) if one else dict.fromkeys(labels)),
                 "status": "number",
                 "estimate": float(self.exact_value),
                 "margin_of_error": float(self.margin_of_error),
@@ -169,14 +164,6 @@ def with_interval(number: HasInterval, confidence: Fraction) -> str:
 def shown(number: Number) -> str:
     """Thousands apart; decimals to one place."""
     return f"{number:,}" if isinstance(number, int) else f"{number:,.1f}"
-
-
-def ages_in_words(first: int, last: int) -> str:
-    if (first, last) == (0, OLDEST_AGE):
-        return "all ages"
-    if last == OLDEST_AGE:
-        return f"{first} and over"
-    return f"{first} to {last}" if first != last else f"aged {first}"
 
 
 def percent(confidence: Fraction) -> str:

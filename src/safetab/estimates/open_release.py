@@ -62,7 +62,10 @@ class Release:
         return self._lookup.entity(name, level)
 
     def group(self, name: Grouped, kind: str | None = None) -> CharacteristicIteration:
-        """The one race or ethnicity group of this name or code; `kind` is alone, combination or ethnicity."""
+        """The characteristic iteration: the one race or ethnicity group of this name or code, wherever people live.
+
+        `kind` is alone, combination or ethnicity.
+        """
         return self._lookup.group(name, kind)
 
     def total(
@@ -76,7 +79,7 @@ class Release:
     def table(
         self, geography: Geographic, group: Grouped, *, level: str | None = None, kind: str | None = None
     ) -> GroupTable | Absence:
-        """A group's people by sex and age, as finely as the release has them."""
+        """A group's people by what the product's tables divide, as finely as the release has them."""
         entity, iteration = self._found(geography, group, level, kind)
         answer = self._numbers.table(entity, iteration)
         return instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
@@ -158,7 +161,8 @@ class Release:
                 answer
                 for of_level in by_level.values()
                 for answer in self._numbers.totals_of_group(of_level, iteration)
-            )
+            ),
+            product=self._universe.product,
         )
 
     def _inside(self, entities: list[Entity], around: Entity) -> list[Entity]:
@@ -183,7 +187,8 @@ class Release:
                 answer
                 for iterations in TABULATED_ITERATION_LEVELS
                 for answer in self._numbers.totals_of_area(entity, iterations, codes)
-            )
+            ),
+            product=self._universe.product,
         )
 
 

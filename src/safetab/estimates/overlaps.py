@@ -6,14 +6,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 
-from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationKind
 from safetab.estimates.estimate import Counted
 from safetab.estimates.linear_form import LinearForm
 from safetab.release.release_universe import Universe
-
-_NESTED_IDS = {EntityKind.STATE: 2, EntityKind.COUNTY: 5}
-"""Of how many digits an id begins with that of the state or county around it; places have their state's only."""
 
 
 def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearForm) -> tuple[str, ...]:
@@ -33,7 +30,7 @@ def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearFo
         for level, ids in of_group.items():
             areas[level] |= ids
     for a, b in combinations(sorted(areas, key=lambda level: level.label), 2):
-        if _overlap(a, areas[a], b, areas[b]):
+        if areas_overlap(a, areas[a], b, areas[b]):
             notes.append(
                 f"{a.entity_kind.noun} and {b.entity_kind.noun} areas may overlap: people in both are counted more"
                 " than once"
@@ -71,18 +68,18 @@ def groups_overlap(universe: Universe, a: CharacteristicIteration, b: Characteri
 
 def _share_an_area(a: dict[GeographyLevel, set[str]], b: dict[GeographyLevel, set[str]]) -> bool:
     return any(
-        _overlap(one, ids, other, other_ids) if one is not other else bool(ids & other_ids)
+        areas_overlap(one, ids, other, other_ids) if one is not other else bool(ids & other_ids)
         for one, ids in a.items()
         for other, other_ids in b.items()
     )
 
 
-def _overlap(a: GeographyLevel, a_ids: set[str], b: GeographyLevel, b_ids: set[str]) -> bool:
+def areas_overlap(a: GeographyLevel, a_ids: set[str], b: GeographyLevel, b_ids: set[str]) -> bool:
     """Whether entities of two levels may share people, as far as their ids tell."""
     if a.tabulation_pass is not b.tabulation_pass:
         return False
-    kinds = {a.entity_kind, b.entity_kind}
-    if EntityKind.NATION in kinds or EntityKind.AIANNH in kinds:
+    kind, other = a.entity_kind, b.entity_kind
+    if kind.crosses_states or other.crosses_states:
         return True
-    digits = _NESTED_IDS[EntityKind.COUNTY if kinds == {EntityKind.COUNTY, EntityKind.TRACT} else EntityKind.STATE]
+    digits = next(one for one in (kind, *kind.around) if one in (other, *other.around)).id_digits
     return bool({one[:digits] for one in a_ids} & {one[:digits] for one in b_ids})

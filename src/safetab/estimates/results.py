@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from safetab.census.iterations import CharacteristicIteration
-from safetab.estimates.estimate import Estimate, ages_in_words, percent, shown
+from safetab.estimates.estimate import Estimate, percent, shown
 from safetab.estimates.reading.absence import Absence
 from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.sums import sum_of_estimates
-from safetab.estimates.tabular import NUMBER_SCHEMA, Tabular
+from safetab.estimates.tabular import ProductTabular
 from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.products.safetab_p.published_lines import Sex
-from safetab.products.safetab_p.tables import OLDEST_AGE, Table
+from safetab.products.product import Refusal, Shape, WantedCells
 
 Answer = Estimate | Absence
 
@@ -22,10 +21,8 @@ _MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Answers(Tabular):
+class Answers(ProductTabular):
     """Numbers and absences, in the order of areas and groups; absent ones are listed only where they were asked for."""
-
-    schema = NUMBER_SCHEMA
 
     answers: tuple[Answer, ...]
 
@@ -48,7 +45,7 @@ class Answers(Tabular):
 
     def largest(self, most: int = 10) -> Answers:
         """The numbers with the greatest values, greatest first."""
-        return Answers(tuple(sorted(self.numbers, key=lambda one: -one.exact_value)[:most]))
+        return Answers(tuple(sorted(self.numbers, key=lambda one: -one.exact_value)[:most]), product=self.product)
 
     def rows(self) -> list[dict[str, object]]:
         return [row for one in self.answers for row in one.rows()]
@@ -61,59 +58,35 @@ class Answers(Tabular):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupTable(Tabular):
-    """The sex-by-age table of one group, or its lone total."""
-
-    schema = NUMBER_SCHEMA
+class GroupTable(ProductTabular):
+    """The table of one group, as fine as the group has it, or its lone total."""
 
     entity: Entity
     group: CharacteristicIteration
-    table: Table
+    shape: Shape
     lines: tuple[Estimate, ...]
     withheld: tuple[str, ...] = ()
 
-    @property
-    def age_starts(self) -> tuple[int, ...]:
-        """The ages at which the ranges of the table begin; none if the group has a total alone."""
-        return self.table.age_starts
+    def count(self, *wanted: Any, **named: Any) -> Estimate:
+        """The people that the arguments ask for; everybody if there are none.
 
-    def count(self, sex: str = "both", ages: tuple[int, int] = (0, OLDEST_AGE)) -> Estimate:
-        """People of a sex from the first to the last age, both included; the ages must be those of the table.
-
-        It is the sum of the cells inside, with its exact noise.
+        It is the sum of the cells inside, with its exact noise. The arguments are the product's: those of SafeTab-P are
+        in `safetab.products.safetab_p.line_question.SexAndAges`.
         """
-        wanted = next((one for one in Sex if one.value == sex.strip().casefold()), None)
-        if wanted is None:
-            self._refuse("sex", f'"{sex}" is none. Say both, male or female.')
-        first, last = ages[0], min(ages[1], OLDEST_AGE)
-        starts = (*self.age_starts, OLDEST_AGE + 1) if self.age_starts else (0, OLDEST_AGE + 1)
-        if first not in starts or last + 1 not in starts or first > last:
-            self._refuse("ages", f"{first} to {last} is not a range of this table: {self._ranges()}")
-        if not self.age_starts and wanted is not Sex.BOTH:
-            self._refuse("sex", "the group has a total alone, with no numbers by sex.")
-        return self._sum_of_cells(wanted, first, last)
+        asked = self.product.line_question.cells_of(self.shape, *wanted, **named)
+        if isinstance(asked, Refusal):
+            self._refuse(asked.argument, asked.message)
+        return self._sum_of_cells(asked)
 
-    def _sum_of_cells(self, sex: Sex, first: int, last: int) -> Estimate:
-        lines = {(line.counted[0].sex, *line.counted[0].ages): line for line in self.lines}
-        if (sex, first, last) in lines:
-            return lines[sex, first, last]
-        ends = [*(start - 1 for start in self.age_starts[1:]), OLDEST_AGE]
-        wanted = [
-            (one, start, end)
-            for one in ((sex,) if sex is not Sex.BOTH else (Sex.MALE, Sex.FEMALE))
-            for start, end in zip(self.age_starts, ends, strict=True)
-            if first <= start and end <= last
-        ]
-        if not wanted or any(cell not in lines for cell in wanted):
-            self._refuse("ages", "a rule of the release withheld some of these cells, so that they can't be added up.")
-        people = {Sex.BOTH: "", Sex.MALE: "male ", Sex.FEMALE: "female "}[sex]
-        what = f"{self.group.name}, {self.entity.name}, {people}{ages_in_words(first, last)}"
-        return sum_of_estimates([lines[cell] for cell in wanted], what)
-
-    def _ranges(self) -> str:
-        if not self.age_starts:
-            return "the group has a total alone."
-        return f"its ages begin at {', '.join(map(str, self.age_starts))}."
+    def _sum_of_cells(self, wanted: WantedCells) -> Estimate:
+        runs = {one.counted[0].line.run: one for one in self.lines}
+        if wanted.cells in runs:
+            return runs[wanted.cells]
+        if any((cell,) not in runs for cell in wanted.cells):
+            last = self.product.line_question.arguments[-1]
+            self._refuse(last, "a rule of the release withheld some of these cells, so that they can't be added up.")
+        what = f"{self.group.name}, {self.entity.name}, {wanted.words}"
+        return sum_of_estimates([runs[cell,] for cell in wanted.cells], what)
 
     def _refuse(self, where: str, message: str) -> NoReturn:
         raise InvalidInput([Finding(Severity.ERROR, f"{self.group.name}, {self.entity.name}", where, message)])
@@ -122,10 +95,9 @@ class GroupTable(Tabular):
         return [row for line in self.lines for row in line.rows()]
 
     def __str__(self) -> str:
-        lines = [f"{self.group.name}, {self.entity.name} ({self.table.label})"]
+        lines = [f"{self.group.name}, {self.entity.name} ({self.shape.label})"]
         for one in self.lines:
-            counted = one.counted[0]
-            label = f"{counted.sex.value}, {ages_in_words(*counted.ages)}"
+            label = self.product.line_question.name_of(one.counted[0].line)
             low, high = one.interval
             around = f"({shown(low)} to {shown(high)})" if one.selection_matters else f"± {shown(one.margin_of_error)}"
             lines.append(f"  {label:28} {shown(one.value):>10} {around}")

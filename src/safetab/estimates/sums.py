@@ -19,6 +19,7 @@ _NAMES_SHOWN = 3
 def sum_of_estimates(parts: Sequence[Estimate], what: str, notes: tuple[str, ...] = ()) -> Estimate:
     """With its exact noise, whatever the parts share; better totals are added up beside it."""
     answer = Estimate(
+        product=parts[0].product,
         what=what,
         exact_value=sum((part.exact_value for part in parts), Fraction(0)),
         form=sum_of_forms([part.form for part in parts]),
@@ -44,6 +45,7 @@ def _combined(parts: Sequence[Estimate], what: str) -> Estimate | None:
     best = [part.combined or part for part in parts]
     near = sum(bool(part.combined and part.combined.notes) for part in parts)
     return Estimate(
+        product=parts[0].product,
         what=f"{what}, combined",
         exact_value=sum((part.exact_value for part in best), Fraction(0)),
         form=sum_of_forms([part.form for part in best]),

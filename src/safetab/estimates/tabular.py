@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from importlib import import_module
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 
-NUMBER_SCHEMA = pa.schema(
-    [
-        *((name, pa.string()) for name in (
-            "what", "geography_level", "region_id", "region_name", "iteration_code", "iteration_name", "sex")),
-        ("age_start", pa.int64()),
-        ("age_end", pa.int64()),
-        ("status", pa.string()),
-        *((name, pa.float64()) for name in (
-            "estimate", "margin_of_error", "interval_low", "interval_high", "variance", "combined_total",
-            "combined_margin_of_error")),
-        ("notes", pa.string()),
-    ]
+from safetab.products.product import Product
+
+_GROUP = ("what", "geography_level", "region_id", "region_name", "iteration_code", "iteration_name")
+_NUMBERS = (
+    "estimate", "margin_of_error", "interval_low", "interval_high", "variance", "combined_total",
+    "combined_margin_of_error",
 )  # fmt: skip
-"""The columns of numbers and absences; combined totals have a column of their own."""
 
 
 class Tabular:
     """A result that prints readably and converts to a table with a row for each number."""
 
-    schema: ClassVar[pa.Schema | None] = None
+    @property
+    def schema(self) -> pa.Schema | None:
+        return None
 
     def rows(self) -> list[dict[str, object]]:
         raise NotImplementedError
@@ -44,6 +40,26 @@ class Tabular:
 
     def __repr__(self) -> str:
         return str(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProductTabular(Tabular):
+    """Numbers and absences of a product; combined totals have a column of their own."""
+
+    product: Product = field(kw_only=True)
+
+    @property
+    def schema(self) -> pa.Schema:
+        labels = self.product.label_columns
+        return pa.schema(
+            [
+                *((name, pa.string()) for name in _GROUP),
+                *((one.name, pa.string() if one.line_type == "string" else pa.int64()) for one in labels),
+                ("status", pa.string()),
+                *((name, pa.float64()) for name in _NUMBERS),
+                ("notes", pa.string()),
+            ]
+        )
 
 
 def _library(name: str) -> ModuleType:

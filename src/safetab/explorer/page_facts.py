@@ -1,4 +1,4 @@
-"""What the page is told when it is written: levels, groups, stabilities, and the configurations to start from."""
+"""What the page knows when it is written: levels, groups, stabilities, and the configurations to start from."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from safetab.foundation.version import VERSION
 from safetab.planning.losses import reference_loss
 from safetab.privacy.loss_text import loss_text
 from safetab.privacy.reference import COSTLIEST_LEVEL, FAR_ABOVE, REFERENCE_NAME
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.products.safetab_p.tables import PERSONS
 from safetab.tuning.concerns import NO_PROTECTION
-from safetab.tuning.level_facts import Facts, LevelFacts
+from safetab.tuning.level_facts import Facts, LevelSizes
 from safetab.tuning.presets import presets
 
 JsonObject = dict[str, object]
@@ -48,7 +50,7 @@ def _reference() -> JsonObject:
     }
 
 
-def _level(facts: LevelFacts) -> JsonObject:
+def _level(facts: LevelSizes) -> JsonObject:
     level = facts.level
     return {
         "key": level_key(level),
@@ -62,6 +64,6 @@ def _level(facts: LevelFacts) -> JsonObject:
         "adaptive_iterations": facts.lists.iterations.adaptive,
         "total_only_iterations": facts.lists.iterations.total_only,
         "stability": list(facts.lists.stability_by_codes),
-        "budget_key": budget_key(level),
+        "budget_key": budget_key(SAFETAB_P, PERSONS, level),
         "threshold_key": threshold_key(level),
     }

@@ -10,9 +10,9 @@ from contextlib import closing, contextmanager
 
 from safetab.engines.backend import Backend
 from safetab.engines.contract import EngineSettings
-from safetab.engines.engine_kind import EngineKind
 from safetab.engines.local.duckdb_backend import DuckDbBackend
 from safetab.foundation.locked_folder import locked_folder
+from safetab.pipeline.engine_kind import EngineKind
 from safetab.pipeline.options import RunOptions
 
 _TEMPORARY_PREFIX = "safetab-persons-"

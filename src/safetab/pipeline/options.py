@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from safetab.config.config_file import CONFIG_FILE
-from safetab.engines.engine_kind import EngineKind
 from safetab.engines.spark.options import SparkOptions, check_spark_options
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.mechanisms.addressed_bits import KEY_BYTES
+from safetab.pipeline.declared_options import RUN, DeclaredOption, with_defaults
+from safetab.pipeline.engine_kind import EngineKind
 from safetab.pipeline.spend_log.accounts import amount_of
 from safetab.pipeline.spend_log.limit_changes import AMOUNT_RULE
 from safetab.pipeline.spend_log.log_file import refused_file
@@ -22,7 +24,7 @@ from safetab.planning.protection import no_protection
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.output_status import SYNTHETIC_MARKER, OutputStatus, output_status
 from safetab.readers.person_files import is_synthetic
-from safetab.release.release_options import ReleaseOptions
+from safetab.release.release_options import ReleaseOptions, ReleaseRequest
 from safetab.tabulation.tabulate_level import GROUPS_AT_ONCE
 
 _MEMORY = re.compile(r"([0-9]{1,6})(\.[0-9]{1,6})? ?[KMGT]i?B")
@@ -49,6 +51,40 @@ class RunOptions:
     empty_blocks: Path | None = None
     spark: SparkOptions = field(default_factory=SparkOptions)
 
+    @classmethod
+    def of(cls, declared: Iterable[DeclaredOption] = RUN, /, **given: object) -> RunOptions:
+        """From values by the names of declared options, as the command line and Python are given them.
+
+        TypeError for a name that there isn't; InvalidInput, with all that is wrong, if the steps make no sense.
+        """
+        values = with_defaults(RUN, with_defaults(declared, given))
+        steps = ReleaseRequest(
+            str(values["confidence"]),
+            tuple(values["rules"] or ()),
+            values["coterminous"],
+            values["order"],
+            values["copy_all"],
+        )
+        limit = values["spend_limit"]
+        return cls(
+            engine=EngineKind(values["engine"]),
+            memory=values["memory"],
+            threads=values["threads"],
+            temporary_parent=_path(values["temp"]),
+            overwrite=values["overwrite"],
+            confidential_log=_path(values["confidential_log"]),
+            test_key=key_of(values["test_key"]),
+            dataset=values["dataset"],
+            spend_log=_path(values["spend_log"]),
+            spend_limit=None if limit is None else str(limit),
+            same_people_as=tuple(values["same_people_as"] or ()),
+            release=steps.options(),
+            empty_blocks=_path(values["empty_blocks"]),
+            spark=SparkOptions(
+                values["spark_master"], tuple(values["spark_conf"] or ()), values["persons"], values["geography"]
+            ),
+        )
+
     @property
     def temporary_folder(self) -> Path:
         return self.temporary_parent or Path(tempfile.gettempdir())
@@ -63,6 +99,10 @@ class RunOptions:
             return None
         limit = None if self.spend_limit is None else amount_of(self.spend_limit)
         return SpendRequest(self.dataset, whole_path(self.spend_log), limit, self.same_people_as)
+
+
+def _path(given: str | Path | None) -> Path | None:
+    return None if given is None else Path(given)
 
 
 def key_of(hexadecimal: str | None) -> bytes | None:

@@ -28,7 +28,8 @@ from safetab.outputs.manifest import (
     write_manifest_json,
 )
 from safetab.outputs.output_folder import output_findings, whole_output
-from safetab.privacy.output_status import OutputStatus
+from safetab.pipeline.declared_options import CONFIDENCE, STEPS, with_defaults
+from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
 from safetab.readers.geography import read_blocks_at, read_geography_at
 from safetab.readers.table_files import table_paths_at
 from safetab.release.allowed_files import measured_files
@@ -37,7 +38,7 @@ from safetab.release.coterminous.coterminous_sets import without_blocks
 from safetab.release.documents import PRIVACY_FILE, ReleaseFacts, steps_as_json
 from safetab.release.numbers.number_files import RELEASE_FOLDER
 from safetab.release.release_folder import open_release_folder
-from safetab.release.release_options import ReleaseOptions
+from safetab.release.release_options import ReleaseOptions, ReleaseRequest
 from safetab.release.release_universe import Universe
 from safetab.release.write_release import write_release
 from safetab.reports.report import write_report
@@ -55,6 +56,20 @@ class RereleaseRequest:
     options: ReleaseOptions
     geography: Path | None = None
     empty_blocks: Path | None = None
+
+    @classmethod
+    def of(cls, geography: str | Path | None = None, **given: object) -> RereleaseRequest:
+        """From values by the names of declared options. Raises InvalidInput, with all that is wrong."""
+        values = with_defaults((CONFIDENCE, *STEPS), given)
+        steps = ReleaseRequest(
+            str(values["confidence"]),
+            tuple(values["rules"] or ()),
+            values["coterminous"],
+            values["order"],
+            values["copy_all"],
+        )
+        blocks = values["empty_blocks"]
+        return cls(steps.options(), *(None if one is None else Path(one) for one in (geography, blocks)))
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -146,13 +161,13 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
         {} if request.geography is None else _populated(folder.universe, request.geography, request.empty_blocks)
     )
     today = datetime.datetime.now(datetime.UTC).date()
-    facts = replace(folder.facts, version=VERSION, date=today, options=request.options)
+    facts = replace(folder.facts, version=VERSION, date=today, status=measured.status, options=request.options)
     with whole_output(new, today, overwrite=overwrite) as output:
         _copy_what_stays(out, output, measured)
         rows = {**measured.rows, **write_release(output, folder.universe, facts, populated)}
         write_report(output)
         _write_log(output, facts, measured, rows)
-        manifest = {**measured.manifest, "status": measured.status.value, "release": steps_as_json(request.options)}
+        manifest = {**measured.manifest, **status_as_json(measured.status), "release": steps_as_json(request.options)}
         manifest |= {"rerelease": _rerelease_as_json(facts, request)} | outputs_as_json(output, rows)
         write_manifest_json(output, manifest)
         check_output(output, folder.universe, request.options)
@@ -195,12 +210,10 @@ def _no_output(out: Path, message: str) -> InvalidInput:
 
 
 def _facts_of(manifest: Mapping[str, Any], universe: Universe) -> _Measured:
-    """An older output has no status, only whether it is for release: what was not had a test key."""
-    before = OutputStatus.FOR_RELEASE if manifest["for_release"] else OutputStatus.TEST_KEY
     loss, symbol = manifest["loss"]["whole_run"], universe.definition.budget_symbol
     return _Measured(
         manifest=manifest,
-        status=OutputStatus(manifest.get("status", before.value)),
+        status=status_of_json(manifest),
         origin=f"{manifest['date']} (safetab {manifest['version']})",
         loss=f"{symbol} {loss[f'unbounded_{symbol}']}, bounded {loss[f'bounded_{symbol}']}",
         rows={name: int(manifest["outputs"][name]["rows"]) for name in measured_files(universe)},
@@ -235,7 +248,7 @@ def _write_log(output: Path, facts: ReleaseFacts, measured: _Measured, rows: Map
     lines = [
         f"{facts.date.isoformat()} safetab {facts.version}",
         f"released again from the measurements of {measured.origin}: nothing was drawn, nothing was spent",
-        measured.status.sentence,
+        measured.status.line,
         *(f"wrote {name}: {count} rows" for name, count in sorted(rows.items())),
         measured.loss,
     ]

@@ -76,6 +76,10 @@ class LevelDesign:
         """Whether every stage has noise worth the name: 0 with a chance of at most 1/2."""
         return not any(stage.noise.is_mostly_zero for stage in self.stages.values())
 
+    @property
+    def can_be_drawn(self) -> bool:
+        return all(stage.noise.out_of_sampler_range is None for stage in self.stages.values())
+
     def margins(self, confidence: Fraction = CONFIDENCE) -> LevelMargins:
         shapes = {}
         if Stage.STAGE_2 in self.stages:

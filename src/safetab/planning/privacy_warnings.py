@@ -15,6 +15,6 @@ def privacy_warnings(plan: RunPlan) -> Iterator[str]:
     if total is not None:
         yield total
     for level in plan.levels:
-        sentence = level_far_above(definition, level.budget)
+        sentence = level_far_above(definition, level.design.budget)
         if sentence is not None:
             yield f"{level.level}: {sentence}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,11 @@ class Line:
     cells: int
     is_total: bool = False  # the one line that every published group has
 
+    @property
+    def run(self) -> tuple[int, ...]:
+        """The cells that it sums."""
+        return tuple(range(self.first_cell, self.first_cell + self.cells))
+
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
@@ -51,6 +57,11 @@ class LineKind:
     draws: int
     parts: int  # into how many such lines a group's records are divided
 
+    @property
+    def short(self) -> str:
+        """As questions and the heads of tables spell it."""
+        return self.name.removesuffix("_marginal")
+
 
 @dataclass(frozen=True, eq=False)
 class Shape:
@@ -64,6 +75,7 @@ class Shape:
     lines: tuple[Line, ...]
     kinds: tuple[LineKind, ...]
     file_rows: Mapping[str, tuple[FileRow, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    divisions: int = 0  # how many of its family's `divided_into` it has; 0 for the total
 
     def __repr__(self) -> str:
         return f"<shape {self.label}>"
@@ -94,6 +106,9 @@ class TableFamily:
     number: int  # in the address of noise
     name: str
     shapes: tuple[Shape, ...]
+    detail: str  # what the finer shapes show beyond the total, in a sentence
+    grains: str  # how fine each of them is
+    divided_into: str  # what a finer shape has more of, as a plural
 
     @property
     def total(self) -> Shape:
@@ -137,6 +152,44 @@ class Thresholds:
     @property
     def first(self) -> int:
         return self.totals[0]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedCells:
+    """The cells of a shape that a question is about, and whom they count."""
+
+    cells: tuple[int, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a question has no answer, and which of its arguments is at fault."""
+
+    argument: str
+    message: str
+
+
+class LineQuestion(Protocol):
+    """How people ask a group's table for some of the group's records, and what they call its lines."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]: ...
+
+    @property
+    def everything(self) -> str:
+        """What a whole table shows, in a sentence."""
+        ...
+
+    def name_of(self, line: Line) -> str: ...
+
+    def cells_of(self, shape: Shape, *wanted: Any, **named: Any) -> WantedCells | Refusal:
+        """The cells of the shape that the arguments ask for; all of them if there are no arguments."""
+        ...
+
+    def parsed(self, texts: Mapping[str, str]) -> Mapping[str, object] | Refusal:
+        """The arguments from texts as people type them, without those that ask for everything."""
+        ...
 
 
 class Selector(Enum):
@@ -187,6 +240,7 @@ class Product:
     stage_1_key: str | None  # how config.json spells the share of stage 1, if there is one
     label_columns: tuple[LabelColumn, ...]
     files: tuple[TableFileLayout, ...]
+    line_question: LineQuestion
 
     def __repr__(self) -> str:
         return f"<product {self.name}>"

@@ -24,7 +24,7 @@ _EXAMPLES = 3
 
 
 class Urgency(Enum):
-    """The value is told to people."""
+    """The value is what people read."""
 
     STOP = "Stop"
     LOOK = "Look"
@@ -53,11 +53,7 @@ def _not_for_release(release: ReleaseSummary) -> Iterator[Concern]:
 
 
 def _levels_without_protection(release: ReleaseSummary) -> Iterator[Concern]:
-    where = [
-        level_name(level.facts)
-        for level in release.measured_levels
-        if any(noise.is_mostly_zero for noise in level.facts.noise.values())
-    ]
+    where = [level_name(level.facts) for level in release.measured_levels if not level.design.is_protected]
     if where:
         yield Concern(
             Urgency.STOP,
@@ -70,7 +66,7 @@ def _levels_without_protection(release: ReleaseSummary) -> Iterator[Concern]:
 def _far_above_2020(release: ReleaseSummary) -> Iterator[Concern]:
     definition = release.universe.definition
     total = total_far_above(definition, release.loss.unbounded)
-    sentences = [(level, level_far_above(definition, level.facts.budget)) for level in release.levels]
+    sentences = [(level, level_far_above(definition, level.design.budget)) for level in release.levels]
     where = tuple(f"{level_name(level.facts)}: {sentence}" for level, sentence in sentences if sentence is not None)
     if total is not None or where:
         yield Concern(
@@ -97,7 +93,7 @@ def _levels_without_groups(release: ReleaseSummary) -> Iterator[Concern]:
 
 
 def _levels_without_entities(release: ReleaseSummary) -> Iterator[Concern]:
-    where = [level_name(level.facts) for level in release.levels if level.facts.budget and not level.possible_groups]
+    where = [level_name(level.facts) for level in release.levels if level.design.budget and not level.possible_groups]
     if where:
         yield Concern(
             Urgency.LOOK,
@@ -112,8 +108,8 @@ def _thresholds_within_noise(release: ReleaseSummary) -> Iterator[Concern]:
     where = []
     for level in release.measured_levels:
         threshold, margin = (
-            level.facts.suppression_threshold,
-            margin_of(level.facts, Stage.STAGE_2, 1, release.confidence),
+            level.design.suppression_threshold,
+            margin_of(level.design, Stage.STAGE_2, 1, release.confidence),
         )
         if threshold is not None and margin is not None and threshold < margin:
             where.append(f"{level_name(level.facts)}: published above {threshold:,}, margin of error {margin:,}")
@@ -176,7 +172,7 @@ def _negative(release: ReleaseSummary) -> Iterator[Concern]:
     if negative:
         yield Concern(
             Urgency.LOOK,
-            f"{sum(counted for _, counted in negative):,} totals and cells of sex by age are below zero",
+            f"{sum(counted for _, counted in negative):,} totals and cells of {release.family.detail} are below zero",
             "They are what was measured: zero or a small number, plus noise. Readers need to be told; sums need them.",
             tuple(
                 f"{level_name(level.facts)}: totals {level.negative[TOTALS]:,}, cells {level.negative[CELLS]:,}"
@@ -210,8 +206,8 @@ def _clamped(release: ReleaseSummary) -> Iterator[Concern]:
         yield Concern(
             Urgency.KNOW,
             "Numbers below zero were raised to zero",
-            "Totals of sex by age add up such numbers and are too large on average; they have no margin of error."
-            " The columns unclamped_count and unclamped_margin_of_error are the ones to add up.",
+            f"Totals of {release.family.detail} add up such numbers and are too large on average; they have no margin"
+            " of error. The columns unclamped_count and unclamped_margin_of_error are the ones to add up.",
         )
 
 

@@ -11,7 +11,6 @@ from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_text
 from safetab.privacy.reference import REFERENCE, REFERENCE_NAME
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES
 from safetab.reports.level_summary import LevelSummary, margin_of
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import bar, level_table, paragraphs, whole_table
@@ -95,16 +94,16 @@ def _level_budgets(release: ReleaseSummary) -> Markup:
     symbol = SYMBOLS[release.universe.definition]
 
     def cells(level: LevelSummary) -> Sequence[str]:
-        facts = level.facts
-        if not facts.budget:
+        design = level.design
+        if not design.budget:
             return ["no budget: not tabulated"]
-        whole = release.loss_of(facts.geography.tabulation_pass).unbounded
-        share = int(10_000 * facts.budget / whole)
+        whole = release.loss_of(level.facts.geography.tabulation_pass).unbounded
+        share = int(10_000 * design.budget / whole)
         return [
-            loss_text(facts.budget),
+            loss_text(design.budget),
             percent(share, 10_000),
             bar([share, 10_000 - share], ["share of the pass", "the rest"], "s"),
-            f"{facts.stability}",
+            f"{design.stability}",
             _margin(level, Stage.STAGE_2, 1, release.confidence),
             element("td", _table_margins(level, release.confidence), class_="tight"),
             _margin(level, Stage.TOTAL_ONLY, 1, release.confidence),
@@ -116,7 +115,7 @@ def _level_budgets(release: ReleaseSummary) -> Markup:
         "of its pass",
         "groups a person can be in",
         "± of a lone total or a cell",
-        "± of a total of 4 / 9 / 23 ages",
+        f"± of a total of {release.family.grains}",
         "± of a total-only group",
     )
     return joined(
@@ -131,11 +130,11 @@ def _level_budgets(release: ReleaseSummary) -> Markup:
 
 
 def _table_margins(level: LevelSummary, confidence: Fraction) -> str:
-    if Stage.STAGE_2 not in level.facts.noise:
+    if Stage.STAGE_2 not in level.design.stages:
         return NOTHING
-    return " / ".join(_margin(level, Stage.STAGE_2, table.cells, confidence) for table in SEX_BY_AGE_TABLES)
+    return " / ".join(_margin(level, Stage.STAGE_2, shape.cells, confidence) for shape in level.design.family.finer)
 
 
 def _margin(level: LevelSummary, stage: Stage, draws: int, confidence: Fraction) -> str:
-    margin = margin_of(level.facts, stage, draws, confidence)
+    margin = margin_of(level.design, stage, draws, confidence)
     return NOTHING if margin is None else f"{margin:,}"

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationKind
+from safetab.products.product import TableFamily
 from safetab.release.numbers.number_columns import COPIED, WITHHELD
 from safetab.release.release_universe import NotTabulated
 from safetab.reports.level_summary import KindSummary, LevelSummary
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import bar, legend, level_table, paragraphs, whole_table
 from safetab.reports.release_summary import ReleaseSummary
-from safetab.reports.wording import KIND_NAMES, NOTHING, PASS_NAMES, TABLE_NAMES, geography_name, percent
-from safetab.tabulation.measurements import TABLES
+from safetab.reports.wording import KIND_NAMES, NOTHING, PASS_NAMES, geography_name, percent, shape_name
 
-_PARTS = (*TABLE_NAMES.values(), "copied", "withheld")
 _SHARES = (0, 1, 5, 20, 50, 90)
 """In percent: the first shade is for nothing, the others for more than nothing, and at least so much."""
 
 
 def groups_section(release: ReleaseSummary) -> Markup:
-    headings = ("areas", "groups possible", *_PARTS, "suppressed", "published, by table")
+    parts = _parts(release.family)
+    headings = ("areas", "groups possible", *parts, "suppressed", "published, by table")
     return joined(
         [
             paragraphs(
@@ -30,10 +30,14 @@ def groups_section(release: ReleaseSummary) -> Markup:
                 " and absent is not zero.",
                 *([_copies_in_words()] if release.facts.options.coterminous else []),
             ),
-            legend(_PARTS, "t"),
+            legend(parts, "t"),
             level_table(release, "Population groups by level and table", headings, _group_cells),
         ]
     )
+
+
+def _parts(family: TableFamily) -> tuple[str, ...]:
+    return (*(shape_name(shape, family) for shape in family.shapes), "copied", "withheld")
 
 
 def _copies_in_words() -> str:
@@ -44,12 +48,17 @@ def _copies_in_words() -> str:
 
 
 def _group_cells(level: LevelSummary) -> Sequence[str]:
-    if not level.facts.noise:
-        why = NotTabulated.NO_CODES if level.facts.budget else NotTabulated.NO_BUDGET
+    family = level.design.family
+    if not level.design.stages:
+        why = NotTabulated.NO_CODES if level.design.budget else NotTabulated.NO_BUDGET
         return [f"not tabulated: {why.value}"]
-    parts = [*(level.own_with_table(table) for table in TABLES), level.with_status(COPIED), level.with_status(WITHHELD)]
+    parts = [
+        *(level.own_with_shape(shape) for shape in family.shapes),
+        level.with_status(COPIED),
+        level.with_status(WITHHELD),
+    ]
     numbers = [level.entities, level.possible_groups, *parts, level.suppressed]
-    return [*(f"{number:,}" for number in numbers), bar(parts, _PARTS, "t")]
+    return [*(f"{number:,}" for number in numbers), bar(parts, _parts(family), "t")]
 
 
 def availability_section(release: ReleaseSummary) -> Markup:
@@ -85,8 +94,8 @@ def availability_section(release: ReleaseSummary) -> Markup:
     return joined(
         [
             paragraphs(
-                "Of all groups that could have a number, the share that has one (above) and the share that has sex by"
-                " age too (below). A dash: no such group is tabulated at that level."
+                "Of all groups that could have a number, the share that has one (above) and the share that has"
+                f" {release.family.detail} too (below). A dash: no such group is tabulated at that level."
             ),
             legend(_shades(), "h"),
             element("div", whole_table("Availability by level and kind of group", head, bodies), class_="map"),
@@ -109,12 +118,13 @@ def _availability_cell(groups: KindSummary, level: LevelSummary, kind: Iteration
     if not groups.possible:
         return element("td", NOTHING, class_="absent", **keys)
     shade = 0 if not groups.shown else sum(100 * groups.shown >= share * groups.possible for share in _SHARES)
-    told = f"{groups.shown:,} of {groups.possible:,} groups have a total, {groups.by_age:,} have sex by age"
+    detail = level.design.family.detail
+    words = f"{groups.shown:,} of {groups.possible:,} groups have a total, {groups.detailed:,} have {detail}"
     return element(
         "td",
         element("strong", percent(groups.shown, groups.possible)),
-        element("small", percent(groups.by_age, groups.possible)),
+        element("small", percent(groups.detailed, groups.possible)),
         class_=f"heat h{shade}",
-        title=told,
+        title=words,
         **keys,
     )

@@ -17,16 +17,14 @@ from numpy.typing import NDArray
 from safetab.census.iterations import IterationKind
 from safetab.distributions.noise_distribution import DEFAULT_BITS
 from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.planning.expectations import publication_chance
+from safetab.planning.level_design import LevelDesign
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.published_lines import TOTAL_TABLE_ID
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_columns import COPIED, PUBLISHED, STATUSES, WITHHELD
 from safetab.release.release_folder import ReleaseFolder
-from safetab.release.release_universe import LevelFacts
+from safetab.release.release_universe import ReleaseLevel
 from safetab.reports.pairs import Pairs, PairTally
-from safetab.tabulation.measurements import TABLES
 
 RELATIVE_MARGINS = (5, 10, 25, 50)
 """In percent: a number is in the first class whose share of it holds the distance to either end of its interval."""
@@ -35,7 +33,7 @@ MAY_BE_ZERO = CLASSES - 1
 """The last class: numbers that a true zero does not contradict. The one before has the others that are wider."""
 
 TOTALS, CELLS = 0, 1
-"""Which numbers of a table are looked at: its total, or its cells (one sex, one range of ages)."""
+"""Which numbers of a table are looked at: its total, or its single cells."""
 
 _SHOWN = [STATUSES.index(PUBLISHED), STATUSES.index(COPIED)]
 _ROWS_AT_ONCE = 1 << 17
@@ -49,14 +47,18 @@ _NUMBERS = (
 class LevelSummary:
     """One level of a release, counted. Groups go by the status of their total."""
 
-    facts: LevelFacts
+    facts: ReleaseLevel
     entities: int
     rows: int
-    groups: NDArray[np.int64]  # by iteration, STATUSES and TABLES
-    precision: NDArray[np.int64]  # numbers that are shown, by TOTALS or CELLS, TABLES and class of precision
+    groups: NDArray[np.int64]  # by iteration, STATUSES and shape
+    precision: NDArray[np.int64]  # numbers that are shown, by TOTALS or CELLS, shape and class of precision
     negative: NDArray[np.int64]  # numbers below 0, by TOTALS or CELLS
     ruled: NDArray[np.int64]  # numbers that a rule acted on, by RULES
     pairs: Pairs
+
+    @property
+    def design(self) -> LevelDesign:
+        return self.facts.design
 
     @property
     def possible_groups(self) -> int:
@@ -64,7 +66,7 @@ class LevelSummary:
 
     @cached_property
     def _tabulated(self) -> NDArray[np.int64]:
-        """By STATUSES and TABLES, of the iterations that are tabulated at this level."""
+        """By STATUSES and shape, of the iterations that are tabulated at this level."""
         return np.asarray(self.groups[self.facts.is_tabulated].sum(axis=0))
 
     @property
@@ -75,8 +77,8 @@ class LevelSummary:
     def with_status(self, status: str) -> int:
         return int(self._tabulated[STATUSES.index(status)].sum())
 
-    def own_with_table(self, table: Table) -> int:
-        return int(self._tabulated[STATUSES.index(PUBLISHED), TABLES.index(table)])
+    def own_with_shape(self, shape: Shape) -> int:
+        return int(self._tabulated[STATUSES.index(PUBLISHED), self.design.family.number_of(shape)])
 
     @property
     def own_groups(self) -> int:
@@ -114,26 +116,26 @@ class LevelSummary:
         total_only = sum(one.is_total_only for one in tabulated)
         if len(tabulated) == total_only:
             return float(self.entities * total_only)
-        chance = publication_chance(self.facts.noise, self.facts.thresholds, self.facts.suppression_threshold)
+        chance = self.design.publication_chance()
         with ctx.workprec(DEFAULT_BITS):
             bound = (chance * self.entities * (len(tabulated) - total_only)).upper()
         return float(np.nextafter(float(bound), inf)) + self.entities * total_only
 
     @property
     def publishes_every_group(self) -> bool:
-        return bool(self.facts.noise) and self.facts.suppression_threshold is None
+        return bool(self.design.stages) and self.design.suppression_threshold is None
 
 
 @dataclass(frozen=True, slots=True)
 class KindSummary:
-    """Groups of one kind: how many there could be, have a total, and have sex by age too."""
+    """Groups of one kind: how many there could be, have a total, and have more than it."""
 
     possible: int
     shown: int
-    by_age: int
+    detailed: int
 
 
-def level_summary(release: ReleaseFolder, facts: LevelFacts) -> LevelSummary:
+def level_summary(release: ReleaseFolder, facts: ReleaseLevel) -> LevelSummary:
     """Raises InvalidInput if the level's file is damaged."""
     tally = _Tally(release, facts)
     path = release.numbers_of(facts)
@@ -151,12 +153,14 @@ def level_summary(release: ReleaseFolder, facts: LevelFacts) -> LevelSummary:
 class _Tally:
     """Adds up batches of one level's numbers."""
 
-    def __init__(self, release: ReleaseFolder, facts: LevelFacts) -> None:
+    def __init__(self, release: ReleaseFolder, facts: ReleaseLevel) -> None:
         self._facts = facts
         self._entities = len(release.universe.entities[facts.geography].ids)
         self._positions = {one.code: position for position, one in enumerate(facts.iterations)}
-        self._groups = np.zeros(len(facts.iterations) * len(STATUSES) * len(TABLES), dtype=np.int64)
-        self._precision = np.zeros(2 * len(TABLES) * CLASSES, dtype=np.int64)
+        self._family = facts.design.family
+        self._shapes = len(self._family.shapes)
+        self._groups = np.zeros(len(facts.iterations) * len(STATUSES) * self._shapes, dtype=np.int64)
+        self._precision = np.zeros(2 * self._shapes * CLASSES, dtype=np.int64)
         self._negative = np.zeros(2, dtype=np.int64)
         self._ruled = np.zeros(len(RULES), dtype=np.int64)
         self._rows = 0
@@ -164,20 +168,22 @@ class _Tally:
 
     def add(self, batch: pa.RecordBatch) -> None:
         iteration = _looked_up(batch, "iteration_code", self._positions)
-        table = _looked_up(batch, "table", {one.label: number for number, one in enumerate(TABLES)})
+        shape = _looked_up(batch, "table", self._family.number_of_label)
         status = _looked_up(batch, "status", {one: number for number, one in enumerate(STATUSES)})
         rule = _looked_up(batch, "rule", {one.value: number for number, one in enumerate(RULES)})
-        is_total = batch["table_id"].dictionary.index(TOTAL_TABLE_ID).as_py() == _indices(batch["table_id"])
+        is_total = batch["table_id"].dictionary.index(self._family.total.table_id).as_py() == _indices(
+            batch["table_id"]
+        )
         is_shown = status != STATUSES.index(WITHHELD)
         is_cell = (batch["noise_draws"].to_numpy() == 1) & ~is_total
         count, precision = _numbers(batch, "count"), precision_classes(batch)
         self._rows += len(batch)
-        code = (iteration * len(STATUSES) + status) * len(TABLES) + table
+        code = (iteration * len(STATUSES) + status) * self._shapes + shape
         self._groups += np.bincount(code[is_total], minlength=len(self._groups))
         self._ruled += np.bincount(rule[rule >= 0], minlength=len(self._ruled))
         for sort, is_sort in ((TOTALS, is_total & is_shown), (CELLS, is_cell & is_shown)):
-            place = ((sort * len(TABLES)) + table) * CLASSES + precision
-            self._precision += np.bincount(place[is_sort], minlength=len(self._precision))
+            position = ((sort * self._shapes) + shape) * CLASSES + precision
+            self._precision += np.bincount(position[is_sort], minlength=len(self._precision))
             self._negative[sort] += int((count[is_sort] < 0).sum())
         ids = batch["region_id"]
         region = np.array(ids.dictionary.to_pylist(), dtype=np.int64)[_indices(ids)]
@@ -189,8 +195,8 @@ class _Tally:
             facts=self._facts,
             entities=self._entities,
             rows=self._rows,
-            groups=self._groups.reshape(-1, len(STATUSES), len(TABLES)),
-            precision=self._precision.reshape(2, len(TABLES), CLASSES),
+            groups=self._groups.reshape(-1, len(STATUSES), self._shapes),
+            precision=self._precision.reshape(2, self._shapes, CLASSES),
             negative=self._negative,
             ruled=self._ruled,
             pairs=self._pairs.pairs(),
@@ -226,7 +232,6 @@ def _numbers(batch: pa.RecordBatch, column: str) -> NDArray[np.int64]:
     return np.asarray(batch[column].fill_null(0))
 
 
-def margin_of(facts: LevelFacts, stage: Stage, draws: int, confidence: Fraction) -> int | None:
-    """Of a sum of so many numbers of a stage; None if the level doesn't have the stage."""
-    noise = facts.noise.get(stage)
-    return None if noise is None else noise.sum_of(draws).margin_of_error(confidence)
+def margin_of(design: LevelDesign, stage: Stage, draws: int, confidence: Fraction) -> int | None:
+    """The margin of error of a sum of so many numbers of a stage; None if the level doesn't have the stage."""
+    return design.noise(stage).sum_of(draws).margin_of_error(confidence) if stage in design.stages else None

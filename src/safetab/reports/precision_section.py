@@ -8,8 +8,7 @@ from safetab.reports.level_summary import CELLS, MAY_BE_ZERO, RELATIVE_MARGINS, 
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import bar, legend, level_table, paragraphs
 from safetab.reports.release_summary import ReleaseSummary
-from safetab.reports.wording import NOTHING, TABLE_NAMES, level_name, percent, rounded_up
-from safetab.tabulation.measurements import TABLES
+from safetab.reports.wording import NOTHING, level_name, percent, rounded_up, shape_name
 
 CLASS_NAMES = (*(f"within {limit}%" for limit in RELATIVE_MARGINS), "wider, but above zero", "may be zero")
 _TEN_PERCENT, _HALF = RELATIVE_MARGINS.index(10), RELATIVE_MARGINS.index(50)
@@ -30,7 +29,7 @@ def precision_section(release: ReleaseSummary) -> Markup:
             ),
             legend(CLASS_NAMES, "p"),
             _chart(release, "Totals: how far the truth may be, relative to the total", TOTALS),
-            _chart(release, "Cells of sex by age: how far the truth may be, relative to the cell", CELLS),
+            _chart(release, f"Cells of {release.family.detail}: how far the truth may be, relative to the cell", CELLS),
         ]
     )
 
@@ -70,20 +69,20 @@ def _chart(release: ReleaseSummary, caption: str, sort: int) -> Markup:
 
 def precision_appendix(release: ReleaseSummary) -> Markup:
     """The same, in numbers, by level and table."""
-    parts = []
+    parts, family = [], release.family
     for sort, caption in (
         (TOTALS, "Totals by precision, level and table"),
-        (CELLS, "Cells of sex by age by precision, level and table"),
+        (CELLS, f"Cells of {family.detail} by precision, level and table"),
     ):
-        for table in TABLES:
-            if any(level.precision[sort, TABLES.index(table)].any() for level in release.levels):
-                parts.append(_table_of(release, f"{caption}: {TABLE_NAMES[table]}", sort, TABLES.index(table)))
+        for number, shape in enumerate(family.shapes):
+            if any(level.precision[sort, number].any() for level in release.levels):
+                parts.append(_table_of(release, f"{caption}: {shape_name(shape, family)}", sort, number))
     return joined(parts)
 
 
-def _table_of(release: ReleaseSummary, caption: str, sort: int, table: int) -> Markup:
+def _table_of(release: ReleaseSummary, caption: str, sort: int, shape: int) -> Markup:
     def cells(level: LevelSummary) -> Sequence[str] | None:
-        classes = level.precision[sort, table].tolist()
+        classes = level.precision[sort, shape].tolist()
         return [f"{sum(classes):,}", *(f"{count:,}" for count in classes)] if any(classes) else None
 
     return level_table(release, caption, ("numbers", *CLASS_NAMES), cells)
@@ -91,9 +90,9 @@ def _table_of(release: ReleaseSummary, caption: str, sort: int, table: int) -> M
 
 def empty_section(release: ReleaseSummary) -> Markup:
     def cells(level: LevelSummary) -> Sequence[str] | None:
-        if not level.facts.noise:
+        if not level.design.stages:
             return None
-        threshold = level.facts.suppression_threshold
+        threshold = level.design.suppression_threshold
         bound = rounded_up(level.empty_groups_published) + (" (all)" if level.publishes_every_group else "")
         return [
             f"{level.possible_groups:,}",

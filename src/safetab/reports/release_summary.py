@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
+from safetab.products.product import TableFamily
 from safetab.release.documents import ReleaseFacts
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import Universe
@@ -22,6 +23,10 @@ class ReleaseSummary:
     levels: tuple[LevelSummary, ...]
 
     @property
+    def family(self) -> TableFamily:
+        return self.universe.product.only_family
+
+    @property
     def confidence(self) -> Fraction:
         return self.facts.options.confidence
 
@@ -31,13 +36,13 @@ class ReleaseSummary:
 
     @property
     def measured_levels(self) -> tuple[LevelSummary, ...]:
-        return tuple(level for level in self.levels if level.facts.noise)
+        return tuple(level for level in self.levels if level.design.stages)
 
     def levels_of(self, tabulation_pass: TabulationPass) -> tuple[LevelSummary, ...]:
         return tuple(level for level in self.levels if level.facts.geography.tabulation_pass is tabulation_pass)
 
     def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
-        return loss_of_a_pass(level.facts.budget for level in self.levels_of(tabulation_pass))
+        return loss_of_a_pass(level.design.budget for level in self.levels_of(tabulation_pass))
 
     @property
     def loss(self) -> PrivacyLoss:

@@ -6,20 +6,14 @@ from math import ceil, floor
 
 from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
 from safetab.census.iterations import IterationKind
-from safetab.products.safetab_p.tables import Table
-from safetab.release.release_universe import LevelFacts
+from safetab.products.product import Shape, TableFamily
+from safetab.release.release_universe import ReleaseLevel
 
 PASS_NAMES = {TabulationPass.US: "United States", TabulationPass.PUERTO_RICO: "Puerto Rico"}
 KIND_NAMES = {
     IterationKind.RACE_ALONE: "Race alone",
     IterationKind.RACE_IN_COMBINATION: "Race alone or in combination",
     IterationKind.ETHNICITY: "Ethnicity",
-}
-TABLE_NAMES = {
-    Table.TOTAL: "total only",
-    Table.SEX_BY_AGE_4: "sex by 4 ages",
-    Table.SEX_BY_AGE_9: "sex by 9 ages",
-    Table.SEX_BY_AGE_23: "sex by 23 ages",
 }
 NOTHING = "\N{EN DASH}"
 _PLACES_OF_A_PERCENT = 10
@@ -30,9 +24,13 @@ def geography_name(level: GeographyLevel) -> str:
     return noun if level.entity_kind is EntityKind.AIANNH else noun.capitalize()
 
 
-def level_name(facts: LevelFacts) -> str:
+def shape_name(shape: Shape, family: TableFamily) -> str:
+    return "total only" if shape is family.total else shape.words
+
+
+def level_name(level: ReleaseLevel) -> str:
     """Such as "County, Detailed", and which pass, where it isn't the United States."""
-    return f"{area_name(facts.geography)}, {facts.level.iterations.label}"
+    return f"{area_name(level.geography)}, {level.level.iterations.label}"
 
 
 def area_name(level: GeographyLevel) -> str:

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
-import numpy as np
-
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.public_lists import PublicLists
 from safetab.foundation.progress import Progress
-from safetab.synthetic.census_files import (
+from safetab.synthetic.files.census_files import (
     CensusFormat,
     as_text,
     begin_census,
@@ -20,11 +18,13 @@ from safetab.synthetic.census_files import (
     write_geography,
     write_names,
 )
-from safetab.synthetic.census_size import StateShare
-from safetab.synthetic.code_mix import CodeMix, code_mix_of
-from safetab.synthetic.demographics import demographics
-from safetab.synthetic.entity_names import Named, names_in, names_of_areas, nation_name
-from safetab.synthetic.nonempty_groups import (
+from safetab.synthetic.files.person_tables import person_table
+from safetab.synthetic.geography.census_size import StateShare
+from safetab.synthetic.geography.entity_names import Named, names_in, names_of_areas, nation_name
+from safetab.synthetic.geography.state_geography import StateGeography, state_geography
+from safetab.synthetic.people.code_mix import CodeMix
+from safetab.synthetic.people.demographics import demographics
+from safetab.synthetic.people.nonempty_groups import (
     GroupMaps,
     NonEmptyGroups,
     StateGroups,
@@ -32,10 +32,8 @@ from safetab.synthetic.nonempty_groups import (
     group_maps_of,
     non_empty_groups,
 )
-from safetab.synthetic.palettes import palettes_of
-from safetab.synthetic.person_tables import person_table
-from safetab.synthetic.state_geography import StateGeography, state_geography
-from safetab.synthetic.state_people import CHUNK_PEOPLE, StatePeople
+from safetab.synthetic.people.palettes import palettes_of
+from safetab.synthetic.people.state_people import CHUNK_PEOPLE, StatePeople
 
 _SEVERAL_OF_256 = {TabulationPass.US: 26, TabulationPass.PUERTO_RICO: 60}
 """Of 256 people, how many report several race codes."""
@@ -47,11 +45,16 @@ class CensusPlan:
 
     shares: tuple[StateShare, ...]
     lists: PublicLists
+    mix: CodeMix
     max_race_codes: int
     seed: int
     form: CensusFormat
     is_shuffled: bool
     threads: int
+
+    @property
+    def us_states(self) -> list[str]:
+        return [share.state.code for share in self.shares if share.tabulation_pass is TabulationPass.US]
 
 
 def write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> tuple[NonEmptyGroups, ...]:
@@ -62,12 +65,10 @@ def write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> tup
     begin_census(folder)
     chunks = sum(-(-share.people // CHUNK_PEOPLE) for share in plan.shares)
     progress.step(f"Making people, {CHUNK_PEOPLE:,} at a time", chunks)
-    mix = code_mix_of(plan.lists, plan.seed)
-    maps = group_maps_of(plan.lists, mix.codes, plan.max_race_codes)
-    written = _StateWriter(folder, plan, mix, maps, progress).write_states()
-    areas = np.array(sorted({area for share in plan.shares for area in share.aiannh_areas}), dtype=np.int64)
+    maps = group_maps_of(plan.lists, plan.mix.codes, plan.max_race_codes)
+    written = _StateWriter(folder, plan, maps, progress).write_states()
     of_states = [name for share in plan.shares for name in written[share.state.code].names]
-    write_names(folder, [nation_name(), *of_states, *names_of_areas(areas, plan.seed)])
+    write_names(folder, [nation_name(), *of_states, *names_of_areas(plan.shares, plan.seed)])
     return non_empty_groups(maps, [state.groups for state in written.values()])
 
 
@@ -85,7 +86,6 @@ class _WrittenState:
 class _StateWriter:
     folder: Path
     plan: CensusPlan
-    mix: CodeMix
     maps: GroupMaps
     progress: Progress
     stop: Event = field(default_factory=Event)
@@ -112,7 +112,7 @@ class _StateWriter:
 
     def _write_people(self, geography: StateGeography, groups: StateGroups) -> None:
         seed, which = self.plan.seed, geography.share.tabulation_pass
-        palettes = palettes_of(geography, self.mix, seed)
+        palettes = palettes_of(geography, self.plan.mix, seed)
         several, is_shuffled = _SEVERAL_OF_256[which], self.plan.is_shuffled
         people = StatePeople(geography, palettes, demographics(which, seed), several, is_shuffled)
         with person_file(self.folder, geography.share.state.code, self.plan.form) as file:
@@ -121,6 +121,6 @@ class _StateWriter:
                     raise _Stopped
                 chunk = people.chunk(number, seed)
                 groups.see(chunk)
-                table = person_table(chunk, people, self.mix)
+                table = person_table(chunk, people, self.plan.mix)
                 file.write(table if self.plan.form is CensusFormat.PARQUET else as_text(table))
                 self.progress.advance()

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetab.census.geography_levels import TabulationPass
 from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.foundation.progress import Progress
 from safetab.synthetic.census import CensusPlan, write_census_data
-from safetab.synthetic.census_files import CensusFormat
-from safetab.synthetic.census_size import SizeRequest, StateShare, state_shares
-from safetab.synthetic.given_parameters import GivenParameters, read_given_parameters, write_given_parameters
-from safetab.synthetic.nonempty_groups import NonEmptyGroups
-from safetab.synthetic.own_lists import FEWEST_ITERATIONS, ITERATIONS_OF_2020, MOST_ITERATIONS, own_public_lists
-from safetab.synthetic.parameter_files import write_parameters
-from safetab.synthetic.state_people import MOST_RACE_CODES
+from safetab.synthetic.files.census_files import CensusFormat
+from safetab.synthetic.geography.census_size import SizeRequest, state_shares
+from safetab.synthetic.lists.given_parameters import GivenParameters, read_given_parameters, write_given_parameters
+from safetab.synthetic.lists.own_lists import FEWEST_ITERATIONS, ITERATIONS_OF_2020, MOST_ITERATIONS, own_public_lists
+from safetab.synthetic.lists.parameter_files import write_parameters
+from safetab.synthetic.people.code_mix import code_mix_of
+from safetab.synthetic.people.nonempty_groups import NonEmptyGroups
+from safetab.synthetic.people.state_people import MOST_RACE_CODES
 
 _MOST_THREADS = 1024
 
@@ -47,6 +47,7 @@ class CensusRequest:
         plan = CensusPlan(
             shares=state_shares(self.size),
             lists=given.value.lists,
+            mix=code_mix_of(given.value.lists, self.seed),
             max_race_codes=given.value.max_race_codes,
             seed=self.seed,
             form=self.form,
@@ -78,15 +79,10 @@ def write_census(
     folder: Path, request: CensusRequest, plan: CensusPlan, progress: Progress
 ) -> tuple[NonEmptyGroups, ...]:
     """Makes `folder/parameters` and `folder/data`; the same request gives the same bytes."""
-    us_states = [share.state.code for share in plan.shares if _is_of_the_us(share)]
     parameters = folder / "parameters"
     if request.parameters is None:
         parameters.mkdir()
-        write_parameters(parameters, plan.lists, us_states)
+        write_parameters(parameters, plan.lists, plan.us_states)
     else:
-        write_given_parameters(parameters, request.parameters, us_states)
+        write_given_parameters(parameters, request.parameters, plan.us_states)
     return write_census_data(folder / "data", plan, progress)
-
-
-def _is_of_the_us(share: StateShare) -> bool:
-    return share.tabulation_pass is TabulationPass.US

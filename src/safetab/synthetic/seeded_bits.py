@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import PCG64, SeedSequence
 from numpy.typing import NDArray
 
-from safetab.synthetic.weighted_choice import Integers
+Integers = NDArray[np.int64]
 
 _QUANTILES = 4096
 

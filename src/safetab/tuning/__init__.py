@@ -9,11 +9,10 @@ Fraction(618, 125)
 from safetab.tuning.comparisons import compare_noises, multiplicities
 from safetab.tuning.concerns import concerns
 from safetab.tuning.questions import best_margins, least_budget, threshold_for
-from safetab.tuning.tuned_level import Number, TunedLevel
+from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning, tuning_of
 
 __all__ = [
-    "Number",
     "TunedLevel",
     "Tuning",
     "best_margins",

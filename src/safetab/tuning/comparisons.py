@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import sqrt
 
 from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.planning.expectations import CONFIDENCE
+from safetab.planning.level_design import CONFIDENCE
 from safetab.privacy.conversions import epsilon_of_rho, rho_of_epsilon
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
@@ -74,7 +74,7 @@ def compare_noises(tuning: Tuning, delta: Fraction, confidence: Fraction = CONFI
 
 
 def _costliest(tuning: Tuning, costs: Iterable[tuple[PopulationGroupLevel, Fraction]]) -> Fraction:
-    """Of the passes, each of which costs what its levels cost together."""
+    """The cost of the costliest pass, which is that of its levels together."""
     totals = dict.fromkeys(tuning.config.passes, Fraction(0))
     for level, cost in costs:
         totals[level.geography.tabulation_pass] += cost
@@ -84,7 +84,7 @@ def _costliest(tuning: Tuning, costs: Iterable[tuple[PopulationGroupLevel, Fract
 def _level_noises(tuned: TunedLevel, confidence: Fraction) -> LevelNoises | None:
     stage = tuned.main_stage
     assert stage is not None
-    margin = tuned.noise(stage).margin_of_error(confidence)
+    margin = tuned.design.noise(stage).margin_of_error(confidence)
     gaussian, geometric = (
         least_budget(_under(tuned, definition), margin, confidence)
         for definition in (PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP)
@@ -103,7 +103,7 @@ def _under(tuned: TunedLevel, definition: PrivacyDefinition) -> TunedLevel:
 def _rho_of_geometric(tuned: TunedLevel, epsilon: Fraction) -> Fraction:
     """Each of a person's `stability` counts is pure, and costs the square of its epsilon, halved."""
     gamma = tuned.config.stage_1_fraction
-    shares = Fraction(1) if Stage.TOTAL_ONLY in tuned.stages else gamma**2 + (1 - gamma) ** 2
+    shares = Fraction(1) if Stage.TOTAL_ONLY in tuned.design.stages else gamma**2 + (1 - gamma) ** 2
     return tuned.stability * rho_of_epsilon(epsilon / tuned.stability) * shares
 
 
@@ -115,7 +115,7 @@ def multiplicities(tuned: TunedLevel, confidence: Fraction = CONFIDENCE) -> tupl
     levels = [
         replace(tuned, config=replace(tuned.config, max_race_codes=codes)) for codes in range(1, MOST_RACE_CODES + 1)
     ]
-    margins = [level.noise(stage).margin_of_error(confidence) for level in levels]
+    margins = [level.design.noise(stage).margin_of_error(confidence) for level in levels]
     is_gaussian = tuned.config.privacy_definition is PrivacyDefinition.ZCDP
     found = []
     for codes, (level, margin) in enumerate(zip(levels, margins, strict=True), start=1):

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.distributions.sampler_range import out_of_sampler_range
+from safetab.planning.level_design import LevelDesign
 from safetab.privacy.reference import level_far_above, total_far_above
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
+from safetab.products.product import Shape
 from safetab.tuning.level_facts import MOST_RACE_CODES
-from safetab.tuning.tuned_level import Number, TunedLevel
 from safetab.tuning.tuning import Tuning
 
 NO_PROTECTION = (
@@ -22,17 +21,17 @@ NO_PROTECTION = (
 
 
 @dataclass(frozen=True, slots=True)
-class Concern:
+class ParameterConcern:
     """About a level, or about all of them."""
 
     level: PopulationGroupLevel | None
     text: str
 
 
-def concerns(tuning: Tuning) -> tuple[Concern, ...]:
-    found = [Concern(None, text) for text in _of_all(tuning)]
+def concerns(tuning: Tuning) -> tuple[ParameterConcern, ...]:
+    found = [ParameterConcern(None, text) for text in _of_all(tuning)]
     for level, tuned in tuning.levels.items():
-        found += [Concern(level, text) for text in _of_level(tuned)]
+        found += [ParameterConcern(level, text) for text in _of_level(tuned.design)]
     return tuple(found)
 
 
@@ -50,47 +49,47 @@ def _of_all(tuning: Tuning) -> Iterator[str]:
         yield "A suppression chance of one half or less hides hardly any empty group."
 
 
-def _of_level(tuned: TunedLevel) -> Iterator[str]:
-    far_above = level_far_above(tuned.config.privacy_definition, tuned.budget)
+def _of_level(design: LevelDesign) -> Iterator[str]:
+    far_above = level_far_above(design.definition, design.budget)
     if far_above is not None:
         yield far_above
-    for plan in tuned.stages.values():
-        complaint = out_of_sampler_range(plan.noise)
+    for stage in design.stages.values():
+        complaint = stage.noise.out_of_sampler_range
         if complaint is not None:
             yield f"This noise can't be drawn: {complaint}. A run would refuse it."
             return
-    if any(plan.noise.is_mostly_zero for plan in tuned.stages.values()):
+    if not design.is_protected:
         yield NO_PROTECTION
-    if Stage.STAGE_2 not in tuned.stages:
+    if Stage.STAGE_2 not in design.stages:
         return
-    lowest = tuned.thresholds.sex_by_age_4
-    stage_1 = tuned.margins().stage_1_total
+    lowest = design.thresholds.first
+    stage_1 = design.margins().stage_1_total
     assert stage_1 is not None
     if lowest <= stage_1:
         yield (
             f"The lowest threshold, {lowest:,}, lies within the noise of stage 1 (±{stage_1:,} at 95 %):"
             " groups with nobody in them would get tables."
         )
-    if tuned.suppression_threshold is not None and lowest <= tuned.suppression_threshold:
+    if design.suppression_threshold is not None and lowest <= design.suppression_threshold:
         yield (
             f"The lowest threshold, {lowest:,}, is not above the suppression threshold T = "
-            f"{tuned.suppression_threshold:,}."
+            f"{design.suppression_threshold:,}."
         )
-    for table in SEX_BY_AGE_TABLES:
-        yield from _of_table(tuned, table)
+    for shape in design.family.finer:
+        yield from _of_shape(design, shape)
 
 
-def _of_table(tuned: TunedLevel, table: Table) -> Iterator[str]:
-    ages = table.cells_of_a_sex
-    threshold = tuned.thresholds.least_total_of(table)
-    total, cell = tuned.margin(table, Number.TOTAL), tuned.margin(table, Number.CELL)
+def _of_shape(design: LevelDesign, shape: Shape) -> Iterator[str]:
+    table = f"the table with {shape.divisions} {design.family.divided_into}"
+    threshold = design.thresholds.least_total_of(shape, design.family)
+    total, cell = (design.margin(shape.kind(name)) for name in ("total", "cell"))
     if total > threshold:
         yield (
-            f"At its threshold of {threshold:,} persons, the total of the table with {ages} ages has a larger margin"
+            f"At its threshold of {threshold:,} persons, the total of {table} has a larger margin"
             f" of error: ±{total:,} at 95 %."
         )
-    elif cell * table.cells > threshold:
+    elif cell * shape.cells > threshold:
         yield (
-            f"At its threshold of {threshold:,} persons, a cell of the table with {ages} ages holds"
-            f" {threshold // table.cells:,} on average, less than its margin of error: ±{cell:,} at 95 %."
+            f"At its threshold of {threshold:,} persons, a cell of {table} holds"
+            f" {threshold // shape.cells:,} on average, less than its margin of error: ±{cell:,} at 95 %."
         )

@@ -23,15 +23,15 @@ MOST_RACE_CODES = 8
 
 @dataclass(frozen=True, slots=True)
 class ListFacts:
-    """Of the public lists, at one level: the iterations, and the stability for 1, 2, ..., 8 race codes."""
+    """What the public lists say of one level: the iterations, and the stability for 1, 2, ..., 8 race codes."""
 
     iterations: IterationsMeasured
     stability_by_codes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LevelFacts:
-    """Of one level; nothing here depends on a configuration."""
+class LevelSizes:
+    """The entities, iterations and stability of one level; nothing here depends on a configuration."""
 
     level: PopulationGroupLevel
     entities: int
@@ -45,7 +45,7 @@ class LevelFacts:
         return self.entities * (self.lists.iterations.adaptive + self.lists.iterations.total_only)
 
 
-Facts = Mapping[PopulationGroupLevel, LevelFacts]
+Facts = Mapping[PopulationGroupLevel, LevelSizes]
 
 _ENTITIES_OF_2020 = {
     GeographyLevel.USA: 1,
@@ -82,7 +82,7 @@ def facts_of(parameters: Path | None = None, geography: Path | None = None) -> C
         entities = {one: len(of_pass[one.tabulation_pass].entities(one.entity_kind)) for one in GeographyLevel}
     given = None if lists is None else lists.require()
     facts = {
-        level: LevelFacts(level, entities[level.geography], _list_facts(level, given))
+        level: LevelSizes(level, entities[level.geography], _list_facts(level, given))
         for level in POPULATION_GROUP_LEVELS
     }
     return Checked(MappingProxyType(facts), findings)

@@ -10,7 +10,7 @@ from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import IterationLevel
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.planning.expectations import CONFIDENCE
+from safetab.planning.level_design import CONFIDENCE
 from safetab.privacy.calibration import calibrated_noise
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.tuning.questions import PAPER_CONSTANT, least_decimal

@@ -10,6 +10,8 @@ from safetab.census.iterations import IterationLevel
 from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.config.config_file import budget_key, parse_config, threshold_key
 from safetab.config.run_config import RunConfig
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.products.safetab_p.tables import PERSONS
 
 _REGIONAL_BUDGET = "0.008"
 _DETAILED_BUDGETS = {EntityKind.NATION: "2.134", EntityKind.STATE: "2.134"}
@@ -32,7 +34,7 @@ def production_of_2020() -> RunConfig:
 
 def _config_text(below_round: int) -> str:
     keys: dict[str, object] = {"max_race_codes": 8, "privacy_defn": "zcdp"}
-    keys |= {budget_key(level): _Literal(_budget(level)) for level in POPULATION_GROUP_LEVELS}
+    keys |= {budget_key(SAFETAB_P, PERSONS, level): _Literal(_budget(level)) for level in POPULATION_GROUP_LEVELS}
     keys["privacy_budget_p_stage_1_fraction"] = _Literal("0.1")
     keys["thresholds_p"] = {
         threshold_key(level): [round_number - below_round for round_number in _round_thresholds(level)]

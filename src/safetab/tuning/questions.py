@@ -12,13 +12,12 @@ from typing import Final
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.population_group_levels import PopulationGroupLevel, levels_of_passes
-from safetab.distributions.sampler_range import out_of_sampler_range
-from safetab.planning.expectations import CONFIDENCE
+from safetab.planning.level_design import CONFIDENCE
 from safetab.privacy.calibration import Noise, calibrated_noise, stage_fraction
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
-from safetab.tuning.tuned_level import Number, TunedLevel
+from safetab.products.product import LineKind
+from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning
 
 SIGNIFICANT_DIGITS: Final = 4
@@ -72,7 +71,7 @@ def least_budget(tuned: TunedLevel, margin: int, confidence: Fraction = CONFIDEN
 
     mechanism = _Mechanism(config.privacy_definition, tuned.stability, share)
     budget = _least_budget(mechanism, margin, confidence)
-    if budget is None or out_of_sampler_range(mechanism.noise(budget)) is not None:
+    if budget is None or mechanism.noise(budget).out_of_sampler_range is not None:
         return None
     paper = None
     if config.privacy_definition is PrivacyDefinition.ZCDP and confidence == CONFIDENCE and margin > 0:
@@ -117,14 +116,14 @@ def _power_of_ten(power: int) -> Fraction:
 
 
 def threshold_for(
-    tuned: TunedLevel, table: Table, number: Number, relative_margin: Fraction, confidence: Fraction = CONFIDENCE
+    tuned: TunedLevel, kind: LineKind, relative_margin: Fraction, confidence: Fraction = CONFIDENCE
 ) -> ThresholdForError | None:
-    """The least true size of a group at which the margin of the number is this part of its average true size."""
-    if Stage.STAGE_2 not in tuned.stages:
+    """The least true size of a group at which the margin of a line is this part of its average true size."""
+    design = tuned.design
+    if Stage.STAGE_2 not in design.stages:
         return None
-    margin = tuned.margin(table, number, confidence)
-    size = ceil(margin * number.parts_of(table) / relative_margin)
-    return ThresholdForError(size, size + tuned.noise(Stage.STAGE_1).margin_of_error(confidence))
+    size = ceil(design.margin(kind, confidence) * kind.parts / relative_margin)
+    return ThresholdForError(size, size + design.noise(Stage.STAGE_1).margin_of_error(confidence))
 
 
 def best_margins(

@@ -33,12 +33,13 @@ class Tuning:
         return replace(self, config=replace(self.config, **changes))  # type: ignore[arg-type]
 
     def with_budgets(self, budgets: Mapping[PopulationGroupLevel, Fraction]) -> Tuning:
-        return self.but(budgets=MappingProxyType({**self.config.budgets, **budgets}))
+        only = self.config.only_family
+        return self.but(families=(replace(only, budgets=MappingProxyType({**only.budgets, **budgets})),))
 
     @cached_property
     def levels(self) -> Mapping[PopulationGroupLevel, TunedLevel]:
-        """Those that are tabulated: of a pass that runs, with a budget above 0."""
-        tabulated = (level for level in self.config.levels if self.config.budgets[level] > 0)
+        """Those that are tabulated: their pass runs, and their budget is above 0."""
+        tabulated = (level for level in self.config.levels if self.config.budget_of(level) > 0)
         return MappingProxyType({level: TunedLevel(self.facts[level], self.config) for level in tabulated})
 
     def levels_of(self, tabulation_pass: TabulationPass) -> Iterator[TunedLevel]:
@@ -52,8 +53,8 @@ class Tuning:
         return loss_of_config(self.config)
 
     def share(self, level: PopulationGroupLevel) -> Fraction:
-        """Of the budget of its pass that a level spends."""
-        return self.config.budgets[level] / self.loss_of(level.geography.tabulation_pass).unbounded
+        """The part of its pass's budget that a level spends."""
+        return self.config.budget_of(level) / self.loss_of(level.geography.tabulation_pass).unbounded
 
     @property
     def groups(self) -> int:

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from safetab.accuracy.pages.curves import middle_of_class
 from safetab.accuracy.pages.plots import Plot, Series, figures, log_axis, share_axis
-from safetab.accuracy.pages.sections import level_words
+from safetab.accuracy.pages.sections import finer_table, level_words
 from safetab.accuracy.rows import ALL
+from safetab.products.product import TableFamily
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import legend, paragraphs, whole_table
 from safetab.reports.wording import NOTHING
@@ -19,7 +20,7 @@ Row = Mapping[str, Any]
 _VERDICTS = ("gain", "mixed", "same", "lose", "only in the first", "only in the other")
 
 
-def comparison_section(comparison: pa.Table | None) -> Markup:
+def comparison_section(family: TableFamily, comparison: pa.Table | None) -> Markup:
     if comparison is None:
         return Markup("")
     rows = [row for row in comparison.to_pylist() if row["iteration_kind"] == ALL and row["size_from"] is not None]
@@ -27,9 +28,10 @@ def comparison_section(comparison: pa.Table | None) -> Markup:
         [
             paragraphs(
                 "What becomes of groups with the other configuration. They gain if more of them are published, more of"
-                " them get a sex-by-age table, or their totals are nearer to the truth, by more than 3 standard errors,"
-                " and nothing of it becomes worse; for groups with nobody in them it is better not to be published. A"
-                " finer table makes a total less certain, since it is the sum of more cells: then both happen.",
+                f" them get a {finer_table(family)}, or their totals are nearer to the truth, by more than 3 standard"
+                " errors, and nothing of it becomes worse; for groups with nobody in them it is better not to be"
+                " published. A finer table makes a total less certain, since it is the sum of more cells: then both"
+                " happen.",
             ),
             _verdicts(rows),
             legend(("PARAMETERS", "the other"), "v"),

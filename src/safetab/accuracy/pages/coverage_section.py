@@ -6,7 +6,7 @@ from math import sqrt
 
 from safetab.accuracy.assess import Assessment
 from safetab.accuracy.assess_run import AssessedLevel
-from safetab.accuracy.classes import CONFIDENCES, SIZE_STARTS, USUAL, Measured
+from safetab.accuracy.classes import CONFIDENCES, SIZE_STARTS, USUAL, MeasuredAs
 from safetab.accuracy.pages.sections import Row, Rows, found, plain_table, share, ways
 from safetab.accuracy.rows import ALL, SIZE_LABELS
 from safetab.accuracy.statistics import LEAST_NUMBERS
@@ -60,7 +60,7 @@ def _levels(assessment: Assessment, totals: Rows) -> Markup:
     return plain_table("Published totals: how often the truth is within", headings, made)
 
 
-def _failing(level: AssessedLevel, measured: Measured) -> tuple[str, str]:
+def _failing(level: AssessedLevel, measured: MeasuredAs) -> tuple[str, str]:
     """For which true sizes fewer than 95 % of the published lone totals are within their margin."""
     last, tally = level.theories[measured].margin_fails_up_to, level.tallies[measured]
     if last is None:
@@ -172,17 +172,17 @@ def _interval(row: Row) -> Markup:
     """The interval of a share as a bar from 90 to 100 %, and theory as a line."""
     low, high, theory = (row[f"all_draws_coverage_95_{end}"] for end in ("low", "high", "theory"))
 
-    def place(value: float) -> float:
+    def along(value: float) -> float:
         return 1000 * min(max((value - _LEAST) / (_MOST - _LEAST), 0.0), 1.0)
 
     words = f"from {share(low, 2)} to {share(high, 2)}; theory {share(theory, 2)}"
-    start, end = place(low), place(high)
+    start, end = along(low), along(high)
     drawing = element(
         "svg",
         element("title", words),
         element("rect", x="0", y="4", width="1000", height="2", class_="s1"),
         element("rect", x=f"{start:.1f}", y="1", width=f"{max(end - start, 8):.1f}", height="8", class_="v0"),
-        element("rect", x=f"{place(theory) - 3:.1f}", y="0", width="6", height="10", class_="v1"),
+        element("rect", x=f"{along(theory) - 3:.1f}", y="0", width="6", height="10", class_="v1"),
         viewBox="0 0 1000 10",
         preserveAspectRatio="none",
         role="img",

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from safetab.accuracy.assess import Assessment
 from safetab.accuracy.assess_run import AssessedLevel
-from safetab.accuracy.classes import SIZE_STARTS, Measured, Number
+from safetab.accuracy.classes import SIZE_STARTS, TOTAL, MeasuredAs
 from safetab.accuracy.pages.plots import Axis, Plot, Point, Series, log_axis, share_axis
 from safetab.census.geography_levels import GeographyLevel
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
-from safetab.reports.wording import TABLE_NAMES, area_name, level_name
-from safetab.tabulation.measurements import TABLES
+from safetab.reports.wording import area_name, level_name, shape_name
 
 Floats = NDArray[np.float64]
 _LEAST_SEEN = 20  # groups, over all runs: fewer make no point
@@ -34,7 +32,7 @@ class AlikeLevels:
     levels: tuple[AssessedLevel, ...]
     sizes: NDArray[np.int64]
     chances: Floats  # groups times runs
-    published: Floats  # by table
+    published: Floats  # by shape
     lone_total_errors: Floats
 
     @property
@@ -43,23 +41,23 @@ class AlikeLevels:
 
     @property
     def name(self) -> str:
-        names = [level_name(level.truth.facts) for level in self.levels]
+        names = [level_name(level.truth.release_level) for level in self.levels]
         more = len(names) - _NAMES_SHOWN
         return "; ".join(names[:_NAMES_SHOWN]) + (f"; and {more} more" if more > 0 else "")
 
 
 def choice_plots(assessment: Assessment) -> list[Plot]:
-    """Which table groups get, by true size: one plot for levels with the same thresholds and first noise."""
+    """Which shape groups get, by true size: one plot for levels with the same thresholds and first noise."""
     plots = []
     for alike in _alike(assessment, _chooses_alike):
-        theory, plan = alike.first.theories[Measured.ADAPTIVE], alike.first.truth.plan
+        theory, design = alike.first.theories[MeasuredAs.ADAPTIVE], alike.first.truth.plan.design
         bins = _bins(alike, _edges_for_choice(alike))
         expected = theory.shown_chances(np.array([round(one.size) for one in bins], dtype=np.int64)).tolist()
         shown = np.unique(np.geomspace(1, 1e6, 4000).astype(np.int64))
         chances = theory.shown_chances(shown)
         series = [
             Series(
-                TABLE_NAMES[table],
+                shape_name(shape, design.family),
                 number,
                 [
                     (one.size, one.published[number] / one.chances)
@@ -68,10 +66,10 @@ def choice_plots(assessment: Assessment) -> list[Plot]:
                 ],
                 _thinned(list(zip(shown.tolist(), chances[number].tolist(), strict=True))),
             )
-            for number, table in enumerate(TABLES)
+            for number, shape in enumerate(design.family.shapes)
         ]
-        marks = tuple((float(one), f"threshold {one:,}") for one in plan.thresholds.as_tuple)
-        top = max(float(alike.sizes[-1]), 10.0 * plan.thresholds.sex_by_age_23)
+        marks = tuple((float(one), f"threshold {one:,}") for one in design.thresholds.totals)
+        top = max(float(alike.sizes[-1]), 10.0 * design.thresholds.totals[-1])
         axis = log_axis("true size", 1, min(max(top, 10), 1e6))
         plots.append(Plot(alike.name, axis, share_axis("share of groups"), series, marks))
     return plots
@@ -79,11 +77,11 @@ def choice_plots(assessment: Assessment) -> list[Plot]:
 
 def _edges_for_choice(alike: AlikeLevels) -> Floats:
     """Narrow where chance decides, within some standard deviations of a threshold, and wide elsewhere."""
-    plan = alike.first.truth.plan
-    deviation = float(plan.stages[Stage.STAGE_1].noise.variance().mid()) ** 0.5
+    design = alike.first.truth.plan.design
+    deviation = float(design.noise(Stage.STAGE_1).variance().mid()) ** 0.5
     wide = np.geomspace(1, max(float(alike.sizes[-1]) * 1.01, 10), 30)
-    near = [threshold + deviation * np.arange(-4.0, 5.0) for threshold in plan.thresholds.as_tuple]
-    is_away = np.all([np.abs(wide - threshold) > 4 * deviation for threshold in plan.thresholds.as_tuple], axis=0)
+    near = [threshold + deviation * np.arange(-4.0, 5.0) for threshold in design.thresholds.totals]
+    is_away = np.all([np.abs(wide - threshold) > 4 * deviation for threshold in design.thresholds.totals], axis=0)
     edges = np.unique(np.concatenate([wide[is_away], *near]))
     return np.asarray(edges[edges >= 1])
 
@@ -93,17 +91,20 @@ def threshold_plot(assessment: Assessment) -> Plot:
     edges = np.arange(-4, 4.25, 0.25)
     reached, expected, chances = (np.zeros(len(edges) - 1) for _ in range(3))
     for alike in _alike(assessment, _chooses_alike):
-        plan = alike.first.truth.plan
-        deviation = float(plan.stages[Stage.STAGE_1].noise.variance().mid()) ** 0.5
-        for number, threshold in enumerate(plan.thresholds.as_tuple):
-            if plan.suppression_threshold is not None and threshold - 4 * deviation < 3 * plan.suppression_threshold:
+        design = alike.first.truth.plan.design
+        deviation = float(design.noise(Stage.STAGE_1).variance().mid()) ** 0.5
+        for number, threshold in enumerate(design.thresholds.totals):
+            if (
+                design.suppression_threshold is not None
+                and threshold - 4 * deviation < 3 * design.suppression_threshold
+            ):
                 continue  # who doesn't reach it might be suppressed, and not be seen
-            place = (alike.sizes - threshold) / deviation
+            distance = (alike.sizes - threshold) / deviation
             above = alike.published[number + 1 :].sum(axis=0)
-            reached += np.histogram(place, edges, weights=above)[0]
-            theory = alike.first.theories[Measured.ADAPTIVE].table_chances(alike.sizes)[number + 1 :].sum(axis=0)
-            expected += np.histogram(place, edges, weights=theory * alike.chances)[0]
-            chances += np.histogram(place, edges, weights=alike.chances)[0]
+            reached += np.histogram(distance, edges, weights=above)[0]
+            theory = alike.first.theories[MeasuredAs.ADAPTIVE].shape_chances(alike.sizes)[number + 1 :].sum(axis=0)
+            expected += np.histogram(distance, edges, weights=theory * alike.chances)[0]
+            chances += np.histogram(distance, edges, weights=alike.chances)[0]
     middle = (edges[1:] + edges[:-1]) / 2
     seen = np.flatnonzero(chances >= _LEAST_SEEN).tolist()
     points = [(middle[one], reached[one] / chances[one]) for one in seen]
@@ -119,7 +120,7 @@ def suppression_plots(assessment: Assessment) -> list[Plot]:
     suppressed: list[Series] = []
     biases: list[Series] = []
     for alike in _alike(assessment, _suppresses_alike):
-        theory = alike.first.theories[Measured.ADAPTIVE]
+        theory = alike.first.theories[MeasuredAs.ADAPTIVE]
         threshold = theory.suppression_threshold
         if not threshold:
             continue
@@ -127,7 +128,7 @@ def suppression_plots(assessment: Assessment) -> list[Plot]:
         bins = _bins(alike, np.arange(0, 2.001, 0.1) * threshold)
         sizes = np.arange(0, 2 * threshold + 1)
         hidden = 1 - theory.shown_chances(sizes).sum(axis=0)
-        bias = theory.error(Number.TOTAL, Table.TOTAL, sizes).mean
+        bias = theory.error(TOTAL, alike.first.truth.plan.family.total, sizes).mean
         line = zip((sizes / threshold).tolist(), hidden.tolist(), strict=True)
         points = [(one.size / threshold, 1 - sum(one.published) / one.chances) for one in bins]
         suppressed.append(Series(name, colour, points, list(line)))
@@ -147,25 +148,25 @@ def suppression_plots(assessment: Assessment) -> list[Plot]:
 
 
 def _chooses_alike(level: AssessedLevel) -> Hashable:
-    plan = level.truth.plan
+    design = level.truth.plan.design
     return (
-        plan.thresholds,
-        plan.stages[Stage.STAGE_1].noise,
-        plan.stages[Stage.STAGE_2].noise,
-        plan.suppression_threshold,
+        design.thresholds,
+        design.noise(Stage.STAGE_1),
+        design.noise(Stage.STAGE_2),
+        design.suppression_threshold,
     )
 
 
 def _suppresses_alike(level: AssessedLevel) -> Hashable:
-    plan = level.truth.plan
-    return plan.stages[Stage.STAGE_2].noise, plan.suppression_threshold
+    design = level.truth.plan.design
+    return design.noise(Stage.STAGE_2), design.suppression_threshold
 
 
 def _alike(assessment: Assessment, likeness: Callable[[AssessedLevel], Hashable]) -> Iterator[AlikeLevels]:
     """The adaptive groups of levels that are alike."""
     found: dict[Hashable, list[AssessedLevel]] = {}
     for level in assessment.levels:
-        if Measured.ADAPTIVE in level.tallies:
+        if MeasuredAs.ADAPTIVE in level.tallies:
             found.setdefault(likeness(level), []).append(level)
     for levels in found.values():
         yield _added_up(levels, assessment.runs)
@@ -174,12 +175,12 @@ def _alike(assessment: Assessment, likeness: Callable[[AssessedLevel], Hashable]
 def _added_up(levels: Sequence[AssessedLevel], runs: int) -> AlikeLevels:
     sizes = np.unique(np.concatenate([level.truth.sizes for level in levels]))
     chances, errors = np.zeros(len(sizes)), np.zeros(len(sizes))
-    published = np.zeros((len(TABLES), len(sizes)))
+    published = np.zeros((len(levels[0].truth.plan.family.shapes), len(sizes)))
     for level in levels:
-        place, tally = np.searchsorted(sizes, level.truth.sizes), level.tallies[Measured.ADAPTIVE]
-        chances[place] += level.truth.groups(Measured.ADAPTIVE).sum(axis=0) * runs
-        published[:, place] += tally.published.sum(axis=0)
-        errors[place] += tally.lone_total_errors
+        position, tally = np.searchsorted(sizes, level.truth.sizes), level.tallies[MeasuredAs.ADAPTIVE]
+        chances[position] += level.truth.groups(MeasuredAs.ADAPTIVE).sum(axis=0) * runs
+        published[:, position] += tally.published.sum(axis=0)
+        errors[position] += tally.lone_total_errors
     return AlikeLevels(tuple(levels), sizes, chances, published, errors)
 
 
@@ -200,13 +201,13 @@ def _bins(alike: AlikeLevels, edges: Floats) -> list[_Bin]:
     for one in range(len(edges) - 1):
         inside = number == one
         chances, published = alike.chances[inside], alike.published[:, inside]
-        whole, lone = float(chances.sum()), float(published[TABLES.index(Table.TOTAL)].sum())
+        whole, lone = float(chances.sum()), float(published[0].sum())
         if whole < _LEAST_SEEN:
             continue
         of_lone = float((alike.sizes[inside] * published[0]).sum()) / lone if lone else float("nan")
         mean = float((alike.sizes[inside] * chances).sum()) / whole
-        tables = tuple(float(total) for total in published.sum(axis=1))
-        found.append(_Bin(mean, whole, tables, of_lone, float(alike.lone_total_errors[inside].sum())))
+        shapes = tuple(float(total) for total in published.sum(axis=1))
+        found.append(_Bin(mean, whole, shapes, of_lone, float(alike.lone_total_errors[inside].sum())))
     return found
 
 

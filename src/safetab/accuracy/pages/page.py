@@ -47,6 +47,7 @@ def accuracy_page(
     assessed: Mapping[str, Assessment], accuracy: pa.Table, comparison: pa.Table | None, data: AssessedData
 ) -> str:
     own = assessed[data.given]
+    family = own.plan.config.only_family.family
     rows: Rows = [row for row in accuracy.to_pylist() if row["configuration"] == data.given]
     sections = (
         ("levels", "Level by level", levels_section(own, rows)),
@@ -54,9 +55,9 @@ def accuracy_page(
         ("tables", "Which table groups get", _tables(own)),
         ("coverage", "Do the margins and intervals hold?", coverage_section(own, rows)),
         ("suppression", "Suppression, and the bias it makes", _suppression(own)),
-        ("combined", "Combined totals beside plain ones", combined_section(rows)),
+        ("combined", "Combined totals beside plain ones", combined_section(family, rows)),
         ("theory", "Distance from theory", distance_section(own, rows)),
-        ("comparison", "Against the other configuration", comparison_section(comparison)),
+        ("comparison", "Against the other configuration", comparison_section(family, comparison)),
         ("about", "What was run", _about(assessed, data)),
     )
     header = element(

@@ -26,8 +26,8 @@ class Axis:
     def share(self, value: float) -> float:
         """How far along the axis a value is; what is outside stands at the end."""
         low, high = (log10(self.low), log10(self.high)) if self.is_log else (self.low, self.high)
-        place = log10(max(value, self.low)) if self.is_log else value
-        return min(max((place - low) / (high - low), 0.0), 1.0)
+        along = log10(max(value, self.low)) if self.is_log else value
+        return min(max((along - low) / (high - low), 0.0), 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +75,16 @@ def _figure(plot: Plot) -> Markup:
                               viewBox="0 0 10 10", aria_hidden="true"), one.name)
         for one in names
     ]  # fmt: skip
-    told = f"{plot.title}: {plot.up.label} by {plot.across.label}"
+    words = f"{plot.title}: {plot.up.label} by {plot.across.label}"
     drawing = element(
         "svg",
-        element("title", told),
+        element("title", words),
         _axes(plot),
         *(_line(plot, one) for one in plot.series),
         *(_points(plot, one) for one in plot.series),
         viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
         role="img",
-        aria_label=told,
+        aria_label=words,
     )
     legend = element("ul", *keys, class_="legend") if keys else Markup("")
     return element("figure", element("figcaption", plot.title), legend, drawing, class_="plot")

@@ -8,16 +8,14 @@ from typing import Any
 
 from safetab.accuracy.assess import Assessment
 from safetab.accuracy.assess_run import AssessedLevel
-from safetab.accuracy.classes import CONFIDENCES, Measured
+from safetab.accuracy.classes import CONFIDENCES, MeasuredAs
 from safetab.accuracy.rows import ALL
 from safetab.census.geography_levels import GeographyLevel
-from safetab.planning.expectations import margins_of
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import TableFamily
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import paragraphs, whole_table
-from safetab.reports.wording import NOTHING, TABLE_NAMES, area_name, level_name
+from safetab.reports.wording import NOTHING, area_name, level_name, shape_name
 
-_TABLE_WORDS = {table.label: TABLE_NAMES[table] for table in Table}
 _AREA_WORDS = {level.label: area_name(level) for level in GeographyLevel}
 Row = Mapping[str, Any]
 Rows = list[Row]
@@ -43,6 +41,10 @@ def level_words(geography: str, iterations: str) -> str:
     return f"{_AREA_WORDS[geography]}, {iterations}"
 
 
+def finer_table(family: TableFamily) -> str:
+    return f"{family.detail.replace(' ', '-')} table"
+
+
 def share(value: float | None, digits: int = 1) -> str:
     """A percentage; never 0% for something, never 100% for less than all."""
     if value is None:
@@ -61,7 +63,7 @@ def number(value: float | None) -> str:
     return f"{value:,.1f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
-def found(rows: Rows, level: AssessedLevel, measured: Measured, **keys: str) -> Row | None:
+def found(rows: Rows, level: AssessedLevel, measured: MeasuredAs, **keys: str) -> Row | None:
     """The row of a level with these keys; what is not given is all together."""
     of_level = level.truth.plan.level
     wanted = {
@@ -86,9 +88,13 @@ def plain_table(caption: str, headings: Sequence[str], rows: Sequence[tuple[str,
     return whole_table(caption, element("thead", head), [element("tbody", *body)])
 
 
-def ways(assessment: Assessment) -> list[tuple[AssessedLevel, Measured, str]]:
+def ways(assessment: Assessment) -> list[tuple[AssessedLevel, MeasuredAs, str]]:
     return [
-        (level, measured, level_name(level.truth.facts) + (", total only" if measured is Measured.TOTAL_ONLY else ""))
+        (
+            level,
+            measured,
+            level_name(level.truth.release_level) + (", total only" if measured is MeasuredAs.TOTAL_ONLY else ""),
+        )
         for level in assessment.levels
         for measured in level.tallies
     ]
@@ -148,8 +154,12 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
         empty = 0 if zero is None else zero["groups"]
         published = whole["published"] - (0 if zero is None else zero["published"])
         chances = (whole["groups"] - empty) * assessment.runs
-        margins = margins_of(level.truth.plan)
-        lone = margins.total_only if measured is Measured.TOTAL_ONLY else margins.tables[Table.TOTAL].total
+        design = level.truth.plan.design
+        lone = (
+            design.margins().total_only
+            if measured is MeasuredAs.TOTAL_ONLY
+            else design.margin(design.family.total.kinds[0])
+        )
         made.append(
             (
                 name,
@@ -180,7 +190,7 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
     )
 
 
-def combined_section(rows: Rows) -> Markup:
+def combined_section(family: TableFamily, rows: Rows) -> Markup:
     """Root mean square errors of the same groups' totals, as published and combined."""
     keys = ("geography_level", "iteration_level", "measured", "table")
     plain, made = {}, []
@@ -196,7 +206,7 @@ def combined_section(rows: Rows) -> Markup:
                     f"{row['numbers']:,}", number(before), number(after), f"{100 * gain:.0f}%",
                     share(plain[key]["coverage_95"], 2), share(row["coverage_95"], 2),
                 )  # fmt: skip
-                made.append((f"{level_words(key[0], key[1])}: {_TABLE_WORDS[key[3]]}", cells))
+                made.append((f"{level_words(key[0], key[1])}: {shape_name(family.shape(key[3]), family)}", cells))
     if not made:
         return Markup("")
     headings = (
@@ -206,8 +216,9 @@ def combined_section(rows: Rows) -> Markup:
     return joined(
         [
             paragraphs(
-                "A group with a sex-by-age table has two independent totals: the first one, that chose the table, and"
-                " the sum of its cells. Weighted together they are nearer to the truth. Errors are root mean squares.",
+                f"A group with a {finer_table(family)} has two independent totals: the first one, that chose the table,"
+                " and the sum of its cells. Weighted together they are nearer to the truth. Errors are root mean"
+                " squares.",
             ),
             plain_table("Totals as published, and combined", headings, made),
         ]

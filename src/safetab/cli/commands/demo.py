@@ -18,9 +18,9 @@ from safetab.cli.run_report import show_summary
 from safetab.cli.terminal_progress import TerminalProgress
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.pipeline.run import run_files
-from safetab.planning.expectations import TableMargins, margins_of
 from safetab.planning.run_plan import RunPlan
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
+from safetab.products.product import Shape
+from safetab.products.safetab_p.tables import CELL, PERSONS, SEX_BY_AGE_9, TOTAL_LINE
 from safetab.reports.report import REPORT_FILE
 from safetab.synthetic.demo_census import write_demo_census
 
@@ -68,23 +68,23 @@ def show_county(plan: RunPlan, output: Path) -> None:
     t1 = [row for row in _rows(output / "t1" / "us.csv") if row["REGION_ID"] == COUNTY]
     t2 = [row for row in _rows(output / "t2" / "us.csv") if row["REGION_ID"] == COUNTY]
     largest = sorted(t1, key=lambda row: -int(row["COUNT"]))[:_GROUPS_SHOWN]
-    tables = {row["ITERATION_CODE"]: _table_of(row["ITERATION_CODE"], t2) for row in largest}
+    shapes = {row["ITERATION_CODE"]: _shape_of(row["ITERATION_CODE"], t2) for row in largest}
     overview = text_table("group", "released", "+/- (95%)", "table")
     for row in largest:
         code = row["ITERATION_CODE"]
         overview.add_row(
             names[code],
             f"{int(row['COUNT']):,}",
-            f"{_margins(plan, code)[tables[code]].total:,}",
-            f"sex by {tables[code].cells_of_a_sex} ages" if tables[code] is not Table.TOTAL else "total",
+            f"{_margins(plan, code)[shapes[code]][TOTAL_LINE]:,}",
+            shapes[code].words.removeprefix("a "),
         )
     console = Console(width=1000, highlight=False)
     title = f"{COUNTY_NAME}: the largest of {len(t1)} groups that were released"
     show_table(f"\n{title}", overview, console)
-    with_nine_ages = [code for code, table in tables.items() if table is Table.SEX_BY_AGE_9]
+    with_nine_ages = [code for code, shape in shapes.items() if shape is SEX_BY_AGE_9]
     if with_nine_ages:
         code = with_nine_ages[-1]
-        margin = _margins(plan, code)[Table.SEX_BY_AGE_9].cell
+        margin = _margins(plan, code)[SEX_BY_AGE_9][CELL]
         show_table(f"{names[code]}, by sex and age: each number +/- {margin} (95%)", _sex_by_age(code, t2), console)
 
 
@@ -98,20 +98,20 @@ def _sex_by_age(code: str, t2: list[dict[str, str]]) -> TextTable:
     return table
 
 
-def _table_of(code: str, t2: list[dict[str, str]]) -> Table:
+def _shape_of(code: str, t2: list[dict[str, str]]) -> Shape:
     """Which table a group got."""
     cells = sum(row["ITERATION_CODE"] == code and row["AGESTART"] != "*" for row in t2)
-    return next((table for table in SEX_BY_AGE_TABLES if table.cells == cells), Table.TOTAL)
+    return next((shape for shape in PERSONS.finer if shape.cells == cells), PERSONS.total)
 
 
-def _margins(plan: RunPlan, code: str) -> Mapping[Table, TableMargins]:
+def _margins(plan: RunPlan, code: str) -> Mapping[Shape, Mapping[str, int]]:
     level = next(
         level
         for level in plan.levels
         if level.level.geography is GeographyLevel.COUNTY
         and any(iteration.code == code for iteration in level.universe.iterations)
     )
-    return margins_of(level).tables
+    return level.design.margins().shapes
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safetab.cli.options import Area, Confidence, CopyAll, Coterminous, EmptyBlocks, Order, Release, Rules
+from safetab.cli.options import Area, Release, takes
+from safetab.pipeline.declared_options import CONFIDENCE, COPYING, COTERMINOUS, RULES
 
 if TYPE_CHECKING:
     from safetab.pipeline.rerelease import RereleaseSummary
@@ -26,19 +27,15 @@ def add_release_commands(app: typer.Typer) -> None:
     app.command()(export)
 
 
-def rerelease(  # noqa: PLR0913, PLR0917 - the options of the command
+@takes(CONFIDENCE, RULES, COTERMINOUS, *COPYING)
+def rerelease(
     out: _WholeOutput,
     new: _New,
-    confidence: Confidence = "0.95",
-    rule: Rules = None,
-    coterminous: Coterminous = False,
     geography: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With --coterminous: the geography of the run, its GRF-C file.")
     ] = None,
-    empty_blocks: EmptyBlocks = None,
-    order: Order = None,
-    copy_all: CopyAll = False,
     overwrite: _OverwriteNew = False,
+    **given: object,
 ) -> None:
     """Make the release again from the measurements, with other steps.
 
@@ -50,23 +47,20 @@ def rerelease(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.cli.messages import told_by_exit_code
     from safetab.pipeline.options import whole_path
     from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
-    from safetab.release.release_options import ReleaseRequest
 
     with told_by_exit_code():
-        options = ReleaseRequest(confidence, tuple(rule or ()), coterminous, order, copy_all).options()
-        request = RereleaseRequest(options, geography, empty_blocks)
+        request = RereleaseRequest.of(geography, **given)
         summary = rerelease_files(whole_path(out), whole_path(new), request, overwrite=overwrite)
     _show_rerelease(summary, out, new)
 
 
-def coterminous(  # noqa: PLR0913, PLR0917 - the options of the command
+@takes(*COPYING)
+def coterminous(
     out: _WholeOutput,
     new: _New,
     geography: Annotated[Path, typer.Option(metavar="FILE", help="The geography of the run: its GRF-C file.")],
-    empty_blocks: EmptyBlocks = None,
-    order: Order = None,
-    copy_all: CopyAll = False,
     overwrite: _OverwriteNew = False,
+    **given: object,
 ) -> None:
     """Give entities that are made of the same blocks the same numbers.
 
@@ -77,11 +71,9 @@ def coterminous(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.cli.messages import told_by_exit_code
     from safetab.pipeline.options import whole_path
     from safetab.pipeline.rerelease import RereleaseRequest, coterminous_files
-    from safetab.release.release_options import ReleaseRequest
 
     with told_by_exit_code():
-        options = ReleaseRequest(coterminous=True, order=order, copy_all=copy_all).options()
-        request = RereleaseRequest(options, geography, empty_blocks)
+        request = RereleaseRequest.of(geography, coterminous=True, **given)
         summary = coterminous_files(whole_path(out), whole_path(new), request, overwrite=overwrite)
     _show_rerelease(summary, out, new)
 
@@ -92,7 +84,7 @@ def _show_rerelease(summary: RereleaseSummary, out: Path, new: Path) -> None:
     for name, count in summary.rows.items():
         if name.startswith("after-steps/"):
             typer.echo(f"  {name}: {count:,} rows")
-    typer.echo(f"Nothing was drawn, and it cost nothing. {summary.status.sentence}")
+    typer.echo(f"Nothing was drawn, and it cost nothing. {summary.status.line}")
 
 
 def show(  # noqa: PLR0913, PLR0917 - the options of the command
@@ -121,8 +113,9 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
 
     given = dict(zip(AREA_OPTIONS, (place, county, state, tract, aiannh), strict=True))
     areas = {level: name for level, name in given.items() if name is not None}
+    part = {"sex": sex} if ages is None else {"sex": sex, "ages": ages}
     with told_by_exit_code():
-        answer = answer_to(release, Question(areas, nation, group, kind, table, sex, ages))
+        answer = answer_to(release, Question(areas, nation, group, kind, table, part))
     typer.echo(printable(answer))
 
 

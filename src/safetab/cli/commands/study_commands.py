@@ -7,21 +7,8 @@ from typing import Annotated
 
 import typer
 
-from safetab.cli.options import (
-    CopyAll,
-    Coterminous,
-    Data,
-    EmptyBlocks,
-    Memory,
-    Order,
-    Out,
-    Overwrite,
-    Parameters,
-    Rules,
-    Temp,
-    TestKey,
-    Threads,
-)
+from safetab.cli.options import Data, Out, Parameters, takes
+from safetab.pipeline.declared_options import ASSESS
 
 
 def add_study_commands(app: typer.Typer) -> None:
@@ -67,7 +54,8 @@ def explore(
         typer.echo(f"Wrote {written}.")
 
 
-def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
+@takes(*ASSESS)
+def accuracy(
     parameters: Parameters,
     data: Data,
     out: Out,
@@ -78,16 +66,7 @@ def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
     confidential: Annotated[
         bool, typer.Option("--confidential", help="DATA may hold real people; what is written must never be released.")
     ] = False,
-    coterminous: Coterminous = False,
-    empty_blocks: EmptyBlocks = None,
-    order: Order = None,
-    copy_all: CopyAll = False,
-    rule: Rules = None,
-    memory: Memory = "4GB",
-    threads: Threads = 2,
-    temp: Temp = None,
-    overwrite: Overwrite = False,
-    test_key: TestKey = None,
+    **given: object,
 ) -> None:
     """Tell how good the numbers are: many runs beside the truth.
 
@@ -100,21 +79,10 @@ def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.cli.accuracy_report import show_accuracy
     from safetab.cli.messages import show_findings, told_by_exit_code
     from safetab.cli.terminal_progress import TerminalProgress
-    from safetab.pipeline.options import RunOptions, key_of
-    from safetab.release.release_options import ReleaseRequest
+    from safetab.pipeline.options import RunOptions
 
     with told_by_exit_code(), TerminalProgress() as progress:
-        asked = ReleaseRequest(rules=tuple(rule or ()), coterminous=coterminous, order=order, copy_all=copy_all)
-        options = RunOptions(
-            memory=memory,
-            threads=threads,
-            temporary_parent=temp,
-            overwrite=overwrite,
-            test_key=key_of(test_key),
-            release=asked.options(),
-            empty_blocks=empty_blocks,
-        )
-        request = AccuracyRequest(runs, against, confidential, options)
+        request = AccuracyRequest(runs, against, confidential, RunOptions.of(ASSESS, **given))
         summary = accuracy_files(parameters, data, out, request, progress)
     show_findings(summary.warnings)
     show_accuracy(summary, out)

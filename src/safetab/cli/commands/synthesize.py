@@ -19,7 +19,7 @@ from safetab.pipeline.disk_space import size_in_words
 from safetab.pipeline.options import whole_path
 from safetab.readers.person_files import is_synthetic
 from safetab.synthetic.census import CensusPlan
-from safetab.synthetic.nonempty_groups import NonEmptyGroups
+from safetab.synthetic.people.nonempty_groups import NonEmptyGroups
 from safetab.synthetic.request import CensusRequest, bytes_needed, write_census
 
 

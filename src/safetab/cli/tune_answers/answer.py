@@ -14,10 +14,9 @@ from rich.table import Table as TextTable
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.cli.plan_tables import show_table
 from safetab.planning.plan_json import JsonObject, exact
-from safetab.tuning.concerns import Concern
+from safetab.tuning.concerns import ParameterConcern
 
 WIDTH = 1000  # tables take what they need: a number cut short would be a wrong number
-NONE = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class Answer:
     sentences: tuple[str, ...] = ()
     tables: tuple[tuple[str, TextTable], ...] = ()
     notes: tuple[str, ...] = ()
-    concerns: tuple[Concern, ...] = ()
+    concerns: tuple[ParameterConcern, ...] = ()
 
 
 def show(answer: Answer, *, as_json: bool) -> None:
@@ -51,7 +50,7 @@ def show(answer: Answer, *, as_json: bool) -> None:
         console.print(f"Concern: {about}{concern.text}", soft_wrap=True)
 
 
-def concerns_about(concerns: Iterable[Concern], level: PopulationGroupLevel) -> tuple[Concern, ...]:
+def concerns_about(concerns: Iterable[ParameterConcern], level: PopulationGroupLevel) -> tuple[ParameterConcern, ...]:
     """Those of the level, and those of all levels."""
     return tuple(concern for concern in concerns if concern.level in {None, level})
 
@@ -78,7 +77,3 @@ def signed_percent(share: Fraction | float) -> str:
 def confidence_text(confidence: Fraction) -> str:
     """95 %, or 99.9 %."""
     return f"{exact(100 * confidence)} %"
-
-
-def shown(number: int | None) -> str:
-    return NONE if number is None else f"{number:,}"

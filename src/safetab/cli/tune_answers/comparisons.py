@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.cli.plan_tables import text_table
+from safetab.cli.plan_tables import NONE, text_table
 from safetab.cli.tune_answers.answer import (
-    NONE,
     Answer,
     chance_text,
     concerns_about,
@@ -17,16 +16,15 @@ from safetab.cli.tune_answers.answer import (
     percent,
     signed_percent,
 )
-from safetab.cli.tune_answers.levels import can_be_drawn
 from safetab.cli.tune_answers.questions import no_answer
 from safetab.cli.tune_answers.words import Words
+from safetab.planning.level_design import LevelDesign
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.loss_text import loss_number, loss_text
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
 from safetab.tuning.comparisons import NoiseComparison, compare_noises, multiplicities
 from safetab.tuning.concerns import concerns
-from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning
 
 _STAGE_1_CONFIDENCE = Fraction(95, 100)
@@ -36,7 +34,7 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
     words = Words(tuning)
     small, sure = words.positive(delta, "--delta", "1e-10", below=1), words.confidence(confidence)
     words.end()
-    if not all(map(can_be_drawn, tuning.levels.values())):
+    if not all(tuned.design.can_be_drawn for tuned in tuning.levels.values()):
         raise no_answer("the noise of a level can't be drawn; `safetab tune levels` tells which.")
     found = compare_noises(tuning, small, sure)
     if found is None:
@@ -97,7 +95,7 @@ def codes_answer(tuning: Tuning, level: str, confidence: str) -> Answer:
     words = Words(tuning)
     tuned, sure = words.tabulated_level(level), words.confidence(confidence)
     words.end()
-    if not can_be_drawn(tuned):
+    if not tuned.design.can_be_drawn:
         raise no_answer("the noise of this level can't be drawn.")
     rows = multiplicities(tuned, sure)
     if not rows:
@@ -110,7 +108,7 @@ def codes_answer(tuning: Tuning, level: str, confidence: str) -> Answer:
     return Answer(
         for_programs={
             "level": name(tuned.facts.level),
-            "budget": exact(tuned.budget),
+            "budget": exact(tuned.design.budget),
             "confidence": exact(sure),
             "codes": [
                 {
@@ -123,7 +121,12 @@ def codes_answer(tuning: Tuning, level: str, confidence: str) -> Answer:
                 for row in rows
             ],
         },
-        tables=((f"{name(tuned.facts.level)}: race codes used of a person, at {symbol} {exact(tuned.budget)}", table),),
+        tables=(
+            (
+                f"{name(tuned.facts.level)}: race codes used of a person, at {symbol} {exact(tuned.design.budget)}",
+                table,
+            ),
+        ),
         notes=(
             "Margins are whole persons, so they move in steps; the noise's width moves smoothly. With fewer codes,"
             " people with more are missing from some of their groups: an error that no margin shows.",
@@ -136,17 +139,19 @@ def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int]) -> Answer:
     words = Words(tuning)
     tuned, wanted = words.adaptive_level(level), words.sizes(sizes)
     words.end()
-    if not can_be_drawn(tuned):
+    if not tuned.design.can_be_drawn:
         raise no_answer("the noise of this level can't be drawn.")
-    rows = [_at_size(tuned, size) for size in wanted or telling_sizes(tuned)]
+    design, family = tuned.design, tuned.design.family
+    rows = [_at_size(design, size) for size in wanted or telling_sizes(design)]
     table = text_table(
-        *("true size", "suppressed", "total alone", "4 ages", "9 ages", "23 ages"),
+        *("true size", "suppressed", "total alone"),
+        *(f"{shape.divisions} {family.divided_into}" for shape in family.finer),
         "bias of a\npublished total",
     )
     for row in rows:
-        chances = [chance_text(chance) for chance in (row.suppressed, *row.tables.values())]
+        chances = [chance_text(chance) for chance in (row.suppressed, *row.shapes.values())]
         table.add_row(f"{row.size:,}", *chances, f"{row.bias:+.2f}")
-    threshold = tuned.suppression_threshold
+    threshold = design.suppression_threshold
     return Answer(
         for_programs={
             "level": name(tuned.facts.level),
@@ -164,12 +169,12 @@ def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int]) -> Answer:
     )
 
 
-def telling_sizes(tuned: TunedLevel) -> tuple[int, ...]:
+def telling_sizes(design: LevelDesign) -> tuple[int, ...]:
     """Around T, and around each threshold as far as the noise of stage 1 blurs it."""
-    blur = tuned.noise(Stage.STAGE_1).margin_of_error(_STAGE_1_CONFIDENCE)
-    threshold = tuned.suppression_threshold or 0
+    blur = design.noise(Stage.STAGE_1).margin_of_error(_STAGE_1_CONFIDENCE)
+    threshold = design.suppression_threshold or 0
     sizes = {threshold * quarters // 4 for quarters in range(9)}
-    for least in tuned.thresholds.as_tuple:
+    for least in design.thresholds.totals:
         sizes |= {least - blur, least, least + blur}
     return tuple(sorted(size for size in sizes if size >= 0))
 
@@ -180,16 +185,16 @@ class _AtSize:
 
     size: int
     suppressed: float
-    tables: Mapping[Table, float]
+    shapes: Mapping[Shape, float]
     bias: float
 
     @property
     def as_json(self) -> JsonObject:
-        tables = {table.label: chance for table, chance in self.tables.items()}
+        tables = {shape.label: chance for shape, chance in self.shapes.items()}
         return {"size": self.size, "suppressed": self.suppressed, "tables": tables, "bias": self.bias}
 
 
-def _at_size(tuned: TunedLevel, size: int) -> _AtSize:
-    chances = {table: float(chance.mid()) for table, chance in tuned.table_chances(size).items()}
-    suppressed, bias = tuned.suppression_chance(size), tuned.bias(size)
+def _at_size(design: LevelDesign, size: int) -> _AtSize:
+    chances = {shape: float(chance.mid()) for shape, chance in design.shape_chances(size).items()}
+    suppressed, bias = design.suppression_chance(size), design.bias(size)
     return _AtSize(size, float(suppressed.mid()), chances, float(bias.mid()))

@@ -8,18 +8,16 @@ from fractions import Fraction
 from rich.table import Table as TextTable
 
 from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.cli.plan_tables import loss_table, text_table
-from safetab.cli.tune_answers.answer import NONE, Answer, confidence_text, name, percent, shown
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.sampler_range import out_of_sampler_range
-from safetab.planning.expectations import LevelMargins
+from safetab.cli.plan_tables import NONE, loss_table, margin_heads, margin_texts, parameter_text, shown, text_table
+from safetab.cli.tune_answers.answer import Answer, confidence_text, name, percent
+from safetab.planning.level_design import LevelMargins
 from safetab.planning.losses import DELTA, reference_words, reported_loss
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_number
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
+from safetab.products.product import TableFamily
 from safetab.tuning.concerns import concerns
 from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning
@@ -28,7 +26,7 @@ CONFIDENCES = (Fraction(90, 100), Fraction(95, 100), Fraction(99, 100))
 
 
 def levels_answer(tuning: Tuning) -> Answer:
-    definition = tuning.config.privacy_definition
+    definition, family = tuning.config.privacy_definition, tuning.config.only_family.family
     margins = {
         confidence: {tuned.facts.level: _margins(tuned, confidence) for tuned in tuning.levels.values()}
         for confidence in CONFIDENCES
@@ -49,7 +47,10 @@ def levels_answer(tuning: Tuning) -> Answer:
         tables=(
             ("Levels and their noise", _noise_table(tuning)),
             *(
-                (f"Margins of error (+/-) at {confidence_text(confidence)}, in persons", _margin_table(by_level))
+                (
+                    f"Margins of error (+/-) at {confidence_text(confidence)}, in persons",
+                    _margin_table(by_level, family),
+                )
                 for confidence, by_level in margins.items()
             ),
             ("Total privacy loss", loss_table(definition, _losses(tuning))),
@@ -64,10 +65,6 @@ def levels_answer(tuning: Tuning) -> Answer:
     )
 
 
-def can_be_drawn(tuned: TunedLevel) -> bool:
-    return all(out_of_sampler_range(plan.noise) is None for plan in tuned.stages.values())
-
-
 def _noise_table(tuning: Tuning) -> TextTable:
     config = tuning.config
     parameter = "sigma" if config.privacy_definition is PrivacyDefinition.ZCDP else "scale"
@@ -77,16 +74,17 @@ def _noise_table(tuning: Tuning) -> TextTable:
         *("T", "thresholds", "empty groups\npublished"),
     )
     for level, tuned in tuning.levels.items():
+        design = tuned.design
         table.add_row(
             name(level),
             f"{tuned.facts.groups:,}",
-            str(tuned.stability),
-            exact(tuned.budget),
+            str(design.stability),
+            exact(design.budget),
             percent(tuning.share(level)),
-            *(_parameter(tuned, stage) for stage in (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)),
-            shown(tuned.suppression_threshold),
-            " ".join(map(str, tuned.thresholds.as_tuple)),
-            f"{tuned.empty_groups_published:,.2f}" if can_be_drawn(tuned) else NONE,
+            *(parameter_text(design, stage) for stage in (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)),
+            shown(design.suppression_threshold),
+            " ".join(map(str, design.thresholds.totals)),
+            f"{tuned.empty_groups_published:,.2f}" if design.can_be_drawn else NONE,
         )
     table.add_section()
     empty = _empty_groups(tuning)
@@ -95,26 +93,18 @@ def _noise_table(tuning: Tuning) -> TextTable:
 
 
 def _empty_groups(tuning: Tuning) -> float | None:
-    return tuning.empty_groups_published if all(map(can_be_drawn, tuning.levels.values())) else None
+    return tuning.empty_groups_published if all(tuned.design.can_be_drawn for tuned in tuning.levels.values()) else None
 
 
-def _margin_table(by_level: Mapping[PopulationGroupLevel, LevelMargins | None]) -> TextTable:
-    table = text_table("level", "cell,\nlone total", "sex of\n4, 9, 23 ages", "total of\n4, 9, 23 ages", "total-only")
+def _margin_table(by_level: Mapping[PopulationGroupLevel, LevelMargins | None], family: TableFamily) -> TextTable:
+    table = text_table("level", *margin_heads(family), "total-only")
     for level, margins in by_level.items():
-        of_ages = [] if margins is None else [margins.tables[one] for one in SEX_BY_AGE_TABLES if one in margins.tables]
-        lone = None if margins is None else margins.tables.get(Table.TOTAL)
-        table.add_row(
-            name(level),
-            shown(lone.total if lone else None),
-            " ".join(shown(of.sex_marginal) for of in of_ages) or NONE,
-            " ".join(shown(of.total) for of in of_ages) or NONE,
-            shown(margins.total_only if margins else None),
-        )
+        table.add_row(name(level), *margin_texts(margins, family))
     return table
 
 
 def _margins(tuned: TunedLevel, confidence: Fraction) -> LevelMargins | None:
-    return tuned.margins(confidence) if can_be_drawn(tuned) else None
+    return tuned.design.margins(confidence) if tuned.design.can_be_drawn else None
 
 
 def _losses(tuning: Tuning) -> dict[str, PrivacyLoss]:
@@ -122,27 +112,19 @@ def _losses(tuning: Tuning) -> dict[str, PrivacyLoss]:
     return losses | {"anybody": tuning.loss}
 
 
-def _parameter(tuned: TunedLevel, stage: Stage) -> str:
-    if stage not in tuned.stages:
-        return NONE
-    noise = tuned.noise(stage)
-    value = float(noise.sigma_squared) ** 0.5 if isinstance(noise, DiscreteGaussian) else float(noise.scale)
-    return f"{value:.5g}"
-
-
 def _level(tuning: Tuning, tuned: TunedLevel) -> JsonObject:
-    level = tuned.facts.level
+    level, design = tuned.facts.level, tuned.design
     is_zcdp = tuning.config.privacy_definition is PrivacyDefinition.ZCDP
     return {
         "level": name(level),
         "groups": tuned.facts.groups,
-        "stability": tuned.stability,
-        "budget": exact(tuned.budget),
+        "stability": design.stability,
+        "budget": exact(design.budget),
         "share": float(tuning.share(level)),
-        "sigma" if is_zcdp else "scale": {stage.name.lower(): _parameter(tuned, stage) for stage in tuned.stages},
-        "thresholds": list(tuned.thresholds.as_tuple),
-        "suppression_threshold": tuned.suppression_threshold,
-        "empty_groups_published": tuned.empty_groups_published if can_be_drawn(tuned) else None,
+        "sigma" if is_zcdp else "scale": {stage.name.lower(): parameter_text(design, stage) for stage in design.stages},
+        "thresholds": list(design.thresholds.totals),
+        "suppression_threshold": design.suppression_threshold,
+        "empty_groups_published": tuned.empty_groups_published if design.can_be_drawn else None,
         "margins_of_error": {exact(one): _margins_json(_margins(tuned, one)) for one in CONFIDENCES},
     }
 
@@ -151,8 +133,8 @@ def _margins_json(margins: LevelMargins | None) -> JsonObject | None:
     if margins is None:
         return None
     tables = {
-        table.label: {"cell": of.cell, "sex": of.sex_marginal, "total": of.total} if of.cell else {"total": of.total}
-        for table, of in margins.tables.items()
+        shape.label: {kind.short: of_shape[kind.name] for kind in shape.kinds}
+        for shape, of_shape in margins.shapes.items()
     }
     return {"stage_1_total": margins.stage_1_total, "total_only": margins.total_only, **tables}
 

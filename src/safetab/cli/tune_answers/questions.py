@@ -15,18 +15,14 @@ from safetab.cli.tune_answers.answer import (
     percent,
     signed_percent,
 )
-from safetab.cli.tune_answers.levels import can_be_drawn
 from safetab.cli.tune_answers.words import Words
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.planning.plan_json import exact
 from safetab.privacy.loss_text import loss_number, loss_text
 from safetab.privacy.stages import Stage
-from safetab.tuning.concerns import Concern, concerns
+from safetab.tuning.concerns import ParameterConcern, concerns
 from safetab.tuning.questions import BudgetForMargin, best_margins, least_budget, threshold_for
-from safetab.tuning.tuned_level import Number
 from safetab.tuning.tuning import Tuning
-
-_NUMBER_NOUNS = {Number.CELL: "cell", Number.SEX_MARGINAL: "sex marginal", Number.TOTAL: "total"}
 
 
 def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str) -> Answer:
@@ -37,7 +33,7 @@ def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str) -> A
     if found is None:
         raise no_answer(f"no noise that can be drawn has a margin of error of {persons:,} at this level.")
     symbol, at = tuning.config.privacy_definition.budget_symbol, confidence_text(sure)
-    now = tuned.budget
+    now = tuning.config.budget_of(tuned.facts.level)
     sentences = [
         f"{name(tuned.facts.level)}: +/- {persons:,} persons at {at} for a cell or a lone total needs {symbol}"
         f" {exact(found.budget)} for the level (stability {tuned.stability}, gamma"
@@ -74,22 +70,24 @@ def _beside_the_paper(found: BudgetForMargin, symbol: str) -> str:
 
 def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, number: str) -> Answer:
     words = Words(tuning)
-    tuned, chosen, which = words.adaptive_level(level), words.table(table), words.number(number)
+    tuned, shape = words.adaptive_level(level), words.shape(table)
+    kind = words.kind(number, shape)
     part = words.positive(relative, "--relative", "0.1")
     words.end()
-    if not can_be_drawn(tuned):
+    design = tuned.design
+    if not design.can_be_drawn:
         raise no_answer("the noise of this level can't be drawn.")
-    found = threshold_for(tuned, chosen, which, part)
+    found = threshold_for(tuned, kind, part)
     assert found is not None
-    margin, now = tuned.margin(chosen, which), tuned.thresholds.least_total_of(chosen)
-    stage_1 = tuned.noise(Stage.STAGE_1).margin_of_error(Fraction(95, 100))
-    what = f"a {_NUMBER_NOUNS[which]} of the table with {chosen.cells_of_a_sex} ages"
-    relative_now = tuned.relative_margin(now, chosen, which) if now else None
+    margin, now = design.margin(kind), design.thresholds.least_total_of(shape, design.family)
+    stage_1 = design.noise(Stage.STAGE_1).margin_of_error(Fraction(95, 100))
+    what = f"a {kind.name.replace('_', ' ')} of the table with {shape.divisions} {design.family.divided_into}"
+    relative_now = tuned.relative_margin(now, kind) if now else None
     return Answer(
         for_programs={
             "level": name(tuned.facts.level),
-            "table": chosen.label,
-            "number": which.value,
+            "table": shape.label,
+            "number": kind.short,
             "confidence": "0.95",
             "margin": margin,
             "relative_margin": exact(part),
@@ -116,9 +114,9 @@ def margins_answer(tuning: Tuning, total: str, proportions: Iterable[str], confi
     wanted = dict(map(words.proportion, proportions))
     words.end()
     now = {
-        tuned.facts.level: tuned.noise(tuned.main_stage).margin_of_error(sure)
+        tuned.facts.level: tuned.design.noise(tuned.main_stage).margin_of_error(sure)
         for tuned in tuning.levels_of(one)
-        if tuned.main_stage is not None and can_be_drawn(tuned)
+        if tuned.main_stage is not None and tuned.design.can_be_drawn
     }
     strange = [name(level) for level in wanted if level.geography.tabulation_pass is not one]
     if strange:
@@ -131,7 +129,7 @@ def margins_answer(tuning: Tuning, total: str, proportions: Iterable[str], confi
     table = text_table("level", "proportion", f"+/- cell\nat {at}", symbol, f"+/- now\nat {at}", f"{symbol} now")
     for level, margin in found.margins.items():
         margin_now = f"{now[level]:,}" if level in now else "-"
-        budget_now = exact(tuning.config.budgets[level])
+        budget_now = exact(tuning.config.budget_of(level))
         table.add_row(
             name(level), exact(shares[level]), f"{margin:,}", exact(found.budgets[level]), margin_now, budget_now
         )
@@ -157,7 +155,7 @@ def margins_answer(tuning: Tuning, total: str, proportions: Iterable[str], confi
     )
 
 
-def _of_levels(tuning: Tuning, levels: Iterable[PopulationGroupLevel]) -> tuple[Concern, ...]:
+def _of_levels(tuning: Tuning, levels: Iterable[PopulationGroupLevel]) -> tuple[ParameterConcern, ...]:
     return tuple(concern for concern in concerns(tuning) if concern.level is None or concern.level in set(levels))
 
 

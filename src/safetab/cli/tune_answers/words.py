@@ -1,4 +1,4 @@
-"""What a question says, read: levels, tables, numbers. All that is wrong with it is told at once."""
+"""What a question says, read: levels, tables, numbers. All that is wrong with it is reported at once."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from fractions import Fraction
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.config.config_file import budget_key, threshold_key
+from safetab.config.run_config import RunConfig
 from safetab.foundation.findings import FindingsOf, InvalidInput
-from safetab.planning.expectations import CONFIDENCE
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
+from safetab.planning.level_design import CONFIDENCE
+from safetab.products.product import LineKind, Shape
 from safetab.release.release_options import confidence_of
-from safetab.tuning.tuned_level import Number, TunedLevel
+from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning
 
 _NUMBER = re.compile(r"[0-9]{0,18}(\.[0-9]{1,18})?(e-?[0-9]{1,2})?", re.IGNORECASE)
@@ -25,6 +26,7 @@ class Words:
 
     def __init__(self, tuning: Tuning) -> None:
         self._tuning = tuning
+        self._level_of = {_plain(text): level for level in _LEVELS for text in _spellings(level, tuning.config)}
         self._findings = FindingsOf("the question")
 
     def end(self) -> None:
@@ -33,7 +35,7 @@ class Words:
 
     def level(self, text: str, where: str = "LEVEL") -> TunedLevel:
         """Also one that has no budget yet."""
-        level = _SPELLINGS.get(_plain(text))
+        level = self._level_of.get(_plain(text))
         if level is None:
             self._findings.error(where, f'"{text}" is no level. The levels are {", ".join(map(spelled, _LEVELS))}.')
             level = _LEVELS[0]
@@ -47,7 +49,7 @@ class Words:
             return tuned
         level = tuned.facts.level
         pass_runs = level.geography.tabulation_pass in self._tuning.config.passes
-        why = f"its budget {budget_key(level)} is 0" if pass_runs else "its pass doesn't run"
+        why = f"its budget {_budget_key(level, self._tuning.config)} is 0" if pass_runs else "its pass doesn't run"
         tabulated = ", ".join(map(spelled, self._tuning.levels))
         self._findings.error("LEVEL", f"{spelled(level)} is not tabulated: {why}. Tabulated are {tabulated}.")
         return next(iter(self._tuning.levels.values()))
@@ -59,20 +61,23 @@ class Words:
             self._findings.error("LEVEL", f"{spelled(tuned.facts.level)} has no group that can get a sex-by-age table.")
         return tuned
 
-    def table(self, text: str) -> Table:
-        """By its label, or by its number of ages."""
-        spellings = {str(table.cells_of_a_sex): table for table in SEX_BY_AGE_TABLES}
-        spellings |= {table.label: table for table in SEX_BY_AGE_TABLES}
-        table = spellings.get(text.strip().lower().replace("-", "_"))
-        if table is None:
-            self._findings.error("TABLE", f'"{text}" is no table. Give 4, 9 or 23: how many ages it has.')
-        return table or Table.SEX_BY_AGE_4
+    def shape(self, text: str) -> Shape:
+        """By its label, or by how many ranges it has."""
+        family = self._tuning.config.only_family.family
+        by_size = {str(shape.divisions): shape for shape in family.finer}
+        spellings = by_size | {shape.label: shape for shape in family.finer}
+        shape = spellings.get(text.strip().lower().replace("-", "_"))
+        if shape is None:
+            *sizes, last = by_size
+            which = f"Give {', '.join(sizes)} or {last}: how many {family.divided_into} it has."
+            self._findings.error("TABLE", f'"{text}" is no table. {which}')
+        return shape or family.finer[0]
 
-    def number(self, text: str) -> Number:
-        numbers = {number.value: number for number in Number}
-        if text not in numbers:
-            self._findings.error("--number", f'"{text}" is none of {", ".join(numbers)}.')
-        return numbers.get(text, Number.CELL)
+    def kind(self, text: str, shape: Shape) -> LineKind:
+        kinds = {kind.short: kind for kind in shape.kinds}
+        if text not in kinds:
+            self._findings.error("--number", f'"{text}" is none of {", ".join(kinds)}.')
+        return kinds.get(text, shape.kinds[0])
 
     def tabulation_pass(self, text: str) -> TabulationPass:
         running = {one.value: one for one in self._tuning.config.passes}
@@ -105,7 +110,7 @@ class Words:
         return confidence_of(text, self._findings)
 
     def proportion(self, text: str) -> tuple[PopulationGroupLevel, Fraction]:
-        """Of county-detailed=11, say."""
+        """What county-detailed=11 means, say."""
         level, equals, number = text.rpartition("=")
         if not equals:
             self._findings.error("--proportion", f'"{text}" is not like county-detailed=11.')
@@ -125,12 +130,15 @@ def _plain(text: str) -> str:
     return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def _spellings(level: PopulationGroupLevel) -> Iterable[str]:
+def _budget_key(level: PopulationGroupLevel, config: RunConfig) -> str:
+    return budget_key(config.product, config.only_family.family, level)
+
+
+def _spellings(level: PopulationGroupLevel, config: RunConfig) -> Iterable[str]:
     """As here, as in config.json, and as in the paper."""
-    yield from (spelled(level), threshold_key(level), budget_key(level))
+    yield from (spelled(level), threshold_key(level), _budget_key(level, config))
     if level.geography is GeographyLevel.USA:
         yield f"nation-{level.iterations.label}"
 
 
 _LEVELS = POPULATION_GROUP_LEVELS
-_SPELLINGS = {_plain(spelling): level for level in _LEVELS for spelling in _spellings(level)}

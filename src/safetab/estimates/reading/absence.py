@@ -8,19 +8,18 @@ from fractions import Fraction
 from safetab.census.iterations import CharacteristicIteration
 from safetab.estimates.estimate import Estimate, percent
 from safetab.estimates.reading.lookup import Entity
-from safetab.estimates.tabular import NUMBER_SCHEMA, Tabular
+from safetab.estimates.tabular import ProductTabular
+from safetab.planning.level_design import LevelDesign
 from safetab.privacy.stages import Stage
-from safetab.release.release_universe import LevelFacts, NotTabulated
+from safetab.release.release_universe import NotTabulated, ReleaseLevel
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Absence(Tabular):
+class Absence(ProductTabular):
     """Why a group has no number. Absent is not zero.
 
     A group of more than `at_most` people is suppressed with a chance below 1 - confidence.
     """
-
-    schema = NUMBER_SCHEMA
 
     entity: Entity
     group: CharacteristicIteration
@@ -69,18 +68,18 @@ class Absence(Tabular):
         ]
 
 
-def most_if_suppressed(facts: LevelFacts, confidence: Fraction) -> int | None:
+def most_if_suppressed(design: LevelDesign, confidence: Fraction) -> int | None:
     """Larger groups are suppressed with a chance of at most 1 - confidence.
 
     A group of n is suppressed only if n + noise <= T. Proof: docs/noise.md#suppressed-groups.
     """
-    if facts.suppression_threshold is None:
+    if design.suppression_threshold is None:
         return None
-    return facts.suppression_threshold - facts.noise[Stage.STAGE_2].quantile(1 - confidence)
+    return design.suppression_threshold - design.noise(Stage.STAGE_2).quantile(1 - confidence)
 
 
-def reason_of(why: NotTabulated | None, facts: LevelFacts | None) -> str:
+def reason_of(why: NotTabulated | None, level: ReleaseLevel | None) -> str:
     if why is not None:
         return f"It is never tabulated there: {why.value}."
-    threshold = "" if facts is None else f", {facts.suppression_threshold}"
+    threshold = "" if level is None else f", {level.design.suppression_threshold}"
     return f"Its noisy total was not above the threshold{threshold}: nobody, or few people. It is not known to be zero."

@@ -12,20 +12,18 @@ from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationLevel
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.estimates.combined_totals import Guess, combined, parts_of_regional_group
-from safetab.estimates.estimate import SELECTION_NOTE, Counted, Estimate, ages_in_words
+from safetab.estimates.estimate import SELECTION_NOTE, Counted, Estimate
 from safetab.estimates.linear_form import LinearForm, Measured, Selected, sum_of_forms
 from safetab.estimates.reading.absence import Absence, most_if_suppressed, reason_of
 from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.reading.number_reader import Row
-from safetab.estimates.reading.number_rows import NumberRows, form_of, line_of, table_of
+from safetab.estimates.reading.number_rows import NumberRows
 from safetab.estimates.results import Answer, GroupTable
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.published_lines import TOTAL_TABLE_ID, Sex
-from safetab.products.safetab_p.tables import OLDEST_AGE, Table
 from safetab.release.group_status import NOT_TABULATED, SUPPRESSED
 from safetab.release.numbers.number_columns import WITHHELD
 from safetab.release.release_folder import ReleaseFolder
-from safetab.release.release_universe import LevelFacts, NotTabulated
+from safetab.release.release_universe import NotTabulated, ReleaseLevel
 
 _DEVIATIONS_NEAR = 2  # of stage 1; farther from a threshold the margin of a combined total holds as often as it says
 
@@ -35,6 +33,7 @@ class GroupNumbers:
 
     def __init__(self, folder: ReleaseFolder) -> None:
         self._universe = folder.universe
+        self._product = folder.universe.product
         self._confidence = folder.facts.options.confidence
         self._rows = NumberRows(folder)
         self.release = self._rows.release
@@ -49,11 +48,11 @@ class GroupNumbers:
         rows = self._rows.of_group(entity.geography, entity.region_id, group)
         if not rows:
             return self._absence(entity, group)
-        own = [row for row in rows if row["table_id"] != TOTAL_TABLE_ID] or rows
+        own = [row for row in rows if not self._rows.line_of(row).is_total] or rows
         answers = [(row, self._answer(row, entity, group)) for row in own]
         shown = tuple(answer for _, answer in answers if isinstance(answer, Estimate))
-        withheld = tuple(_stub(row) for row, answer in answers if isinstance(answer, Absence))
-        return GroupTable(entity, group, table_of(rows[0]), shown, withheld)
+        withheld = tuple(self._stub(row) for row, answer in answers if isinstance(answer, Absence))
+        return GroupTable(entity, group, self._rows.shape_of(rows[0]), shown, withheld, product=self._product)
 
     def totals_of_group(self, entities: Sequence[Entity], group: CharacteristicIteration) -> list[Answer]:
         """One answer for each of some entities of one level."""
@@ -79,15 +78,15 @@ class GroupNumbers:
     def _answer(self, row: Row, entity: Entity, group: CharacteristicIteration) -> Answer:
         if row["status"] == WITHHELD:
             reason = f"It was measured; the rule {row['rule']} of this release keeps it from being shown."
-            return Absence(entity, group, WITHHELD, reason, confidence=self._confidence)
+            return Absence(entity, group, WITHHELD, reason, confidence=self._confidence, product=self._product)
         measured = self._rows.measured(row, entity.geography, group)
-        line = line_of(row["table"], row["table_id"], row["line"])
-        counted = Counted(entity, group, line.sex, line.age_start, line.age_end)
+        counted = Counted(entity, group, self._rows.line_of(row))
         own = Guess(Fraction(row["unclamped_count"]), self._form(row, group, measured))
-        better = self._better(row, own, counted, measured) if line.is_total else None
+        better = self._better(row, own, counted, measured) if counted.line.is_total else None
         near = self._threshold_notes(row, group, measured)
         answer = Estimate(
-            what=_what(counted),
+            product=self._product,
+            what=counted.what,
             exact_value=own.value,
             form=own.form,
             confidence=self._confidence,
@@ -97,7 +96,8 @@ class GroupNumbers:
             combined=None
             if better is None
             else Estimate(
-                what=f"{_what(counted)}, combined",
+                product=self._product,
+                what=f"{counted.what}, combined",
                 exact_value=better.value,
                 form=better.form,
                 confidence=self._confidence,
@@ -113,9 +113,10 @@ class GroupNumbers:
         )
 
     def _form(self, row: Row, group: CharacteristicIteration, measured: Measured) -> LinearForm:
-        form = form_of(row, measured)
-        threshold = self._facts(measured.geography, group.level).suppression_threshold
-        if threshold is None or table_of(row) is not Table.TOTAL or measured.stage is not Stage.STAGE_2:
+        form = self._rows.form_of(row, measured)
+        design = self._level(measured.geography, group.level).design
+        threshold, is_lone = design.suppression_threshold, self._rows.shape_of(row) is design.family.total
+        if threshold is None or not is_lone or measured.stage is not Stage.STAGE_2:
             return form
         return LinearForm(form.weights, {measured: Selected(row["unclamped_count"], threshold)})
 
@@ -123,9 +124,9 @@ class GroupNumbers:
         """What is said where the choice of the table tells much about the noise of the stage-1 total."""
         if row["stage_1_total"] is None:
             return ()
-        facts = self._facts(measured.geography, group.level)
-        near = _DEVIATIONS_NEAR * sqrt(float(facts.noise[Stage.STAGE_1].variance().mid()))
-        if all(abs(row["stage_1_total"] - threshold) > near for threshold in facts.thresholds.as_tuple):
+        design = self._level(measured.geography, group.level).design
+        near = _DEVIATIONS_NEAR * sqrt(float(design.noise(Stage.STAGE_1).variance().mid()))
+        if all(abs(row["stage_1_total"] - threshold) > near for threshold in design.thresholds.totals):
             return ()
         return (
             "its first total is near a threshold between tables, which makes the combined one less sure than its noise"
@@ -171,36 +172,28 @@ class GroupNumbers:
     def _absence(self, entity: Entity, group: CharacteristicIteration) -> Absence:
         if group.level is IterationLevel.MAJOR:
             why: NotTabulated | None = NotTabulated.MAJOR_GROUP
-            facts = None
+            level = None
         else:
-            facts = self._facts(entity.geography, group.level)
-            why = facts.why_not_tabulated(group)
+            level = self._level(entity.geography, group.level)
+            why = level.why_not_tabulated(group)
         status = SUPPRESSED if why is None else NOT_TABULATED
         at_most = self._at_most(entity.geography, group.level) if why is None else None
-        return Absence(entity, group, status, reason_of(why, facts), at_most, self._confidence)
+        reason = reason_of(why, level)
+        return Absence(entity, group, status, reason, at_most, self._confidence, product=self._product)
 
-    def _facts(self, geography: GeographyLevel, iterations: IterationLevel) -> LevelFacts:
+    def _level(self, geography: GeographyLevel, iterations: IterationLevel) -> ReleaseLevel:
         return self._universe.level_of(geography, iterations)
 
     def _most_if_suppressed(self, geography: GeographyLevel, iterations: IterationLevel) -> int | None:
-        return most_if_suppressed(self._facts(geography, iterations), self._confidence)
+        return most_if_suppressed(self._level(geography, iterations).design, self._confidence)
+
+    def _stub(self, row: Row) -> str:
+        line = self._rows.line_of(row)
+        return f"{line.labels[0]}, {line.stub} (rule {row['rule']})"
 
 
 def _codes(groups: Sequence[CharacteristicIteration]) -> list[str]:
     return [one.code for one in groups]
-
-
-def _what(counted: Counted) -> str:
-    people = f"{counted.group.name}, {counted.entity.name}"
-    sex = counted.sex.value if counted.sex is not Sex.BOTH else ""
-    ages = ages_in_words(*counted.ages) if counted.ages != (0, OLDEST_AGE) else ""
-    line = f"{sex} {ages}".strip()
-    return f"{people}, {line}" if line else people
-
-
-def _stub(row: Row) -> str:
-    line = line_of(row["table"], row["table_id"], row["line"])
-    return f"{line.sex.value}, {line.stub} (rule {row['rule']})"
 
 
 def _notes(row: Row) -> tuple[str, ...]:

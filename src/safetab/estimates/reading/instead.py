@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.geography import NATION_ID
+from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationLevel
 from safetab.estimates.estimate import Estimate
 from safetab.estimates.reading.absence import Absence
@@ -13,16 +14,6 @@ from safetab.estimates.reading.lookup import Entity
 from safetab.foundation.findings import shortened
 from safetab.release.group_status import NOT_TABULATED
 from safetab.release.release_universe import Universe
-
-_AROUND = {
-    EntityKind.TRACT: ((EntityKind.COUNTY, 5), (EntityKind.STATE, 2), (EntityKind.NATION, 0)),
-    EntityKind.COUNTY: ((EntityKind.STATE, 2), (EntityKind.NATION, 0)),
-    EntityKind.PLACE: ((EntityKind.STATE, 2), (EntityKind.NATION, 0)),
-    EntityKind.AIANNH: ((EntityKind.NATION, 0),),
-    EntityKind.STATE: ((EntityKind.NATION, 0),),
-    EntityKind.NATION: (),
-}
-"""The kinds of areas around one, nearest first, with how many digits of the id they share."""
 
 
 def instead_of(absence: Absence, universe: Universe, numbers: GroupNumbers) -> Absence:
@@ -41,10 +32,10 @@ def instead_of(absence: Absence, universe: Universe, numbers: GroupNumbers) -> A
 
 def _areas_around(universe: Universe, entity: Entity) -> list[Entity]:
     areas = []
-    for kind, digits in _AROUND[entity.geography.entity_kind]:
+    for kind in entity.geography.entity_kind.around:
+        region_id = str(NATION_ID) if kind.crosses_states else entity.region_id[: kind.id_digits]
         for level, entities in universe.entities.items():
             is_kind = level.entity_kind is kind and level.tabulation_pass is entity.geography.tabulation_pass
-            region_id = entity.region_id[:digits] or "1"
             if is_kind and region_id in entities.region_ids:
                 position = entities.region_ids.index(region_id)
                 areas.append(Entity(level, region_id, entities.names[position]))

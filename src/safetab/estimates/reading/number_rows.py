@@ -11,11 +11,9 @@ from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.estimates.linear_form import LinearForm, Measured
 from safetab.estimates.reading.number_reader import NumberReader, Row
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.published_lines import TOTAL_TABLE_ID, Line, lines_of
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Line, Shape
 from safetab.release.release_folder import ReleaseFolder
 
-_TABLES = {table.label: table for table in Table}
 _GEOGRAPHIES = {level.label: level for level in GeographyLevel}
 
 
@@ -24,6 +22,7 @@ class NumberRows:
 
     def __init__(self, folder: ReleaseFolder) -> None:
         self._folder = folder
+        self._product = folder.universe.product
         self.release = str(folder.path.resolve())
         self._files: dict[PopulationGroupLevel, NumberReader | None] = {}
 
@@ -37,7 +36,7 @@ class NumberRows:
     ) -> list[Row]:
         """The totals of some entities and iterations, by rising region and iteration."""
         file = self._file(level)
-        conditions: dict[str, Sequence[str]] = {"table_id": [TOTAL_TABLE_ID]}
+        conditions: dict[str, Sequence[str]] = {"table_id": self._product.total_table_ids}
         if codes is not None:
             conditions["iteration_code"] = codes
         return [] if file is None else file.rows(conditions, region_ids)
@@ -55,30 +54,29 @@ class NumberRows:
         origin = geography if donor is None else _GEOGRAPHIES[donor]
         region = row["region_id"] if donor is None else row["donor_region_id"]
         stage = Stage.TOTAL_ONLY if iteration.is_total_only else Stage.STAGE_2
-        noise = self._folder.universe.level_of(origin, iteration.level).noise[stage]
+        noise = self._folder.universe.level_of(origin, iteration.level).design.noise(stage)
         return Measured(self.release, origin, region, iteration.code, stage, noise)
 
     def stage_1(self, measured: Measured, iteration: CharacteristicIteration) -> LinearForm:
         """The form of the total by which the table of a group was chosen."""
-        noise = self._folder.universe.level_of(measured.geography, iteration.level).noise[Stage.STAGE_1]
+        noise = self._folder.universe.level_of(measured.geography, iteration.level).design.noise(Stage.STAGE_1)
         return LinearForm({measured._replace(stage=Stage.STAGE_1, noise=noise): (1,)})
 
+    def shape_of(self, row: Row) -> Shape:
+        return self._product.only_family.shape(row["table"])
 
-def form_of(row: Row, measured: Measured) -> LinearForm:
-    return LinearForm({measured: _weights(row["table"], row["table_id"], row["line"])})
+    def line_of(self, row: Row) -> Line:
+        return _line(self.shape_of(row), row["table_id"], row["line"])
 
-
-def table_of(row: Row) -> Table:
-    return _TABLES[row["table"]]
-
-
-@cache
-def line_of(table: str, table_id: str, number: int) -> Line:
-    return next(line for line in lines_of(_TABLES[table]) if (line.table_id, line.number) == (table_id, number))
+    def form_of(self, row: Row, measured: Measured) -> LinearForm:
+        return LinearForm({measured: _weights(self.shape_of(row), self.line_of(row))})
 
 
 @cache
-def _weights(table: str, table_id: str, number: int) -> tuple[int, ...]:
-    line = line_of(table, table_id, number)
-    inside = range(line.first_cell, line.first_cell + line.cells)
-    return tuple(int(cell in inside) for cell in range(_TABLES[table].cells))
+def _line(shape: Shape, table_id: str, number: int) -> Line:
+    return next(line for line in shape.lines if (line.table_id, line.number) == (table_id, number))
+
+
+@cache
+def _weights(shape: Shape, line: Line) -> tuple[int, ...]:
+    return tuple(int(cell in line.run) for cell in range(shape.cells))

@@ -6,17 +6,16 @@ from fractions import Fraction
 
 from xlsxwriter import Workbook
 
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.sampler_range import out_of_sampler_range
 from safetab.explorer.workbook.inputs import level_name
 from safetab.explorer.workbook.results import CONFIDENCES, HEADS
 from safetab.explorer.workbook.sheets import Sheet, Styles
+from safetab.planning.level_design import LevelDesign
 from safetab.planning.losses import DELTA, reported_loss
 from safetab.privacy.loss_text import loss_text
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
+from safetab.products.safetab_p.tables import SEX_BY_AGE, SEX_MARGINAL, TOTAL, TOTAL_LINE
 from safetab.tuning.questions import least_budget
-from safetab.tuning.tuned_level import Number, TunedLevel
+from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning
 
 EXACT = "Exact"
@@ -55,20 +54,17 @@ def _write_losses(sheet: Sheet, tuning: Tuning, styles: Styles) -> None:
             sheet.put(row, column, loss_text(amount), styles.loss)
 
 
-def can_be_drawn(tuned: TunedLevel) -> bool:
-    return bool(tuned.stages) and all(out_of_sampler_range(plan.noise) is None for plan in tuned.stages.values())
-
-
 def _write_level(sheet: Sheet, row: int, tuning: Tuning, tuned: TunedLevel, styles: Styles) -> None:
     sheet.put(row, 0, level_name(tuned.facts.level), styles.text)
-    if not can_be_drawn(tuned):
+    design = tuned.design
+    if not design.stages or not design.can_be_drawn:
         sheet.put(row, 1, "this noise can't be drawn", styles.text)
         return
     sheet.put(row, 1, float(tuning.share(tuned.facts.level)), styles.percent)
     for column, stage in enumerate((Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY), start=2):
-        if stage in tuned.stages:
-            sheet.put(row, column, parameter(tuned, stage), styles.number)
-    numbers = [tuned.suppression_threshold, *margins(tuned)]
+        if stage in design.stages:
+            sheet.put(row, column, design.noise(stage).width, styles.number)
+    numbers = [design.suppression_threshold, *margins(design)]
     for column, number in enumerate(numbers, start=5):
         if number is not None:
             sheet.put(row, column, number, styles.whole)
@@ -78,45 +74,31 @@ def _write_level(sheet: Sheet, row: int, tuning: Tuning, tuned: TunedLevel, styl
         sheet.put(row, 6 + len(numbers), loss_text(least.budget), styles.loss)
 
 
-def parameter(tuned: TunedLevel, stage: Stage) -> float:
-    """Sigma, or the scale."""
-    noise = tuned.noise(stage)
-    return float(noise.sigma_squared) ** 0.5 if isinstance(noise, DiscreteGaussian) else float(noise.scale)
-
-
-def margins(tuned: TunedLevel) -> list[int | None]:
+def margins(design: LevelDesign) -> list[int | None]:
     """In the order of the columns."""
-    wanted = [tuned.margins(Fraction(str(confidence))).tables.get(Table.TOTAL) for confidence in CONFIDENCES]
-    cells = [None if lone is None else lone.total for lone in wanted]
-    of_tables: list[int | None] = [
-        tuned.margin(table, number) if Stage.STAGE_2 in tuned.stages else None
-        for number in (Number.SEX_MARGINAL, Number.TOTAL)
-        for table in SEX_BY_AGE_TABLES
-    ]
-    usual = tuned.margins()
-    return [*cells, *of_tables, usual.total_only, usual.stage_1_total]
+    columns = [(TOTAL.kind(TOTAL_LINE), Fraction(str(confidence))) for confidence in CONFIDENCES]
+    columns += [(shape.kind(name), _CONFIDENCE) for name in (SEX_MARGINAL, TOTAL_LINE) for shape in SEX_BY_AGE]
+    adaptive = [design.margin(*column) if Stage.STAGE_2 in design.stages else None for column in columns]
+    usual = design.margins()
+    return [*adaptive, usual.total_only, usual.stage_1_total]
 
 
 def _main_margin(tuned: TunedLevel) -> int:
     assert tuned.main_stage is not None
-    return tuned.noise(tuned.main_stage).margin_of_error(_CONFIDENCE)
-
-
-def _table_name(table: Table) -> str:
-    return f"sex by {table.cells_of_a_sex} ages" if table.cells_of_a_sex else "total alone"
+    return tuned.design.noise(tuned.main_stage).margin_of_error(_CONFIDENCE)
 
 
 def _write_curve(sheet: Sheet, row: int, tuned: TunedLevel, styles: Styles) -> None:
     sheet.put(row, 0, f"Curves of {level_name(tuned.facts.level)}, exact", styles.section)
-    heads = ("true size", "chance of suppression", "bias if published, persons", *map(_table_name, Table))
+    design, tables = tuned.design, ("total alone", *(f"sex by {shape.divisions} ages" for shape in SEX_BY_AGE))
+    heads = ("true size", "chance of suppression", "bias if published, persons", *tables)
     sheet.put_heads(row + 1, heads, styles)
-    most = 2 * (tuned.suppression_threshold or 0)
+    most = 2 * (design.suppression_threshold or 0)
     near_t = {most * step // _CURVE_COLUMNS for step in range(_CURVE_COLUMNS + 1)}
-    near_thresholds = {size * part // 100 for size in tuned.thresholds.as_tuple for part in (98, 99, 100, 101, 102)}
+    near_thresholds = {size * part // 100 for size in design.thresholds.totals for part in (98, 99, 100, 101, 102)}
     for line, size in enumerate(sorted(near_t | near_thresholds), start=row + 2):
         sheet.put(line, 0, size, styles.whole)
-        sheet.put(line, 1, float(tuned.suppression_chance(size).mid()), styles.percent)
-        sheet.put(line, 2, float(tuned.bias(size).mid()), styles.number)
-        chances = tuned.table_chances(size)
-        for column, table in enumerate(Table, start=3):
-            sheet.put(line, column, float(chances[table].mid()), styles.percent)
+        sheet.put(line, 1, float(design.suppression_chance(size).mid()), styles.percent)
+        sheet.put(line, 2, float(design.bias(size).mid()), styles.number)
+        for column, chance in enumerate(design.shape_chances(size).values(), start=3):
+            sheet.put(line, column, float(chance.mid()), styles.percent)

@@ -121,13 +121,13 @@ def _write_general(sheet: Sheet, tuning: Tuning, styles: Styles) -> dict[str, Li
 def _write_level(
     sheet: Sheet, row: int, tuning: Tuning, level: PopulationGroupLevel, styles: Styles, race_codes: Live
 ) -> LevelInputs:
-    facts, budget = tuning.facts[level], tuning.config.budgets[level]
+    facts, budget = tuning.facts[level], tuning.config.budget_of(level)
     name = sheet.put(row, 0, level_name(level), styles.text)
     sheet.put(row, 1, level.geography.tabulation_pass.value.upper(), styles.text)
     budget_cell = sheet.put(row, 2, float(budget), styles.input)
     low, middle, high = (
         sheet.put(row, 3 + number, threshold, styles.input_whole)
-        for number, threshold in enumerate(tuning.config.thresholds[level].as_tuple)
+        for number, threshold in enumerate(tuning.config.only_family.thresholds[level].totals)
     )
     wanted = sheet.put(row, 6, _margin_now(tuning, level), styles.input_whole)
     iterations = facts.lists.iterations
@@ -156,7 +156,7 @@ def _margin_now(tuning: Tuning, level: PopulationGroupLevel) -> int:
     tuned = tuning.levels.get(level)
     if tuned is None or tuned.main_stage is None:
         return 50
-    return tuned.noise(tuned.main_stage).margin_of_error(Fraction(95, 100))
+    return tuned.design.noise(tuned.main_stage).margin_of_error(Fraction(95, 100))
 
 
 def _validate(sheet: Sheet, levels: int) -> None:

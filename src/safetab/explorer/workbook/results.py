@@ -14,7 +14,7 @@ from safetab.explorer.workbook.noise import LiveNoise, least_rho
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.planning.losses import reference_words
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES
+from safetab.products.safetab_p.tables import SEX_BY_AGE
 from safetab.tuning.questions import PAPER_CONSTANT
 
 RESULTS = "Results"
@@ -22,7 +22,7 @@ LEAST_SIGMA = 0.7
 LOSS_DECIMALS = 6
 FIRST_LEVEL = 10
 CONFIDENCES = (0.90, 0.95, 0.99)
-_AGES = tuple(table.cells_of_a_sex for table in SEX_BY_AGE_TABLES)
+_AGES = tuple(shape.divisions for shape in SEX_BY_AGE)
 HEADS = (
     "level",
     "share of its pass",

@@ -9,7 +9,7 @@ from xlsxwriter.exceptions import FileCreateError
 
 from safetab.explorer.workbook.accuracy import write_accuracy
 from safetab.explorer.workbook.curves import first_choice, write_curves
-from safetab.explorer.workbook.exact import can_be_drawn, write_exact
+from safetab.explorer.workbook.exact import write_exact
 from safetab.explorer.workbook.inputs import write_inputs
 from safetab.explorer.workbook.results import write_results
 from safetab.explorer.workbook.sheets import Styles
@@ -35,7 +35,7 @@ def _write(tuning: Tuning, path: Path) -> None:
     results = write_results(workbook, inputs, styles)
     write_curves(workbook, inputs, results, styles)
     curve_of = tuning.levels.get(results[first_choice(results)].inputs.level)
-    if curve_of is not None and (Stage.STAGE_2 not in curve_of.stages or not can_be_drawn(curve_of)):
+    if curve_of is not None and (Stage.STAGE_2 not in curve_of.design.stages or not curve_of.design.can_be_drawn):
         curve_of = None
     write_exact(workbook, tuning, curve_of, styles)
     write_accuracy(workbook, styles)

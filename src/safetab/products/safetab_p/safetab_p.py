@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from safetab.products.product import FamilyKeys, LabelColumn, Product, Selector, TableFileLayout
+from safetab.products.safetab_p.line_question import SexAndAges
 from safetab.products.safetab_p.record import PERSON_RECORD
 from safetab.products.safetab_p.tables import BOTH_SEXES, OLDEST_AGE, PERSONS, SEXES
 
@@ -23,4 +24,5 @@ SAFETAB_P = Product(
         LabelColumn("age_end", "int8", "int16", f"Last age that is counted, in years; {OLDEST_AGE} is the oldest."),
     ),
     files=(TableFileLayout("t1", ()), TableFileLayout("t2", ("AGESTART", "AGEEND", "SEX"))),
+    line_question=SexAndAges(),
 )

@@ -99,8 +99,16 @@ def _sex_by_age(label: str) -> Shape:
             LineKind(TOTAL_LINE, draws=cells, parts=1),
         ),
         file_rows=MappingProxyType({"t1": (FileRow((), 0, cells),), "t2": tuple(rows)}),
+        divisions=len(ages),
     )
 
 
 SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23 = SEX_BY_AGE = tuple(_sex_by_age(label) for label in AGE_STARTS)
-PERSONS = TableFamily(0, "persons", (TOTAL, *SEX_BY_AGE))
+PERSONS = TableFamily(
+    number=0,
+    name="persons",
+    shapes=(TOTAL, *SEX_BY_AGE),
+    divided_into="ages",
+    detail="sex by age",
+    grains=f"{' / '.join(str(len(starts)) for starts in AGE_STARTS.values())} ages",
+)

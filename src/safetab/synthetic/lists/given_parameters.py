@@ -21,7 +21,7 @@ from safetab.readers.public_lists import (
     RACE_ITERATIONS_FILE,
     read_public_lists,
 )
-from safetab.synthetic.parameter_files import write_lines
+from safetab.synthetic.lists.parameter_files import write_lines
 
 _LIST_FILES = (CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE, ASSIGNMENTS_FILE)
 _NUMBER_MARK = "\ue000"  # of no use in a configuration

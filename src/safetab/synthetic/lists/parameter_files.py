@@ -12,7 +12,9 @@ from safetab.census.iterations import CharacteristicIteration, IterationKind, It
 from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.census.public_lists import PublicLists
 from safetab.config.config_file import CONFIG_FILE, budget_key, threshold_key
-from safetab.synthetic.people import MOST_RACE_CODES
+from safetab.products.record import RACE_COLUMNS
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.products.safetab_p.tables import PERSONS
 
 _FLAGS = {
     None: "Null|Null",
@@ -64,8 +66,8 @@ def demo_config(us_states: Iterable[str]) -> dict[str, Any]:
         "run_pr": True,
         "state_filter_us": list(us_states),
         "reader": "csv",
-        "max_race_codes": MOST_RACE_CODES,
-        **{budget_key(level): _rho(level) for level in POPULATION_GROUP_LEVELS},
+        "max_race_codes": len(RACE_COLUMNS),
+        **{budget_key(SAFETAB_P, PERSONS, level): _rho(level) for level in POPULATION_GROUP_LEVELS},
         "privacy_budget_p_stage_1_fraction": 0.1,
         "thresholds_p": {threshold_key(level): _thresholds_persons(level) for level in POPULATION_GROUP_LEVELS},
         "zero_suppression_chance": 0.9999,

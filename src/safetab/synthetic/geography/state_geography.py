@@ -6,15 +6,16 @@ areas, but those begin and end anywhere, so that a tract meets a few of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from safetab.census.geography import NO_ENTITY
-from safetab.synthetic.census_size import StateShare
-from safetab.synthetic.seeded_bits import RandomBits, apportioned
-from safetab.synthetic.weighted_choice import Integers
+from safetab.synthetic.geography.census_size import StateShare
+from safetab.synthetic.geography.given_counties import Stretch
+from safetab.synthetic.seeded_bits import Integers, RandomBits, apportioned
 
 _MOST_TRACTS_A_HUNDRED_APART = 9_998
 _BLOCKS_A_BLOCK_GROUP = 40
@@ -52,7 +53,9 @@ class StateGeography:
 
     @cached_property
     def county_number_of_tract(self) -> Integers:
-        """001, 003, 005: odd, as real ones are, and every number if there are too many."""
+        """Given, or 001, 003, 005: odd, as real ones are, and every number if there are too many."""
+        if self.share.given_counties:
+            return np.array([county.number for county in self.share.given_counties])[self.county_of_tract]
         step = 2 if self.share.counties <= 500 else 1
         return 1 + step * self.county_of_tract
 
@@ -66,7 +69,10 @@ class StateGeography:
 
     @cached_property
     def place_number(self) -> Integers:
-        """Five digits for each position among the places, in no particular order of space."""
+        """Given, or five digits for each position among the places, in no particular order of space."""
+        if self.share.given_counties:
+            given = [place.code for county in self.share.given_counties for place in county.places]
+            return np.array(given, dtype=np.int64)
         places = self.share.places
         step = 99_000 // max(places, 1)
         return 500 + step * np.arange(places, dtype=np.int64)
@@ -81,12 +87,11 @@ class StateGeography:
 def state_geography(share: StateShare, seed: int) -> StateGeography:
     """The same for any number of people, but for how many live where."""
     bits = RandomBits(seed, int(share.state.code), 0)
-    tracts_of_county = apportioned(share.tracts, bits.lognormal(_SPREAD_OF_COUNTIES, share.counties), least=1)
-    county_of_tract = np.repeat(np.arange(share.counties), tracts_of_county)
+    county_of_tract = np.repeat(np.arange(share.counties), _tracts_of_counties(share, bits))
     blocks_of_tract = apportioned(share.blocks, bits.lognormal(_SPREAD_OF_BLOCKS_IN_TRACTS, share.tracts), least=2)
     tract_of_block = np.repeat(np.arange(share.tracts), blocks_of_tract)
-    area = _stretches(share.blocks, len(share.aiannh_areas), _BLOCKS_INSIDE_AIANNH_AREAS, bits)
-    areas = np.array([*share.aiannh_areas, NO_ENTITY], dtype=np.int64)
+    blocks_of_county = np.bincount(county_of_tract[tract_of_block], minlength=share.counties)
+    area = _areas(share, blocks_of_county, bits)
     weights = _block_weights(blocks_of_tract, tract_of_block, bits)
     weights[area != NO_ENTITY] //= _FEWER_PEOPLE_INSIDE_AIANNH_AREAS
     return StateGeography(
@@ -94,10 +99,16 @@ def state_geography(share: StateShare, seed: int) -> StateGeography:
         county_of_tract=county_of_tract,
         tract_of_block=tract_of_block,
         block_number=_block_numbers(blocks_of_tract, tract_of_block),
-        place=_places(share, county_of_tract, tract_of_block, bits),
-        aiannh=areas[area],
+        place=_places(share, blocks_of_county, bits),
+        aiannh=area,
         last_person=_last_people(weights, share.people),
     )
+
+
+def _tracts_of_counties(share: StateShare, bits: RandomBits) -> Integers:
+    if share.given_counties:
+        return np.array([county.tracts for county in share.given_counties])
+    return apportioned(share.tracts, bits.lognormal(_SPREAD_OF_COUNTIES, share.counties), least=1)
 
 
 def _block_numbers(blocks_of_tract: Integers, tract_of_block: Integers) -> Integers:
@@ -132,32 +143,64 @@ def _last_people(weights: Integers, people: int) -> Integers:
     return last_people
 
 
-def _places(share: StateShare, county_of_tract: Integers, tract_of_block: Integers, bits: RandomBits) -> Integers:
+def _areas(share: StateShare, blocks_of_county: Integers, bits: RandomBits) -> Integers:
+    """For each block the code of the AIANNH area that covers it, or NO_ENTITY."""
+    codes: Sequence[int] = share.aiannh_areas
+    if share.given_counties:
+        of_counties = [county.aiannh_areas for county in share.given_counties]
+        codes = [area.code for areas in of_counties for area in areas]
+        position = _in_a_line(map(_given_stretches, blocks_of_county.tolist(), of_counties))
+    else:
+        position = _drawn_stretches(share.blocks, len(codes), _BLOCKS_INSIDE_AIANNH_AREAS, bits)
+    return np.array([*codes, NO_ENTITY], dtype=np.int64)[position]
+
+
+def _places(share: StateShare, blocks_of_county: Integers, bits: RandomBits) -> Integers:
     """Places lie in one county each; those of a county come one after the other, with land between them."""
-    county_of_block = county_of_tract[tract_of_block]
-    blocks_of_county = np.bincount(county_of_block, minlength=share.counties)
-    places_of_county = apportioned(share.places, blocks_of_county)
-    place = np.full(share.blocks, NO_ENTITY, dtype=np.int64)
-    first_block = first_place = 0
-    for blocks, places in zip(blocks_of_county.tolist(), places_of_county.tolist(), strict=True):
-        inside = _stretches(blocks, places, _BLOCKS_INSIDE_PLACES, bits)
-        place[first_block : first_block + blocks] = np.where(inside == NO_ENTITY, NO_ENTITY, inside + first_place)
-        first_block, first_place = first_block + blocks, first_place + places
+    blocks = blocks_of_county.tolist()
+    if share.given_counties:
+        place = _in_a_line(map(_given_stretches, blocks, [county.places for county in share.given_counties]))
+    else:
+        places = apportioned(share.places, blocks_of_county).tolist()
+        place = _in_a_line(
+            _drawn_stretches(length, count, _BLOCKS_INSIDE_PLACES, bits)
+            for length, count in zip(blocks, places, strict=True)
+        )
     is_inner = np.concatenate(([False], place[1:] == place[:-1]))  # the first block keeps a place from vanishing
     place[is_inner & bits.chances(_HOLES_IN_PLACES, share.blocks)] = NO_ENTITY
     return place
 
 
-def _stretches(length: int, count: int, covered_per_mille: int, bits: RandomBits) -> Integers:
-    """For each point of a line the stretch that covers it, or NO_ENTITY; every stretch covers a point."""
+def _in_a_line(of_counties: Iterable[Integers]) -> Integers:
+    """The stretches of one county after the other, numbered on."""
+    parts, first = [], 0
+    for inside in of_counties:
+        parts.append(np.where(inside == NO_ENTITY, NO_ENTITY, inside + first))
+        first += int(inside.max()) + 1
+    return np.concatenate(parts)
+
+
+def _given_stretches(length: int, stretches: Sequence[Stretch]) -> Integers:
+    ends = (percent for stretch in stretches for percent in (stretch.start_percent, stretch.end_percent))
+    return _stretches(length, np.diff([0, *ends, 100]))
+
+
+def _drawn_stretches(length: int, count: int, covered_per_mille: int, bits: RandomBits) -> Integers:
     if count == 0:
         return np.full(length, NO_ENTITY, dtype=np.int64)
-    gaps = bits.lognormal(_SPREAD_OF_STRETCHES, count + 1) * (1000 - covered_per_mille)
-    covered = bits.lognormal(_SPREAD_OF_STRETCHES, count) * covered_per_mille
     weights = np.empty(2 * count + 1, dtype=np.int64)
-    weights[0::2], weights[1::2] = gaps, covered
-    lengths = apportioned(length - count, weights)
+    weights[0::2] = bits.lognormal(_SPREAD_OF_STRETCHES, count + 1) * (1000 - covered_per_mille)
+    weights[1::2] = bits.lognormal(_SPREAD_OF_STRETCHES, count) * covered_per_mille
+    return _stretches(length, weights)
+
+
+def _stretches(length: int, weights: Integers) -> Integers:
+    """For each point of a line the stretch that covers it, or NO_ENTITY; every stretch covers a point.
+
+    The weights are those of a gap, a stretch, a gap, and so on to the last gap.
+    """
+    lengths = apportioned(length - len(weights) // 2, weights)
     lengths[1::2] += 1
-    labels = np.full(2 * count + 1, NO_ENTITY, dtype=np.int64)
-    labels[1::2] = np.arange(count)
+    labels = np.full(len(weights), NO_ENTITY, dtype=np.int64)
+    labels[1::2] = np.arange(len(weights) // 2)
     return np.repeat(labels, lengths)

@@ -9,13 +9,12 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.synthetic.cenrace import MAJOR_RACE_COUNT, cenrace_of_bits
-from safetab.synthetic.code_mix import CodeMix
-from safetab.synthetic.demographics import Demographics
-from safetab.synthetic.palettes import COUNTY_PALETTE, NEIGHBOURHOOD_PALETTE, STATE_PALETTE, Palettes, Positions
-from safetab.synthetic.seeded_bits import RandomBits, apportioned
-from safetab.synthetic.state_geography import StateGeography
-from safetab.synthetic.weighted_choice import Integers
+from safetab.synthetic.geography.state_geography import StateGeography
+from safetab.synthetic.people.cenrace import MAJOR_RACE_COUNT, cenrace_of_bits
+from safetab.synthetic.people.code_mix import CodeMix
+from safetab.synthetic.people.demographics import Demographics
+from safetab.synthetic.people.palettes import COUNTY_PALETTE, NEIGHBOURHOOD_PALETTE, STATE_PALETTE, Palettes, Positions
+from safetab.synthetic.seeded_bits import Integers, RandomBits, apportioned
 
 CHUNK_PEOPLE = 250_000
 MOST_RACE_CODES = 8

@@ -1,16 +1,16 @@
-"""Made-up names for the entities of a synthetic nation, in the manner of real ones. The states have their own."""
+"""The names of entities: given ones, or made-up ones in the manner of real ones. States have their own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from safetab.census.geography import NATION_ID, region_id
 from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
+from safetab.synthetic.geography.census_size import StateShare
+from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.seeded_bits import RandomBits
-from safetab.synthetic.state_geography import StateGeography
-from safetab.synthetic.weighted_choice import Integers
 
 Named = tuple[GeographyLevel, str, str]
 """A level, the id of one of its entities, and the entity's name."""
@@ -57,7 +57,9 @@ def names_in(geography: StateGeography, seed: int) -> Iterator[Named]:
     }
     bits = RandomBits(seed, geography.state, 3)
     yield level_of[EntityKind.STATE], state.code, state.name
-    county_names = [f"{name} {_county_noun(geography)}" for name in _made_up(share.counties, geography, bits)]
+    county_names = [county.name for county in share.given_counties] or [
+        f"{name} {_county_noun(geography)}" for name in _made_up(share.counties, geography, bits)
+    ]
     first_tract = np.searchsorted(geography.county_of_tract, np.arange(share.counties))
     county_id = geography.state * 1000 + geography.county_number_of_tract
     for county, name in zip(county_id[first_tract].tolist(), county_names, strict=True):
@@ -70,17 +72,24 @@ def names_in(geography: StateGeography, seed: int) -> Iterator[Named]:
             tract,
             f"Census Tract {_dotted(number)}, {county_names[position]}, {state.name}",
         )
-    for number, name in zip(geography.place_number.tolist(), _made_up(share.places, geography, bits), strict=True):
+    place_names = [place.name for county in share.given_counties for place in county.places] or _made_up(
+        share.places, geography, bits
+    )
+    for number, name in zip(geography.place_number.tolist(), place_names, strict=True):
         place = region_id(geography.state * 10**5 + number, EntityKind.PLACE)
         yield level_of[EntityKind.PLACE], place, f"{name}, {state.name}"
 
 
-def names_of_areas(areas: Integers, seed: int) -> Iterator[Named]:
+def names_of_areas(shares: Sequence[StateShare], seed: int) -> Iterator[Named]:
     """AIANNH areas, which states can share."""
+    areas = sorted({area for share in shares for area in share.aiannh_areas})
+    given = {
+        area.code: area.name for share in shares for county in share.given_counties for area in county.aiannh_areas
+    }
     names = _combined(_BEGINNINGS, ("Reservation", "Village", "Off-Reservation Trust Land", "Rancheria"), len(areas))
     order = np.argsort(RandomBits(seed, 0, 3).words(len(areas), np.uint64), kind="stable")
-    for area, position in zip(areas.tolist(), order.tolist(), strict=True):
-        yield GeographyLevel.AIANNH, region_id(area, EntityKind.AIANNH), names[position]
+    for area, position in zip(areas, order.tolist(), strict=True):
+        yield GeographyLevel.AIANNH, region_id(area, EntityKind.AIANNH), given.get(area, names[position])
 
 
 def _made_up(count: int, geography: StateGeography, bits: RandomBits) -> list[str]:

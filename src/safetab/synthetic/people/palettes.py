@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from safetab.census.geography import NO_ENTITY
 from safetab.census.geography_levels import TabulationPass
-from safetab.synthetic.code_mix import MAJORS, CodeMix
-from safetab.synthetic.seeded_bits import RandomBits
-from safetab.synthetic.state_geography import StateGeography
-from safetab.synthetic.weighted_choice import Integers
+from safetab.synthetic.geography.census_size import StateShare
+from safetab.synthetic.geography.state_geography import StateGeography
+from safetab.synthetic.people.code_mix import MAJORS, CodeMix
+from safetab.synthetic.seeded_bits import Integers, RandomBits
 
 STATE_PALETTE = 1 << 16
 COUNTY_PALETTE = 1 << 11
@@ -47,10 +47,12 @@ class Palettes:
 
 def palettes_of(geography: StateGeography, mix: CodeMix, seed: int) -> Palettes:
     bits = RandomBits(seed, geography.state, 1)
-    race, ethnicity = _state_palette(mix, geography.share.tabulation_pass, bits)
+    race, ethnicity = _state_palette(mix, geography.share, bits)
     first = geography.first_block_of_neighbourhood
     county = geography.county_of_tract[geography.tract_of_block[first]]
-    in_county = _gathered(bits, geography.share.counties, _DRAWS_OF_A_COUNTY, STATE_PALETTE, COUNTY_PALETTE)
+    # where a state's codes are given, its counties are like it, and only neighbourhoods differ
+    draws = COUNTY_PALETTE if geography.share.state.code in mix.given else _DRAWS_OF_A_COUNTY
+    in_county = _gathered(bits, geography.share.counties, draws, STATE_PALETTE, COUNTY_PALETTE)
     inside = _gathered(bits, len(first), _DRAWS_OF_A_NEIGHBOURHOOD, COUNTY_PALETTE, NEIGHBOURHOOD_PALETTE)
     in_neighbourhood = in_county[county[:, np.newaxis], inside]
     order = np.concatenate([np.arange(STATE_PALETTE), in_county.ravel(), in_neighbourhood.ravel()])
@@ -60,25 +62,34 @@ def palettes_of(geography: StateGeography, mix: CodeMix, seed: int) -> Palettes:
     return palettes
 
 
-def _state_palette(mix: CodeMix, which: TabulationPass, bits: RandomBits) -> tuple[Positions, Positions]:
+def _state_palette(mix: CodeMix, share: StateShare, bits: RandomBits) -> tuple[Positions, Positions]:
+    which, given = share.tabulation_pass, mix.given.get(share.state.code)
+    race = _chosen(given.race_weight if given else _race_weights(mix, which, bits), STATE_PALETTE, bits)
+    of_major = np.array([major.hispanic_per_mille[which] for major in MAJORS], dtype=np.int64)
+    per_mille = given.hispanic_per_mille if given else of_major[mix.race_major]
+    weights = given.hispanic_weight if given else _hispanic_weights(mix, which, bits)
+    hispanic = mix.hispanic[_chosen(weights, len(race), bits)]
+    is_hispanic = bits.below(1000, len(race)) < per_mille[race]
+    ethnicity = np.where(is_hispanic, hispanic, mix.not_hispanic)
+    return race.astype(np.uint16), ethnicity.astype(np.uint16)
+
+
+def _race_weights(mix: CodeMix, which: TabulationPass, bits: RandomBits) -> Integers:
     shares = np.array([major.share[which] for major in MAJORS], dtype=np.int64)
     shares = shares * bits.lognormal(_SPREAD_OF_MAJORS[which], len(MAJORS))
     weights = mix.race_weight * bits.lognormal(_SPREAD_OF_CODES, mix.races) // 1000 + 1
     of_major = np.bincount(mix.race_major, weights=weights, minlength=len(MAJORS)).astype(np.int64)
     weights = weights * 1000 // np.maximum(of_major[mix.race_major] // 10**6, 1)  # about 10^9 in each major group
-    race = _chosen(weights * shares[mix.race_major], STATE_PALETTE, bits)
-    return race.astype(np.uint16), _ethnicities(mix, mix.race_major[race], which, bits)
+    weights *= shares[mix.race_major]
+    return weights
 
 
-def _ethnicities(mix: CodeMix, major: Integers, which: TabulationPass, bits: RandomBits) -> Positions:
-    """Hispanic or not by the major race; where nearly all are, most of them have one code, the nation's second."""
-    weights = mix.hispanic_weight * bits.lognormal(_SPREAD_OF_CODES, len(mix.hispanic)) // 1000 + 1
+def _hispanic_weights(mix: CodeMix, which: TabulationPass, bits: RandomBits) -> Integers:
+    """Where nearly all people are Hispanic, most of them have one code, the nation's second."""
+    weights: Integers = mix.hispanic_weight * bits.lognormal(_SPREAD_OF_CODES, len(mix.hispanic)) // 1000 + 1
     second = np.argsort(-mix.hispanic_weight, kind="stable")[:2][-1]
     weights[second] += _WEIGHT_OF_THE_SECOND[which] * weights.sum()
-    per_mille = np.array([one.hispanic_per_mille[which] for one in MAJORS], dtype=np.int64)[major]
-    hispanic = mix.hispanic[_chosen(weights, len(major), bits)]
-    is_hispanic = bits.below(1000, len(major)) < per_mille
-    return np.where(is_hispanic, hispanic, mix.not_hispanic).astype(np.uint16)
+    return weights
 
 
 def _chosen(weights: Integers, count: int, bits: RandomBits) -> Integers:
@@ -107,6 +118,6 @@ def _settle_areas(palettes: Palettes, area_of_neighbourhood: Integers, mix: Code
     )
     for area in np.unique(area_of_neighbourhood[area_of_neighbourhood != NO_ENTITY]).tolist():
         inside = area_of_neighbourhood == area
-        home = _chosen(mix.race_weight[native], 1, RandomBits(seed, _AREAS, area))
-        race[inside, :_AT_HOME] = native[home]
+        drawn = native[_chosen(mix.race_weight[native], 1, RandomBits(seed, _AREAS, area))]
+        race[inside, :_AT_HOME] = mix.given_homes.get(area, int(drawn[0]))
         ethnicity[inside, :_AT_HOME] = mix.not_hispanic

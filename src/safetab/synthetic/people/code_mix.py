@@ -7,16 +7,15 @@ the others have a heavy tail. Which of them are common follows from the seed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.iterations import IterationKind, IterationLevel
 from safetab.census.public_lists import PublicLists, is_race_code
-from safetab.synthetic.cenrace import MAJOR_RACE_COUNT
-from safetab.synthetic.seeded_bits import RandomBits
-from safetab.synthetic.weighted_choice import Integers
+from safetab.synthetic.people.cenrace import MAJOR_RACE_COUNT
+from safetab.synthetic.seeded_bits import Integers, RandomBits
 
 OTHER_MAJOR = MAJOR_RACE_COUNT  # none of those that CENRACE knows
 
@@ -54,6 +53,15 @@ _RESOLUTION = 10**6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class StateCodes:
+    """How often codes are reported in one state, where that is given and not drawn from the nation's mix."""
+
+    race_weight: Integers  # one element per race code
+    hispanic_per_mille: Integers  # of the people with that race code
+    hispanic_weight: Integers  # one element per Hispanic code
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class CodeMix:
     """The codes that people report, and how often in the nation at large."""
 
@@ -63,6 +71,8 @@ class CodeMix:
     hispanic: Integers  # positions in `codes`
     hispanic_weight: Integers
     not_hispanic: int  # position in `codes`
+    given: Mapping[str, StateCodes] = field(default_factory=dict)  # by the code of the state
+    given_homes: Mapping[int, int] = field(default_factory=dict)  # from an AIANNH area to the race code of its people
 
     @property
     def races(self) -> int:

@@ -9,9 +9,9 @@ import numpy as np
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.foundation.findings import Finding, FindingsOf
-from safetab.synthetic.nation_states import PUERTO_RICO_OF_2020, US_STATES_OF_2020, NationState
-from safetab.synthetic.seeded_bits import apportioned
-from safetab.synthetic.weighted_choice import Integers
+from safetab.synthetic.geography.given_counties import GivenCounty
+from safetab.synthetic.geography.nation_states import PUERTO_RICO_OF_2020, US_STATES_OF_2020, NationState
+from safetab.synthetic.seeded_bits import Integers, apportioned
 
 FEWEST_PEOPLE = 102  # fewer would leave Puerto Rico empty
 MOST_PEOPLE = 2_000_000_000  # more would not fit into the integers that share people out
@@ -90,7 +90,7 @@ class SizeRequest:
 
 @dataclass(frozen=True, slots=True)
 class StateShare:
-    """What one state gets."""
+    """What one state gets. Its counties and all inside them are drawn, or given in the order of their numbers."""
 
     state: NationState
     people: int
@@ -99,6 +99,7 @@ class StateShare:
     blocks: int
     places: int
     aiannh_areas: tuple[int, ...]  # their codes
+    given_counties: tuple[GivenCounty, ...] = ()
 
     @property
     def tabulation_pass(self) -> TabulationPass:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from safetab.products.record import RACE_COLUMNS
 from safetab.products.safetab_p.record import PERSON_RECORD
 from safetab.products.safetab_p.tables import OLDEST_AGE
-from safetab.synthetic.code_mix import CodeMix
-from safetab.synthetic.state_people import PeopleChunk, StatePeople, cenrace_of_chunk
-from safetab.synthetic.weighted_choice import Integers
+from safetab.synthetic.people.code_mix import CodeMix
+from safetab.synthetic.people.state_people import PeopleChunk, StatePeople, cenrace_of_chunk
+from safetab.synthetic.seeded_bits import Integers
 
 PERSON_SCHEMA = pa.schema([(column, pa.dictionary(pa.int32(), pa.string())) for column in PERSON_RECORD.columns])
 

@@ -17,11 +17,10 @@ from safetab.census.geography import NO_ENTITY
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.products.record import RACE_COLUMNS
 from safetab.products.safetab_p.record import PERSON_RECORD
-from safetab.synthetic.blocks import NO_AIANNH, NO_PLACE
-from safetab.synthetic.entity_names import Named
-from safetab.synthetic.parameter_files import write_lines
-from safetab.synthetic.person_tables import PERSON_SCHEMA
-from safetab.synthetic.state_geography import StateGeography
+from safetab.synthetic.files.person_tables import PERSON_SCHEMA
+from safetab.synthetic.geography.entity_names import Named
+from safetab.synthetic.geography.state_geography import StateGeography
+from safetab.synthetic.lists.parameter_files import write_lines
 
 GEOGRAPHY_TABLE = "GRF-C"
 NAMES_FILE = "geography-names.txt"
@@ -29,6 +28,8 @@ NAMES_FILE = "geography-names.txt"
 _MARKER_TEXT = "These people do not exist. safetab made them up, from a seed."
 _GEOGRAPHY_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4, "PLACEFP": 5, "AIANNHCE": 4}
 _NO_CODE = "Null"
+_NO_PLACE = 99999
+_NO_AIANNH = 9999
 
 
 class CensusFormat(Enum):
@@ -98,14 +99,14 @@ def as_text(table: pa.Table) -> pa.Table:
 
 def write_geography(folder: Path, geography: StateGeography, form: CensusFormat) -> None:
     tract = geography.tract_of_block
-    place = np.append(geography.place_number, NO_PLACE)  # position -1 is "in no place"
+    place = np.append(geography.place_number, _NO_PLACE)  # position -1 is "in no place"
     numbers = {
         "TABBLKST": np.full(len(tract), geography.state),
         "TABBLKCOU": geography.county_number_of_tract[tract],
         "TABTRACTCE": geography.tract_number[tract],
         "TABBLK": geography.block_number,
         "PLACEFP": place[geography.place],
-        "AIANNHCE": np.where(geography.aiannh == NO_ENTITY, NO_AIANNH, geography.aiannh),
+        "AIANNHCE": np.where(geography.aiannh == NO_ENTITY, _NO_AIANNH, geography.aiannh),
     }
     table = pa.table({name: pa.array(values.astype(np.int32)) for name, values in numbers.items()})
     if form is CensusFormat.TEXT:

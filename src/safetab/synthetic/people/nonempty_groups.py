@@ -18,9 +18,9 @@ from safetab.census.iteration_map import IterationOfCode, iteration_map_of
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationLevel
 from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.census.public_lists import PublicLists
-from safetab.synthetic.state_geography import StateGeography
-from safetab.synthetic.state_people import PeopleChunk
-from safetab.synthetic.weighted_choice import Integers
+from safetab.synthetic.geography.state_geography import StateGeography
+from safetab.synthetic.people.state_people import PeopleChunk
+from safetab.synthetic.seeded_bits import Integers
 
 Flags = NDArray[np.bool_]
 

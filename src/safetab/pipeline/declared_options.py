@@ -1,0 +1,141 @@
+"""Every option of the commands that run something, declared once: the command line and Python take it from here.
+
+Imports nothing heavy: `safetab --help` reads this.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from safetab.pipeline.engine_kind import EngineKind
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredOption:
+    """An option: its name in Python, its type and default, and what the command line says of it."""
+
+    name: str
+    type: Any
+    default: object
+    help: str
+    metavar: str | None = None
+    flag: str | None = None  # where the command line calls it otherwise
+    least: int | None = None
+
+    def parameter(self, annotation: object) -> inspect.Parameter:
+        return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=self.default, annotation=annotation)
+
+
+OVERWRITE = DeclaredOption("overwrite", bool, False, "Replace OUT if it is there.", flag="--overwrite")
+CONFIDENTIAL_LOG = DeclaredOption(
+    "confidential_log", Path | None, None, "The curator's log. Default: OUT.confidential.log beside OUT."
+)
+FINDINGS_LOG = DeclaredOption(
+    "confidential_log", Path | None, None, "The curator's log: line numbers of rows that break a rule, no values."
+)
+TEST_KEY = DeclaredOption(
+    "test_key", str | None, None, "64 hexadecimal digits; only for synthetic data, never for a release.", "HEX"
+)
+CONFIDENCE = DeclaredOption("confidence", str, "0.95", "The confidence of margins of error in the release.", "LEVEL")
+MACHINE = (
+    DeclaredOption("memory", str, "4GB", "How much memory the database may use, e.g. 8GB."),
+    DeclaredOption("threads", int, 2, "How many threads a run may use.", least=1),
+    DeclaredOption(
+        "temp", Path | None, None, "Where encoded persons are kept while the run lasts. Default: the system's folder."
+    ),
+)
+ENGINE = (
+    DeclaredOption("engine", EngineKind, EngineKind.DUCKDB, "What counts the persons."),
+    DeclaredOption(
+        "spark_master", str | None, None, "Where Spark runs, with --engine spark. Default: local[THREADS].", "URL"
+    ),
+    DeclaredOption("spark_conf", list[str] | None, None, "A setting of Spark; give it once for each.", "NAME=VALUE"),
+    DeclaredOption(
+        "persons", str | None, None, "Person records outside DATA: a path that Spark reads, or table:NAME.", "WHERE"
+    ),
+    DeclaredOption("geography", str | None, None, "The geography elsewhere than in DATA, in the same way.", "WHERE"),
+)
+ACCOUNTS = (
+    DeclaredOption(
+        "dataset", str | None, None, "Whose privacy is spent: a name for these people, in --spend-log.", "NAME"
+    ),
+    DeclaredOption(
+        "spend_log", Path | None, None, "The curator's accounts of what all runs on --dataset spent.", "FILE"
+    ),
+    DeclaredOption(
+        "spend_limit",
+        str | None,
+        None,
+        "How much each pass of --dataset may lose in all runs: set by the first, kept by every run.",
+        "X",
+    ),
+    DeclaredOption(
+        "same_people_as",
+        list[str] | None,
+        None,
+        "Another name of these people in --spend-log: adds up the accounts of both.",
+        "NAME",
+    ),
+)
+COTERMINOUS = DeclaredOption(
+    "coterminous",
+    bool,
+    False,
+    "Give entities that are made of the same blocks the same numbers, in the release.",
+    flag="--coterminous",
+)
+COPYING = (
+    DeclaredOption(
+        "empty_blocks",
+        Path | None,
+        None,
+        "Blocks that hold nobody, e.g. water: ignored when blocks are compared.",
+        "FILE",
+    ),
+    DeclaredOption("order", str | None, None, "Who gives first: state,county,place,aiannh,tract.", "KINDS"),
+    DeclaredOption(
+        "copy_all", bool, False, "Copy groups too that the receiving level does not tabulate.", flag="--copy-all"
+    ),
+)
+RULES = DeclaredOption(
+    "rules",
+    list[str] | None,
+    None,
+    "A rule of the release, repeatable: clamp-negatives, withhold-negatives, withhold-alone-above-partner.",
+    "RULE",
+    flag="--rule",
+)
+STEPS = (COTERMINOUS, *COPYING, RULES)
+
+RUN = (*ENGINE[:1], *MACHINE, OVERWRITE, CONFIDENTIAL_LOG, TEST_KEY, *ACCOUNTS, CONFIDENCE, *STEPS, *ENGINE[1:])
+VALIDATE = (*ENGINE[:1], *MACHINE, FINDINGS_LOG, *ENGINE[1:])
+ASSESS = (*STEPS, *MACHINE, OVERWRITE, TEST_KEY)
+
+
+def with_defaults(options: Iterable[DeclaredOption], given: Mapping[str, object]) -> dict[str, Any]:
+    """The values of these options: those given, else their defaults. TypeError for a name that none of them has."""
+    values: dict[str, Any] = {option.name: option.default for option in options}
+    for name in given:
+        if name not in values:
+            raise TypeError(f"there is no option {name}. The options are {', '.join(values)}.")
+    return {**values, **given}
+
+
+def shows(options: Iterable[DeclaredOption]) -> Callable[[F], F]:
+    """Makes `help()` show these options in place of a function's `**given`."""
+    declared = tuple(options)
+
+    def shown(function: F) -> F:
+        signature = inspect.signature(function)
+        own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        added = [option.parameter(option.type) for option in declared]
+        function.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+        return function
+
+    return shown

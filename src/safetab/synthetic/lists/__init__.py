@@ -1,0 +1,1 @@
+"""Code lists and parameters: given ones, or lists of a census's own."""

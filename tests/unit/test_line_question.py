@@ -1,0 +1,71 @@
+"""Questions about people of a sex, from one age to another."""
+
+from __future__ import annotations
+
+import pytest
+
+from safetab.products.product import Refusal, Shape, WantedCells
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.products.safetab_p.tables import SEX_BY_AGE_4, SEX_BY_AGE_9, TOTAL
+
+ASKED = SAFETAB_P.line_question
+
+
+@pytest.mark.parametrize(
+    ("shape", "sex", "ages", "cells", "words"),
+    [
+        (TOTAL, "both", (0, 115), (0,), "all ages"),
+        (SEX_BY_AGE_4, "both", (0, 115), tuple(range(8)), "all ages"),
+        (SEX_BY_AGE_4, "male", (0, 115), (0, 1, 2, 3), "male all ages"),
+        (SEX_BY_AGE_4, " Female ", (18, 64), (5, 6), "female 18 to 64"),
+        (SEX_BY_AGE_4, "both", (65, 999), (3, 7), "65 and over"),
+        (SEX_BY_AGE_9, "female", (0, 4), (9,), "female 0 to 4"),
+    ],
+)
+def test_a_question_is_about_the_cells_inside_its_range(
+    shape: Shape, sex: str, ages: tuple[int, int], cells: tuple[int, ...], words: str
+) -> None:
+    assert ASKED.cells_of(shape, sex, ages) == WantedCells(cells, words)
+
+
+def test_a_question_without_arguments_is_about_everybody() -> None:
+    assert ASKED.cells_of(SEX_BY_AGE_4) == WantedCells(tuple(range(8)), "all ages")
+
+
+@pytest.mark.parametrize(
+    ("shape", "sex", "ages", "argument", "message"),
+    [
+        (TOTAL, "men", (0, 115), "sex", '"men" is none. Say both, male or female.'),
+        (TOTAL, "male", (0, 115), "sex", "the group has a total alone, with no numbers by sex."),
+        (TOTAL, "male", (0, 17), "ages", "0 to 17 is not a range of this table: the group has a total alone."),
+        (SEX_BY_AGE_4, "both", (0, 20), "ages",
+         "0 to 20 is not a range of this table: its ages begin at 0, 18, 45, 65."),
+        (SEX_BY_AGE_4, "both", (18, 17), "ages",
+         "18 to 17 is not a range of this table: its ages begin at 0, 18, 45, 65."),
+    ],
+)  # fmt: skip
+def test_what_a_table_does_not_have_is_refused(
+    shape: Shape, sex: str, ages: tuple[int, int], argument: str, message: str
+) -> None:
+    assert ASKED.cells_of(shape, sex, ages) == Refusal(argument, message)
+
+
+@pytest.mark.parametrize(
+    ("texts", "arguments"),
+    [
+        ({"sex": "both"}, {}),
+        ({"sex": "male"}, {"sex": "male"}),
+        ({"sex": "both", "ages": "0-17"}, {"ages": (0, 17)}),
+        ({"sex": "female", "ages": " 65 + "}, {"sex": "female", "ages": (65, 115)}),
+        ({"sex": "both", "ages": "both"}, Refusal("ages", "must be like 0-17 or 65+.")),
+        ({"sex": "both", "ages": ""}, Refusal("ages", "must be like 0-17 or 65+.")),
+    ],
+)
+def test_a_question_is_read_as_people_type_it(texts: dict[str, str], arguments: object) -> None:
+    assert ASKED.parsed(texts) == arguments
+
+
+def test_lines_are_named_by_sex_and_ages() -> None:
+    assert [ASKED.name_of(line) for line in SEX_BY_AGE_4.lines[1:5]] == [
+        "both, all ages", "male, all ages", "male, 0 to 17", "male, 18 to 44",
+    ]  # fmt: skip
