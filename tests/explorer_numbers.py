@@ -12,16 +12,15 @@ from types import MappingProxyType
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.config.run_config import RunConfig
+from safetab.config.run_config import FamilyConfig, RunConfig
 from safetab.explorer.page_facts import level_key
 from safetab.planning.losses import DELTAS, reported_loss
 from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
 from safetab.products.product import Thresholds
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
+from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE, TOTAL
 from safetab.tuning import (
-    Number,
     Tuning,
     best_margins,
     compare_noises,
@@ -65,33 +64,32 @@ def numbers_of(tuning: Tuning) -> dict:
 
 
 def level_numbers(tuning: Tuning, tuned: TunedLevel) -> dict:
-    stages = {name: tuned.noise(stage) for name, stage in STAGES.items() if stage in tuned.stages}
-    is_gaussian = tuned.config.privacy_definition is PrivacyDefinition.ZCDP
+    design = tuned.design
+    stages = {name: design.noise(stage) for name, stage in STAGES.items() if stage in design.stages}
     return {
-        "stability": tuned.stability,
+        "stability": design.stability,
         "groups": tuned.facts.groups,
         "share": tuning.share(tuned.facts.level),
         "stages": {
             name: {
-                "parameter": float(noise.sigma_squared) ** 0.5 if is_gaussian else noise.scale,
+                "parameter": noise.width,
                 "deviation": middle(noise.variance()) ** 0.5,
             }
             for name, noise in stages.items()
         },
         "margins": {name: margin_numbers(tuned, confidence) for name, confidence in CONFIDENCES.items()},
-        "suppression_threshold": tuned.suppression_threshold,
+        "suppression_threshold": design.suppression_threshold,
         "empty_groups_published": tuned.empty_groups_published,
     }
 
 
 def margin_numbers(tuned: TunedLevel, confidence: Fraction) -> dict:
-    margins = tuned.margins(confidence)
+    margins = tuned.design.margins(confidence)
     told = {"stage_1": margins.stage_1_total, "total_only": margins.total_only}
-    if margins.tables:
-        told["total"] = margins.tables[Table.TOTAL].total
-    for table in SEX_BY_AGE_TABLES if margins.tables else ():
-        of_table = margins.tables[table]
-        told[table.label] = {"cell": of_table.cell, "sex": of_table.sex_marginal, "total": of_table.total}
+    if margins.shapes:
+        told["total"] = margins.shapes[TOTAL]["total"]
+    for shape in SEX_BY_AGE if margins.shapes else ():
+        told[shape.label] = {kind.short: margins.shapes[shape][kind.name] for kind in shape.kinds}
     return {name: value for name, value in told.items() if value is not None}
 
 
@@ -102,34 +100,33 @@ def loss_numbers(config: RunConfig, loss) -> dict:
 
 def numbers_at(tuned: TunedLevel, size: int) -> dict:
     """The page's `atSize`."""
-    suppressed = tuned.suppression_chance(size)
+    design = tuned.design
+    suppressed = design.suppression_chance(size)
     relative = {
-        table.label: {
-            number.value: tuned.relative_margin(size, table, number) if size else None
-            for number in (Number if table is not Table.TOTAL else (Number.TOTAL,))
-        }
-        for table in Table
+        shape.label: {kind.short: tuned.relative_margin(size, kind) if size else None for kind in shape.kinds}
+        for shape in PERSONS.shapes
     }
     return {
         "suppressed": middle(suppressed),
         "published": middle(1 - suppressed),
-        "tables": {table.label: middle(chance) for table, chance in tuned.table_chances(size).items()},
-        "bias": middle(tuned.bias(size)),
+        "tables": {shape.label: middle(chance) for shape, chance in design.shape_chances(size).items()},
+        "bias": middle(design.bias(size)),
         "relative": relative,
     }
 
 
 def setting_of(config: RunConfig) -> dict:
     """A configuration as the page's controls hold it."""
+    thresholds = config.only_family.thresholds
     return {
         "definition": config.privacy_definition.spelling,
         "max_race_codes": config.max_race_codes,
         "gamma": decimal(config.stage_1_fraction),
         "suppression_chance": decimal(config.zero_suppression_chance),
         "passes": {name: name in {one.value for one in config.passes} for name in ("us", "pr")},
-        "budgets": {level_key(level): decimal(config.budgets[level]) for level in POPULATION_GROUP_LEVELS},
+        "budgets": {level_key(level): decimal(config.budget_of(level)) for level in POPULATION_GROUP_LEVELS},
         "thresholds": {
-            level_key(level): list(config.thresholds[level].as_tuple) if level in config.thresholds else [0, 0, 0]
+            level_key(level): list(thresholds[level].totals) if level in thresholds else [0, 0, 0]
             for level in POPULATION_GROUP_LEVELS
         },
     }
@@ -161,15 +158,14 @@ def random_config(base: RunConfig, seed: int) -> RunConfig:
         first = next(level for level in POPULATION_GROUP_LEVELS if level.geography.tabulation_pass is one)
         budgets[first] = budgets[first] or Fraction(1, 100)
     thresholds = {
-        level: Thresholds(*sorted(int(10 ** dice.uniform(0, 5.5)) for _ in range(3)))
+        level: Thresholds(tuple(sorted(int(10 ** dice.uniform(0, 5.5)) for _ in range(3))))
         for level in POPULATION_GROUP_LEVELS
     }
     return replace(
         base,
         privacy_definition=definition,
-        budgets=MappingProxyType(budgets),
+        families=(FamilyConfig(PERSONS, MappingProxyType(budgets), MappingProxyType(thresholds)),),
         stage_1_fraction=Fraction(dice.randint(1, 99), 100),
-        thresholds=MappingProxyType(thresholds),
         max_race_codes=dice.randint(1, 8),
         zero_suppression_chance=Fraction(dice.choice(["0", "0.3", "0.9", "0.95", "0.999", "0.9999", "0.999999"])),
         passes=passes,
@@ -208,7 +204,7 @@ class ExactNumbers:
     def _at(self, key: str, size: str, *rest: str) -> object:
         tuned = self._level[key]
         found = self._at_size(key, int(size))
-        threshold = tuned.suppression_threshold
+        threshold = tuned.design.suppression_threshold
         if rest == ("size_of_T",):
             return Fraction(int(size), threshold)
         if rest == ("bias_of_T",):
@@ -228,8 +224,8 @@ class ExactNumbers:
 
     def _threshold_for(self, *words: str) -> object:
         key, table, number, relative, confidence, what = words
-        wanted = next(one for one in Table if one.label == table)
-        found = threshold_for(self._level[key], wanted, Number(number), Fraction(relative), CONFIDENCES[confidence])
+        kind = next(kind for kind in PERSONS.shape(table).kinds if kind.short == number)
+        found = threshold_for(self._level[key], kind, Fraction(relative), CONFIDENCES[confidence])
         return getattr(found, what)
 
     def _compare(self, side: str, *rest: str) -> object:

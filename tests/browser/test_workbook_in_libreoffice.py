@@ -12,7 +12,7 @@ from openpyxl import load_workbook
 
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.config_file import parse_config
-from safetab.explorer.workbook.exact import margins, parameter
+from safetab.explorer.workbook.exact import margins
 from safetab.explorer.workbook.workbook import write_workbook
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
@@ -35,13 +35,17 @@ def production() -> Tuning:
 def changed(tuning: Tuning, definition: PrivacyDefinition) -> Tuning:
     """Other values of everything that the sheet of inputs lets one change."""
     factor = Fraction(7, 10) if definition is PrivacyDefinition.ZCDP else Fraction(25, 10)
-    return tuning.but(
-        privacy_definition=definition,
-        stage_1_fraction=Fraction(1, 4),
-        max_race_codes=5,
-        zero_suppression_chance=Fraction(999, 1000),
-        budgets={level: budget * factor for level, budget in tuning.config.budgets.items()},
-        thresholds=dict.fromkeys(tuning.config.thresholds, Thresholds(150, 300, 2000)),
+    budgets = {level: budget * factor for level, budget in tuning.config.only_family.budgets.items()}
+    thresholds = dict.fromkeys(tuning.config.levels, Thresholds((150, 300, 2000)))
+    return (
+        tuning.with_budgets(budgets)
+        .with_thresholds(thresholds)
+        .but(
+            privacy_definition=definition,
+            stage_1_fraction=Fraction(1, 4),
+            max_race_codes=5,
+            zero_suppression_chance=Fraction(999, 1000),
+        )
     )
 
 
@@ -53,8 +57,8 @@ def with_inputs_of(book: Path, tuning: Tuning, path: Path) -> None:
     sheet["C7"], sheet["C8"] = float(config.stage_1_fraction), config.max_race_codes
     sheet["C9"] = float(config.zero_suppression_chance)
     for row, level in enumerate(config.levels, start=FIRST_LEVEL):
-        sheet.cell(row, 3).value = float(config.budgets[level])
-        for column, threshold in enumerate(config.thresholds[level].as_tuple, start=4):
+        sheet.cell(row, 3).value = float(config.budget_of(level))
+        for column, threshold in enumerate(config.only_family.thresholds[level].totals, start=4):
             sheet.cell(row, column).value = threshold
     opened.save(path)
 
@@ -94,11 +98,12 @@ def test_libreoffice_computes_what_python_computes_also_for_other_inputs(
 
 def compare_level(row: list[object], tuning: Tuning, tuned: TunedLevel) -> None:
     stages = (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)
-    parameters = [parameter(tuned, stage) if stage in tuned.stages else None for stage in stages]
+    design = tuned.design
+    parameters = [design.noise(stage).width if stage in design.stages else None for stage in stages]
     assert row[0] == pytest.approx(float(tuning.share(tuned.facts.level)))
     assert row[1:4] == pytest.approx(parameters)
-    assert row[4] == tuned.suppression_threshold
-    exact = margins(tuned)
+    assert row[4] == design.suppression_threshold
+    exact = margins(design)
     if tuned.config.privacy_definition is PrivacyDefinition.ZCDP:
         assert row[5:16] == exact
     else:
@@ -108,14 +113,14 @@ def compare_level(row: list[object], tuning: Tuning, tuned: TunedLevel) -> None:
 
 
 def compare_curves(sheet, tuning: Tuning) -> None:
-    (tuned,) = (tuned for level, tuned in tuning.levels.items() if name(level) == sheet["B3"].value)
-    assert sheet["B7"].value == tuned.suppression_threshold
+    (design,) = (tuned.design for level, tuned in tuning.levels.items() if name(level) == sheet["B3"].value)
+    assert sheet["B7"].value == design.suppression_threshold
     for size, _, suppressed, bias, _ in sheet.iter_rows(FIRST_CURVE, FIRST_CURVE + 40, 1, 5, values_only=True):
-        assert suppressed == pytest.approx(float(tuned.suppression_chance(size).mid()), abs=1e-6)
-        assert bias == pytest.approx(float(tuned.bias(size).mid()), abs=1e-3)
+        assert suppressed == pytest.approx(float(design.suppression_chance(size).mid()), abs=1e-6)
+        assert bias == pytest.approx(float(design.bias(size).mid()), abs=1e-3)
     for size, *chances in sheet.iter_rows(FIRST_CURVE, FIRST_CURVE + 60, 8, 12, values_only=True):
         assert chances == pytest.approx(
-            [float(chance.mid()) for chance in tuned.table_chances(size).values()], abs=1e-6
+            [float(chance.mid()) for chance in design.shape_chances(size).values()], abs=1e-6
         )
 
 

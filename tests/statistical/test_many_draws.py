@@ -14,7 +14,7 @@ from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.safetab_p.tables import Table
+from safetab.products.safetab_p.tables import TOTAL
 
 DRAWS, AT_ONCE = 200_000_000, 4_000_000
 NOISES = [
@@ -33,7 +33,7 @@ def drawn_values(noise, key: bytes) -> dict[int, int]:
     least, counts = -(1 << 12), np.zeros(1 << 13, dtype=np.int64)
     for first in range(0, DRAWS, AT_ONCE):
         nobody = ExactCounts(np.arange(first, first + AT_ONCE), np.zeros((AT_ONCE, 1), dtype=np.int64))
-        counts += np.bincount(noisy_count(nobody, Table.TOTAL, right, bits)[:, 0] - least, minlength=len(counts))
+        counts += np.bincount(noisy_count(nobody, TOTAL, right, bits)[:, 0] - least, minlength=len(counts))
     return {least + int(position): int(counts[position]) for position in np.flatnonzero(counts)}
 
 

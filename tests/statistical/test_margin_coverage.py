@@ -23,14 +23,13 @@ from safetab.planning.planner import plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
-from safetab.products.safetab_p.published_lines import lines_of
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
+from safetab.products.safetab_p.tables import PERSONS, TOTAL
 from safetab.release.numbers.level_numbers import Numbers, NumbersOfLevel
 from safetab.release.numbers.number_kinds import NumberKinds
 from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import Universe, universe_of_run
-from safetab.tabulation.measurements import TABLES
 from safetab.tabulation.tabulate_level import tabulate_level
 
 CONFIDENCE = Fraction(95, 100)
@@ -47,13 +46,13 @@ class FixedCounts:
         places = np.array(list(self._totals), dtype=np.int64)
         return ExactCounts(places, np.array([[total] for total in self._totals.values()], dtype=np.int64))
 
-    def cells(self, _plan: object, places_of: dict[Table, np.ndarray]) -> dict[Table, ExactCounts]:
+    def cells(self, _plan: object, groups_of: dict[Shape, np.ndarray]) -> dict[Shape, ExactCounts]:
         return {
             table: ExactCounts(places, np.array([self.cells_of(table, int(place)) for place in places], dtype=np.int64))
-            for table, places in places_of.items()
+            for table, places in groups_of.items()
         }
 
-    def cells_of(self, table: Table, place: int) -> list[int]:
+    def cells_of(self, table: Shape, place: int) -> list[int]:
         total = self._totals.get(place, 0)
         return [total // table.cells + (cell < total % table.cells) for cell in range(table.cells)]
 
@@ -83,16 +82,19 @@ def numbers_of_runs(planned: tuple[RunPlan, Universe], sizes: dict[int, int], ru
     for run in range(runs):
         key = (20_200_401 + run).to_bytes(32, "big")
         for measured in tabulate_level(level, engine, Ledger(plan.config.budgets), AddressedBits(key)):
-            entity, iteration = np.divmod(measured.places, len(level.universe.iterations))
+            entity, iteration = np.divmod(measured.indices, len(level.universe.iterations))
             codes = np.array([int(one.code) for one in level.universe.iterations])
             values = [
-                measured.values[TABLES[table]][np.flatnonzero(measured.groups_of(TABLES[table]) == position)[0]]
-                for position, table in enumerate(measured.table_numbers)
+                measured.values[PERSONS.shapes[table]][
+                    np.flatnonzero(measured.groups_of(PERSONS.shapes[table]) == position)[0]
+                ]
+                for position, table in enumerate(measured.shape_numbers)
             ]
-            count = len(measured.places)
+            count = len(measured.indices)
             groups = PublishedGroups(
-                places=entity * len(facts.iterations) + facts.position_of_code[codes[iteration]],
-                tables=measured.table_numbers,
+                family=PERSONS,
+                indices=facts.index.index_of(entity, facts.position_of_code[codes[iteration]]),
+                shapes=measured.shape_numbers,
                 is_total_only=np.zeros(count, dtype=np.bool_),
                 stage_1_totals=measured.stage_1_totals,
                 measured_at=np.full(count, number, dtype=np.int16),
@@ -105,8 +107,8 @@ def numbers_of_runs(planned: tuple[RunPlan, Universe], sizes: dict[int, int], ru
 
 def true_size(kinds: NumberKinds, engine: FixedCounts, kind: int, place: int) -> int:
     line = kinds.kinds[kind].line
-    table = kinds.kinds[kind].table
-    if table is Table.TOTAL:
+    table = kinds.kinds[kind].shape
+    if table is TOTAL:
         return engine.total_of(place)
     return sum(engine.cells_of(table, place)[line.first_cell : line.first_cell + line.cells])
 
@@ -116,7 +118,7 @@ def check_coverage(planned: tuple[RunPlan, Universe], runs: int) -> dict[int, tu
     plan, universe = planned
     level = next(one for one in plan.levels if one.level.geography is GeographyLevel.COUNTY)
     facts = universe.levels[universe.number_of_level[level.level]]
-    assert facts.suppression_threshold == 7  # sigma 5.6
+    assert facts.design.suppression_threshold == 7  # sigma 5.6
     sizes_of_groups = [0, 3, 8, 12, 20, 45, 60, 210, 500]  # a group each: 3 counties of 3 iterations
     sizes = dict(enumerate(sizes_of_groups))
     codes = [int(one.code) for one in level.universe.iterations]
@@ -130,7 +132,7 @@ def check_coverage(planned: tuple[RunPlan, Universe], runs: int) -> dict[int, tu
     published: dict[int, list[tuple[bool, bool]]] = {}
     for numbers in numbers_of_runs(planned, sizes, runs):
         truth = np.array(
-            [true_size(kinds, engine, int(k), int(p)) for k, p in zip(numbers.kinds, numbers.places, strict=True)]
+            [true_size(kinds, engine, int(k), int(p)) for k, p in zip(numbers.kinds, numbers.indices, strict=True)]
         )
         holds = np.abs(numbers.counts - truth) <= kinds.margins[numbers.kinds]
         is_inside = (numbers.low <= truth) & (truth <= numbers.high)
@@ -181,9 +183,9 @@ def test_a_margin_over_all_draws_of_a_lone_total_covers_without_suppression(tmp_
     kinds = NumberKinds(universe, CONFIDENCE)
     held = []
     for numbers in numbers_of_runs((plan, universe), {0: 4, 5: 1000}, 800):
-        truth = np.where(numbers.places == numbers.places[0], 4, 0)
+        truth = np.where(numbers.indices == numbers.indices[0], 4, 0)
         truth[5] = 1000
         held += (np.abs(numbers.counts - truth) <= kinds.margins[numbers.kinds]).tolist()
-        assert len(lines_of(Table.TOTAL)) * 9 == len(numbers)
+        assert len(TOTAL.lines) * 9 == len(numbers)
     assert_at_least(0.95, held, "lone totals")
     assert np.mean(held) < 0.99  # and the margin is not wastefully wide

@@ -82,7 +82,7 @@ def rows_of(out: Path, name: str = "accuracy") -> list[dict]:
 def exact_totals(census: Path) -> dict[tuple[str, str, str], int]:
     """The true size of every group with somebody in it."""
     checked, found = read_inputs(census / "parameters", census / "data"), {}
-    with backend_of(RunOptions()) as where, checked_engine(checked, where, NoProgress()) as (_, engine):
+    with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
         engine.prepare()
         for level in checked.require().plan.levels:
             totals = engine.totals(level)
@@ -101,7 +101,7 @@ def is_in_interval(row: dict, true: int) -> bool:
 
 def test_known_counts_are_the_engines_whatever_is_asked(census: Path) -> None:
     checked, random = read_inputs(census / "parameters", census / "data"), np.random.default_rng(20)
-    with backend_of(RunOptions()) as where, checked_engine(checked, where, NoProgress()) as (_, engine):
+    with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
         engine.prepare()
         levels = checked.require().plan.levels
         known = KnownCounts(engine, levels, lambda: None)

@@ -11,8 +11,9 @@ from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.config_file import budget_key, read_config, threshold_key
 from safetab.config.run_config import ReaderKind
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.product import Thresholds
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape, Thresholds
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL
 
 TRACT_DETAILED = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 PR_COUNTY_REGIONAL = PopulationGroupLevel(GeographyLevel.PR_COUNTY, IterationLevel.REGIONAL)
@@ -30,8 +31,8 @@ def test_every_key_is_read(world: World) -> None:
     assert config.zero_suppression_chance == Fraction(9999, 10000)
     assert config.allow_negative_counts is True
     assert len(config.budgets) == 20
-    assert config.budgets[TRACT_DETAILED] == Fraction(1, 5)
-    assert config.thresholds[PR_COUNTY_REGIONAL] == Thresholds(5000, 20000, 150000)
+    assert config.budget_of(TRACT_DETAILED) == Fraction(1, 5)
+    assert config.only_family.thresholds[PR_COUNTY_REGIONAL] == Thresholds((5000, 20000, 150000))
 
 
 @pytest.mark.parametrize(
@@ -46,11 +47,11 @@ def test_every_key_is_read(world: World) -> None:
 )
 def test_numbers_are_exact(text: str, exact: Fraction, world: World) -> None:
     world.edit("config.json", '"privacy_budget_p_level_2_tract": 0.2', f'"privacy_budget_p_level_2_tract": {text}')
-    assert read_config(world.parameters).require().budgets[TRACT_DETAILED] == exact
+    assert read_config(world.parameters).require().budget_of(TRACT_DETAILED) == exact
 
 
 def test_files_spell_a_level_their_own_way() -> None:
-    assert budget_key(PR_COUNTY_REGIONAL) == "privacy_budget_p_level_1_pr_county"
+    assert budget_key(SAFETAB_P, PERSONS, PR_COUNTY_REGIONAL) == "privacy_budget_p_level_1_pr_county"
     assert threshold_key(PR_COUNTY_REGIONAL) == "(PR-COUNTY, 1)"
 
 
@@ -89,32 +90,32 @@ def test_fewer_than_eight_race_codes_are_worth_a_warning(world: World) -> None:
 @pytest.mark.parametrize(
     ("noisy_total", "table"),
     [
-        (-7, Table.TOTAL),
-        (999, Table.TOTAL),
-        (1_000, Table.SEX_BY_AGE_4),
-        (4_999, Table.SEX_BY_AGE_4),
-        (5_000, Table.SEX_BY_AGE_9),
-        (19_999, Table.SEX_BY_AGE_9),
-        (20_000, Table.SEX_BY_AGE_23),
+        (-7, TOTAL),
+        (999, TOTAL),
+        (1_000, SEX_BY_AGE_4),
+        (4_999, SEX_BY_AGE_4),
+        (5_000, SEX_BY_AGE_9),
+        (19_999, SEX_BY_AGE_9),
+        (20_000, SEX_BY_AGE_23),
     ],
 )
-def test_a_group_that_reaches_a_threshold_gets_the_finer_table(noisy_total: int, table: Table) -> None:
-    assert Thresholds(1_000, 5_000, 20_000).table_of(noisy_total) is table
+def test_a_group_that_reaches_a_threshold_gets_the_finer_table(noisy_total: int, table: Shape) -> None:
+    assert Thresholds((1_000, 5_000, 20_000)).shape_of(noisy_total, PERSONS) is table
 
 
 def test_where_thresholds_are_equal_the_finest_table_is_given() -> None:
-    assert Thresholds(10, 10, 10).table_of(10) is Table.SEX_BY_AGE_23
-    assert Thresholds(10, 10, 10).table_of(9) is Table.TOTAL
+    assert Thresholds((10, 10, 10)).shape_of(10, PERSONS) is SEX_BY_AGE_23
+    assert Thresholds((10, 10, 10)).shape_of(9, PERSONS) is TOTAL
 
 
 @pytest.mark.parametrize(
-    ("table", "cells", "of_a_sex", "t2_rows"),
+    ("table", "cells", "ages", "t2_rows"),
     [
-        (Table.TOTAL, 1, 0, 0),
-        (Table.SEX_BY_AGE_4, 8, 4, 10),
-        (Table.SEX_BY_AGE_9, 18, 9, 20),
-        (Table.SEX_BY_AGE_23, 46, 23, 48),
+        (TOTAL, 1, 0, 0),
+        (SEX_BY_AGE_4, 8, 4, 10),
+        (SEX_BY_AGE_9, 18, 9, 20),
+        (SEX_BY_AGE_23, 46, 23, 48),
     ],
 )
-def test_tables_have_these_many_cells_and_rows(table: Table, cells: int, of_a_sex: int, t2_rows: int) -> None:
-    assert (table.cells, table.cells_of_a_sex, table.t2_rows) == (cells, of_a_sex, t2_rows)
+def test_tables_have_these_many_cells_and_rows(table: Shape, cells: int, ages: int, t2_rows: int) -> None:
+    assert (table.cells, table.divisions, len(table.file_rows.get("t2", ()))) == (cells, ages, t2_rows)

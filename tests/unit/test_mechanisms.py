@@ -14,12 +14,13 @@ from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.thresholds import lower_thresholds
 from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.inversion_table import InversionTable
-from safetab.mechanisms.noisy_count import _prefix, noisy_count, places_whose_noise_may_exceed
+from safetab.mechanisms.noisy_count import _prefix, indices_whose_noise_may_exceed, noisy_count
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent, OverspentBudget
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, TOTAL
 
 LEVEL = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 NOISE = DiscreteGaussian(Fraction(5000, 159))
@@ -27,20 +28,20 @@ BITS = AddressedBits(bytes(range(32)))
 
 
 def event(stage: Stage, cost: Fraction, level: PopulationGroupLevel = LEVEL) -> MeasurementEvent:
-    return MeasurementEvent(level, stage, PrivacyDefinition.ZCDP, 9, cost)
+    return MeasurementEvent(SAFETAB_P, PERSONS, level, stage, PrivacyDefinition.ZCDP, 9, cost)
 
 
 def right(stage: Stage = Stage.STAGE_2, level: PopulationGroupLevel = LEVEL) -> DrawingRight:
     """To draw NOISE: 9 / (2 rho) = 5000 / 159."""
     cost = Fraction(1431, 10000)
-    return Ledger({level: cost}).charge(event(stage, cost, level))
+    return Ledger({(PERSONS, level): cost}).charge(event(stage, cost, level))
 
 
 # The ledger
 
 
 def test_a_level_can_be_spent_but_not_overspent() -> None:
-    ledger = Ledger({LEVEL: Fraction(1, 10)})
+    ledger = Ledger({(PERSONS, LEVEL): Fraction(1, 10)})
     ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
     with pytest.raises(OverspentBudget):
         ledger.charge(event(Stage.STAGE_2, Fraction(9, 100) + Fraction(1, 10**30)))
@@ -50,7 +51,7 @@ def test_a_level_can_be_spent_but_not_overspent() -> None:
 
 
 def test_total_only_groups_and_adaptive_ones_share_a_levels_budget() -> None:
-    ledger = Ledger({LEVEL: Fraction(1)})
+    ledger = Ledger({(PERSONS, LEVEL): Fraction(1)})
     for stage, cost in (
         (Stage.STAGE_1, Fraction(1, 10)),
         (Stage.STAGE_2, Fraction(9, 10)),
@@ -64,18 +65,18 @@ def test_total_only_groups_and_adaptive_ones_share_a_levels_budget() -> None:
 @pytest.mark.parametrize("cost", [Fraction(0), Fraction(-1)])
 def test_nothing_is_free(cost: Fraction) -> None:
     with pytest.raises(OverspentBudget):
-        Ledger({LEVEL: Fraction(1)}).charge(event(Stage.STAGE_1, cost))
+        Ledger({(PERSONS, LEVEL): Fraction(1)}).charge(event(Stage.STAGE_1, cost))
 
 
 def test_what_an_event_draws_follows_from_what_it_pays() -> None:
     assert right().event.noise == NOISE
     assert event(Stage.STAGE_1, Fraction(1, 10**9)).noise == DiscreteGaussian(Fraction(9 * 10**9, 2))
-    pure = MeasurementEvent(LEVEL, Stage.STAGE_1, PrivacyDefinition.PURE_DP, 9, Fraction(1, 2))
+    pure = MeasurementEvent(SAFETAB_P, PERSONS, LEVEL, Stage.STAGE_1, PrivacyDefinition.PURE_DP, 9, Fraction(1, 2))
     assert pure.noise == DiscreteLaplace(Fraction(18))
 
 
 def test_an_event_is_charged_once() -> None:
-    ledger = Ledger({LEVEL: Fraction(1)})
+    ledger = Ledger({(PERSONS, LEVEL): Fraction(1)})
     ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
     with pytest.raises(OverspentBudget, match="charged already"):
         ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
@@ -99,7 +100,7 @@ def test_no_two_numbers_of_a_run_share_an_address() -> None:
         _prefix(right(stage, level), table, cell, extension)
         for level in POPULATION_GROUP_LEVELS
         for stage in Stage
-        for table in Table
+        for table in PERSONS.shapes
         for cell in range(table.cells)
         for extension in (0, 1, 2**24 - 1)
     ]
@@ -125,7 +126,7 @@ def test_bits_of_different_prefixes_are_unrelated(other_prefix: int) -> None:
     assert abs(agreeing - len(one) / 2) < 6 * np.sqrt(len(one)) / 2
 
 
-def test_bits_of_neighbouring_places_are_unrelated() -> None:
+def test_bits_of_neighbouring_groups_are_unrelated() -> None:
     words = BITS.words(7, np.arange(20_001))
     one, other = (np.unpackbits(part.copy().view(np.uint8)) for part in (words[:-1], words[1:]))
     assert abs(np.count_nonzero(one == other) - len(one) / 2) < 6 * np.sqrt(len(one)) / 2
@@ -235,7 +236,7 @@ def test_the_least_word_above_a_value_is_sharp() -> None:
 def test_noise_has_the_certified_mean_and_variance() -> None:
     """400,000 draws; the variance of a sample variance is near 2 sigma^4 / n, and six standard deviations alarm once in 1e9."""
     zeros = ExactCounts(np.arange(400_000), np.zeros((400_000, 1), dtype=np.int64))
-    drawn = noisy_count(zeros, Table.TOTAL, right(), BITS)[:, 0]
+    drawn = noisy_count(zeros, TOTAL, right(), BITS)[:, 0]
     exact = float(NOISE.variance().mid())
     assert abs(drawn.mean()) < 6 * np.sqrt(exact / len(drawn))
     assert abs(drawn.var() - exact) < 6 * exact * np.sqrt(2 / len(drawn))
@@ -243,30 +244,30 @@ def test_noise_has_the_certified_mean_and_variance() -> None:
 
 def test_noise_is_added_and_does_not_depend_on_the_counts() -> None:
     places = np.array([3, 77, 1000])
-    empty = noisy_count(ExactCounts(places, np.zeros((3, 8), dtype=np.int64)), Table.SEX_BY_AGE_4, right(), BITS)
-    full = noisy_count(ExactCounts(places, np.full((3, 8), 50)), Table.SEX_BY_AGE_4, right(), BITS)
+    empty = noisy_count(ExactCounts(places, np.zeros((3, 8), dtype=np.int64)), SEX_BY_AGE_4, right(), BITS)
+    full = noisy_count(ExactCounts(places, np.full((3, 8), 50)), SEX_BY_AGE_4, right(), BITS)
     assert (full - empty).tolist() == np.full((3, 8), 50).tolist()
     assert len(np.unique(empty)) > 8
 
 
 @pytest.mark.parametrize("places", [[3, 3], [5, 4], [0, 2, 1]])
-def test_no_place_can_be_there_twice(places: list[int]) -> None:
+def test_no_group_can_be_there_twice(places: list[int]) -> None:
     with pytest.raises(ValueError, match="must rise"):
         ExactCounts(np.array(places), np.zeros((len(places), 1), dtype=np.int64))
 
 
 def test_counts_of_another_table_are_refused() -> None:
     with pytest.raises(ValueError, match="another table"):
-        noisy_count(ExactCounts(np.array([0]), np.zeros((1, 18), dtype=np.int64)), Table.SEX_BY_AGE_4, right(), BITS)
+        noisy_count(ExactCounts(np.array([0]), np.zeros((1, 18), dtype=np.int64)), SEX_BY_AGE_4, right(), BITS)
 
 
 @pytest.mark.parametrize("value", [-30, -1, 0, 5, 21])
-def test_places_with_large_noise_are_found_without_drawing_all(value: int) -> None:
+def test_groups_with_large_noise_are_found_without_drawing_all(value: int) -> None:
     zeros = ExactCounts(np.arange(70_000), np.zeros((70_000, 1), dtype=np.int64))
-    drawn = noisy_count(zeros, Table.TOTAL, right(), BITS)[:, 0]
-    found = places_whose_noise_may_exceed(value, 0, 70_000, right(), BITS)
+    drawn = noisy_count(zeros, TOTAL, right(), BITS)[:, 0]
+    found = indices_whose_noise_may_exceed(value, 0, 70_000, right(), BITS)
     assert np.flatnonzero(drawn > value).tolist() == found.tolist()
-    assert places_whose_noise_may_exceed(value, 100, 200, right(), BITS).tolist() == [
+    assert indices_whose_noise_may_exceed(value, 100, 200, right(), BITS).tolist() == [
         p for p in found.tolist() if 100 <= p < 200
     ]
 
@@ -275,7 +276,7 @@ def test_a_word_that_is_undecided_counts_as_large(monkeypatch: pytest.MonkeyPatc
     threshold = InversionTable(NOISE).least_word_above(21)
     words = np.array([threshold - 1, threshold, threshold + 1], dtype=np.uint64)
     monkeypatch.setattr(AddressedBits, "first_words_of_range", lambda *_: words)
-    assert places_whose_noise_may_exceed(21, 50, 53, right(), BITS).tolist() == [51, 52]
+    assert indices_whose_noise_may_exceed(21, 50, 53, right(), BITS).tolist() == [51, 52]
 
 
 @pytest.mark.parametrize("sigma", ["1e-6", "0.3", "1", "1.5307", "8", "75"])

@@ -12,37 +12,30 @@ import pytest
 from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
 import safetab
-from safetab.outputs.measurement_file import SCHEMA
+from safetab.outputs.measurement_file import schema_of
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
 from safetab.privacy.stages import Stage
 from safetab.products.product import Thresholds
-from safetab.products.safetab_p.tables import Table
-from safetab.tabulation.marginals import sex_by_age_rows, total_counts
-from safetab.tabulation.measurements import TABLES, Measurements
-from safetab.tabulation.tabulate_level import chosen_tables, passes_suppression
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.products.safetab_p.tables import SEX_BY_AGE_4
+from safetab.tabulation.marginals import line_sums
+from safetab.tabulation.selectors import chosen_shapes
+from safetab.tabulation.suppression import passes_suppression
 
 CELLS_4 = np.array([[1, 2, 3, 4, 10, 20, 30, -40]])
 
 
-def measured() -> Measurements:
-    tables = np.array([TABLES.index(Table.TOTAL), TABLES.index(Table.SEX_BY_AGE_4)], dtype=np.int8)
-    per_table = {Table.TOTAL: np.array([[-7]]), Table.SEX_BY_AGE_4: CELLS_4}
-    return Measurements(None, Stage.STAGE_2, np.array([3, 8]), tables, np.array([0, 0]), per_table)
-
-
 def test_a_total_is_the_sum_of_the_cells() -> None:
-    assert total_counts(measured(), allow_negative=True).tolist() == [-7, 30]
-    (rows,) = sex_by_age_rows(measured(), allow_negative=True)
-    assert rows.places.tolist() == [8]
-    assert rows.sex_marginals.tolist() == [[10, 20]]
+    total, marginals = SEX_BY_AGE_4.file_rows["t1"], SEX_BY_AGE_4.file_rows["t2"][4::5]
+    assert line_sums(CELLS_4, total).tolist() == [[30]]
+    assert line_sums(CELLS_4, marginals).tolist() == [[10, 20]]
 
 
 def test_counts_below_zero_are_clamped_before_they_are_summed() -> None:
-    assert total_counts(measured(), allow_negative=False).tolist() == [0, 70]
-    (rows,) = sex_by_age_rows(measured(), allow_negative=False)
-    assert rows.cells.tolist() == [[1, 2, 3, 4, 10, 20, 30, 0]]
-    assert rows.sex_marginals.tolist() == [[10, 60]]
+    total, rows = SEX_BY_AGE_4.file_rows["t1"], SEX_BY_AGE_4.file_rows["t2"]
+    assert line_sums(CELLS_4, total, allow_negative=False).tolist() == [[70]]
+    assert line_sums(CELLS_4, rows, allow_negative=False).tolist() == [[1, 2, 3, 4, 10, 10, 20, 30, 0, 60]]
 
 
 def test_a_total_that_equals_the_suppression_threshold_is_not_published() -> None:
@@ -51,7 +44,7 @@ def test_a_total_that_equals_the_suppression_threshold_is_not_published() -> Non
 
 
 def test_a_noisy_total_that_equals_a_threshold_moves_up() -> None:
-    chosen = chosen_tables(np.array([-1, 99, 100, 499, 500, 1999, 2000]), Thresholds(100, 500, 2000))
+    chosen = chosen_shapes(np.array([-1, 99, 100, 499, 500, 1999, 2000]), Thresholds((100, 500, 2000)))
     assert chosen.tolist() == [0, 0, 1, 1, 2, 2, 3]
 
 
@@ -82,7 +75,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 def test_measurements_t1_and_t2_tell_the_same_story(out: Path) -> None:
     for name in ("us", "pr"):
         measurements = pq.read_table(out / "measurements" / f"{name}.parquet")
-        assert measurements.schema.equals(SCHEMA)
+        assert measurements.schema.equals(schema_of(SAFETAB_P))
         stage_2 = {}
         for row in measurements.to_pylist():
             if row["stage"] != 1:
@@ -219,8 +212,8 @@ def test_files_carry_a_day_and_no_time(out: Path) -> None:
 def test_row_groups_have_a_fixed_size_whatever_the_chunks(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("safetab.outputs.measurement_file._ROWS_OF_A_GROUP", 50)
     sizes = []
-    for number, places_at_once in enumerate((13, 10**6)):
-        options = RunOptions(test_key=bytes(32), places_at_once=places_at_once)
+    for number, groups_at_once in enumerate((13, 10**6)):
+        options = RunOptions(test_key=bytes(32), groups_at_once=groups_at_once)
         run_files(world.parameters, world.data, tmp_path / str(number), options)
         file = pq.ParquetFile(tmp_path / str(number) / "measurements" / "us.parquet")
         sizes.append([file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)])

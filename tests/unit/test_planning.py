@@ -14,12 +14,12 @@ from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.iterations import IterationLevel
 from safetab.config.config_file import read_config
 from safetab.foundation.findings import InvalidInput
-from safetab.planning.expectations import margins_of, output_if_all_groups_are_empty
+from safetab.planning.expectations import output_if_all_groups_are_empty
 from safetab.planning.plan_json import exact, plan_as_json
 from safetab.planning.planner import PublicFiles, plan_of, plan_of_files
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
+from safetab.products.safetab_p.tables import SEX_BY_AGE_23
 from safetab.readers.public_lists import read_public_lists
 
 
@@ -39,14 +39,14 @@ def test_a_level_with_budget_0_is_left_out(world: World) -> None:
 def test_stages_share_the_budget_of_a_level(world: World) -> None:
     plan = safetab.plan(world.parameters, world.data)
     state = level_of(plan, GeographyLevel.STATE, IterationLevel.DETAILED)
-    assert {stage: stage_plan.budget for stage, stage_plan in state.stages.items()} == {
+    assert {stage: stage_plan.budget for stage, stage_plan in state.design.stages.items()} == {
         Stage.STAGE_1: Fraction(2, 10),
         Stage.STAGE_2: Fraction(18, 10),
         Stage.TOTAL_ONLY: Fraction(2),
     }
-    assert state.stages[Stage.TOTAL_ONLY].noise.sigma_squared == Fraction(9, 4)
+    assert state.design.stages[Stage.TOTAL_ONLY].noise.sigma_squared == Fraction(9, 4)
     county = level_of(plan, GeographyLevel.COUNTY, IterationLevel.DETAILED)
-    assert set(county.stages) == {Stage.STAGE_1, Stage.STAGE_2}
+    assert set(county.design.stages) == {Stage.STAGE_1, Stage.STAGE_2}
 
 
 def test_the_loss_is_told_for_a_table_of_deltas(world: World) -> None:
@@ -59,7 +59,7 @@ def test_the_loss_is_told_for_a_table_of_deltas(world: World) -> None:
 
 def test_only_groups_below_state_are_suppressed(world: World) -> None:
     plan = safetab.plan(world.parameters, world.data)
-    thresholds = {str(level.level): level.suppression_threshold for level in plan.levels}
+    thresholds = {str(level.level): level.design.suppression_threshold for level in plan.levels}
     assert thresholds["(STATE, Detailed)"] is None
     assert thresholds["(PR-STATE, Detailed)"] is None
     assert thresholds["(COUNTY, Detailed)"] == 19
@@ -67,15 +67,15 @@ def test_only_groups_below_state_are_suppressed(world: World) -> None:
     assert thresholds["(PR-TRACT, Regional)"] == 55
     world.configure(zero_suppression_chance=0)
     plan = safetab.plan(world.parameters, world.data)
-    assert {level.suppression_threshold for level in plan.levels} == {None}
+    assert {level.design.suppression_threshold for level in plan.levels} == {None}
 
 
 def test_pure_dp_gets_geometric_noise(world: World) -> None:
     world.configure(privacy_defn="puredp")
     plan = safetab.plan(world.parameters, world.data)
     county = level_of(plan, GeographyLevel.COUNTY, IterationLevel.DETAILED)
-    assert county.stages[Stage.STAGE_1].noise.scale == Fraction(450)
-    assert county.stages[Stage.STAGE_2].noise.scale == Fraction(50)
+    assert county.design.stages[Stage.STAGE_1].noise.scale == Fraction(450)
+    assert county.design.stages[Stage.STAGE_2].noise.scale == Fraction(50)
     loss = plan_as_json(plan)["loss"]
     assert loss["us"] == {"unbounded_epsilon": "4.85", "bounded_epsilon": "9.7"}
 
@@ -87,25 +87,25 @@ def test_a_budget_of_a_thousand_million_makes_noise_vanish(definition: str, worl
     }
     world.configure(privacy_defn=definition, **budgets)
     for level in safetab.plan(world.parameters, world.data).levels:
-        assert margins_of(level).tables[Table.SEX_BY_AGE_23].total == 0
-        assert level.suppression_threshold in (None, 0)
+        assert level.design.margins().shapes[SEX_BY_AGE_23]["total"] == 0
+        assert level.design.suppression_threshold in (None, 0)
 
 
 def test_published_empty_groups_are_counted_as_theory_says(world: World) -> None:
     plan = safetab.plan(world.parameters, world.data)
     tract = level_of(plan, GeographyLevel.TRACT, IterationLevel.DETAILED)
-    chance = float(tract.stages[Stage.STAGE_2].noise.tail(20))  # T is 19
+    chance = float(tract.design.stages[Stage.STAGE_2].noise.tail(20))  # T is 19
     assert 0 < chance < 1e-4
     assert output_if_all_groups_are_empty(tract).published_groups == pytest.approx(252 * chance, rel=1e-12)
     state = output_if_all_groups_are_empty(level_of(plan, GeographyLevel.STATE, IterationLevel.DETAILED))
-    assert (state.published_groups, state.t1_rows, state.t2_rows) == (42, 42, 0)
+    assert (state.published_groups, state.rows) == (42, {"t1": 42, "t2": 0})
 
 
 def test_the_rarest_publications_are_not_lost_in_rounding(world: World) -> None:
     world.edit("config.json", '"zero_suppression_chance": 0.9999', '"zero_suppression_chance": 0.99999999999999999999')
     plan = safetab.plan(world.parameters, world.data)
     tract = level_of(plan, GeographyLevel.TRACT, IterationLevel.DETAILED)
-    chance = float(tract.stages[Stage.STAGE_2].noise.tail(tract.suppression_threshold + 1))
+    chance = float(tract.design.stages[Stage.STAGE_2].noise.tail(tract.design.suppression_threshold + 1))
     assert 0 < chance < 1e-20
     assert output_if_all_groups_are_empty(tract).published_groups == pytest.approx(252 * chance, rel=1e-9)
 
@@ -114,11 +114,11 @@ def test_thresholds_of_zero_give_empty_groups_tables(world: World) -> None:
     world.configure(thresholds_p={level: [0, 0, 0] for level in world.config()["thresholds_p"]})
     plan = safetab.plan(world.parameters, world.data)
     tract = level_of(plan, GeographyLevel.TRACT, IterationLevel.DETAILED)
-    gets_a_table = float(tract.stages[Stage.STAGE_1].noise.tail(0))
-    passes = float(tract.stages[Stage.STAGE_2].noise.tail(20))
+    gets_a_table = float(tract.design.stages[Stage.STAGE_1].noise.tail(0))
+    passes = float(tract.design.stages[Stage.STAGE_2].noise.tail(20))
     output = output_if_all_groups_are_empty(tract)
     assert 0.5 < gets_a_table < 0.6
-    assert output.t2_rows == pytest.approx(252 * 48 * gets_a_table, rel=1e-12)
+    assert output.rows["t2"] == pytest.approx(252 * 48 * gets_a_table, rel=1e-12)
     assert output.published_groups == pytest.approx(252 * (gets_a_table + (1 - gets_a_table) * passes), rel=1e-12)
 
 
@@ -130,8 +130,8 @@ def test_a_level_without_entities_is_planned_with_a_warning(world: World) -> Non
     (warning,) = checked.warnings
     assert "the geography lists no AIANNH area" in warning.message
     aiannh = level_of(checked.require(), GeographyLevel.AIANNH, IterationLevel.DETAILED)
-    assert (aiannh.universe.size, aiannh.stability) == (0, 9)
-    assert output_if_all_groups_are_empty(aiannh).t1_rows == 0
+    assert (aiannh.universe.size, aiannh.design.stability) == (0, 9)
+    assert output_if_all_groups_are_empty(aiannh).rows["t1"] == 0
 
 
 def test_a_level_without_codes_is_planned_with_a_warning(world: World) -> None:
@@ -144,7 +144,7 @@ def test_a_level_without_codes_is_planned_with_a_warning(world: World) -> None:
     assert any(message.startswith("no code leads to 1002, 1101, 1201, 2002, 2101 and 2 more") for message in messages)
     assert sum("nothing will be measured for this budget" in message for message in messages) == 9
     county = level_of(checked.require(), GeographyLevel.COUNTY, IterationLevel.REGIONAL)
-    assert (county.stability, dict(county.stages)) == (0, {})
+    assert (county.design.stability, dict(county.design.stages)) == (0, {})
     assert output_if_all_groups_are_empty(county).published_groups == 0
 
 
@@ -183,11 +183,11 @@ def test_the_2020_files_give_the_papers_and_the_bureaus_numbers(spec_2020: Path,
     )
     assert plan.loss_of(TabulationPass.PUERTO_RICO).unbounded == Fraction("2.643")
     assert plan.loss_of(TabulationPass.PUERTO_RICO).bounded == Fraction("5.286")
-    assert {level.stability for level in plan.levels} == {9}
-    assert {level.suppression_threshold for level in plan.levels} == {None, 21, 93}
+    assert {level.design.stability for level in plan.levels} == {9}
+    assert {level.design.suppression_threshold for level in plan.levels} == {None, 21, 93}
     for level in plan.levels:
-        sigma = float(level.stages[Stage.STAGE_2].noise.sigma_squared) ** 0.5
-        expected = {"2.134": 1.5307, "0.159": 5.6077, "0.008": 25.0}[exact(level.budget)]
+        sigma = float(level.design.stages[Stage.STAGE_2].noise.sigma_squared) ** 0.5
+        expected = {"2.134": 1.5307, "0.159": 5.6077, "0.008": 25.0}[exact(level.design.budget)]
         assert sigma == pytest.approx(expected, abs=5e-5)
         adaptive = level.universe.adaptive_groups / len(level.universe.entities)
         assert adaptive == {IterationLevel.REGIONAL: 48, IterationLevel.DETAILED: 2150}[level.level.iterations]
@@ -209,7 +209,7 @@ def test_stability_of_the_2020_lists(max_race_codes: int, most: int, spec_2020: 
     plan = plan_of(
         PublicFiles(config, lists, dict.fromkeys(config.passes, _national_geography(1, 1, 1, 1, 1)))
     ).require()
-    assert {level.stability for level in plan.levels} == {most}
+    assert {level.design.stability for level in plan.levels} == {most}
 
 
 @pytest.mark.needs_2020_files
@@ -249,5 +249,5 @@ def test_a_level_is_unprotected_if_the_noise_of_any_stage_is_mostly_zero(world: 
     world.configure(privacy_budget_p_level_2_county=14)  # sigma squared of stage 2: 9 / (2 * 0.9 * 14) = 0.357
     plan = safetab.plan(world.parameters, world.data)
     county = level_of(plan, GeographyLevel.COUNTY, IterationLevel.DETAILED)
-    assert [stage.noise.is_mostly_zero for stage in county.stages.values()] == [False, True]
+    assert [stage.noise.is_mostly_zero for stage in county.design.stages.values()] == [False, True]
     assert plan.unprotected_levels == (county.level,)

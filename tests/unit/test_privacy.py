@@ -11,7 +11,6 @@ from dp_accounting import pld, rdp
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.distributions.sampler_range import out_of_sampler_range
 from safetab.privacy.calibration import calibrated_noise, stage_fraction
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
 from safetab.privacy.conversions import epsilon_of_rho
@@ -142,4 +141,4 @@ def test_a_loss_that_makes_no_sense_is_refused(rho: Fraction, delta: Fraction) -
     ],
 )
 def test_the_sampler_range_is_sharp(noise: DiscreteGaussian | DiscreteLaplace, is_drawable: bool) -> None:
-    assert (out_of_sampler_range(noise) is None) == is_drawable
+    assert (noise.out_of_sampler_range is None) == is_drawable

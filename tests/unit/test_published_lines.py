@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from safetab.products.safetab_p.published_lines import Sex, lines_of
-from safetab.products.safetab_p.tables import Table
+from safetab.products.product import Shape
+from safetab.products.safetab_p.tables import SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL
 
 AGES_4 = ["Under 18 years", "18 to 44 years", "45 to 64 years", "65 years and over"]
 AGES_9 = [
@@ -21,15 +21,15 @@ AGES_23 = [
 
 
 @pytest.mark.parametrize(
-    ("table", "table_id", "ages"),
+    ("shape", "table_id", "ages"),
     [
-        (Table.SEX_BY_AGE_4, "T02001", AGES_4),
-        (Table.SEX_BY_AGE_9, "T02002", AGES_9),
-        (Table.SEX_BY_AGE_23, "T02003", AGES_23),
+        (SEX_BY_AGE_4, "T02001", AGES_4),
+        (SEX_BY_AGE_9, "T02002", AGES_9),
+        (SEX_BY_AGE_23, "T02003", AGES_23),
     ],
 )
-def test_a_sex_by_age_table_has_the_lines_of_the_paper(table: Table, table_id: str, ages: list[str]) -> None:
-    total, *lines = lines_of(table)
+def test_a_sex_by_age_table_has_the_lines_of_the_paper(shape: Shape, table_id: str, ages: list[str]) -> None:
+    total, *lines = shape.lines
     assert (total.table_id, total.number, total.stub) == ("T01001", 1, "Total")
     assert {line.table_id for line in lines} == {table_id}
     assert [line.stub for line in lines] == ["Total", "Male", *ages, "Female", *ages]
@@ -37,15 +37,23 @@ def test_a_sex_by_age_table_has_the_lines_of_the_paper(table: Table, table_id: s
 
 
 def test_a_total_has_one_line() -> None:
-    (line,) = lines_of(Table.TOTAL)
+    (line,) = TOTAL.lines
     assert (line.table_id, line.number, line.stub, line.cells) == ("T01001", 1, "Total", 1)
 
 
 def test_lines_sum_the_right_cells() -> None:
-    lines = {(line.table_id, line.number): line for line in lines_of(Table.SEX_BY_AGE_4)}
+    lines = {(line.table_id, line.number): line for line in SEX_BY_AGE_4.lines}
     assert (lines["T02001", 1].first_cell, lines["T02001", 1].cells) == (0, 8)
-    assert (lines["T02001", 2].first_cell, lines["T02001", 2].cells, lines["T02001", 2].sex) == (0, 4, Sex.MALE)
-    assert (lines["T02001", 7].first_cell, lines["T02001", 7].cells, lines["T02001", 7].sex) == (4, 4, Sex.FEMALE)
+    assert (lines["T02001", 2].first_cell, lines["T02001", 2].cells, lines["T02001", 2].labels) == (
+        0,
+        4,
+        ("male", 0, 115),
+    )
+    assert (lines["T02001", 7].first_cell, lines["T02001", 7].cells, lines["T02001", 7].labels) == (
+        4,
+        4,
+        ("female", 0, 115),
+    )
     oldest_women = lines["T02001", 11]
     assert (oldest_women.first_cell, oldest_women.cells) == (7, 1)
-    assert (oldest_women.age_start, oldest_women.age_end) == (65, 115)
+    assert oldest_women.labels == ("female", 65, 115)

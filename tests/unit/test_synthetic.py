@@ -21,7 +21,7 @@ from safetab.census.iterations import IterationKind, IterationLevel
 from safetab.census.public_lists import PublicLists
 from safetab.planning.planner import plan_of_files
 from safetab.products.product import Thresholds
-from safetab.products.safetab_p.tables import Table
+from safetab.products.safetab_p.tables import PERSONS
 from safetab.readers.geography import read_geography
 from safetab.readers.public_lists import read_public_lists
 from safetab.synthetic.demo_census import demo_plan, write_demo_census
@@ -241,8 +241,8 @@ def test_in_one_county_each_table_goes_to_several_detailed_groups(demo: Written)
     thresholds = _thresholds(demo, "(COUNTY, 2)")
     iterations = iteration_map_of(demo.lists(), IterationLevel.DETAILED, is_substate=True, max_race_codes=8)
     groups = _group_sizes(demo, iterations.iterations_of, PROVIDENCE)
-    tables = Counter(thresholds.table_of(size) for size in groups.values())
-    assert all(tables[table] >= 4 for table in Table)
+    tables = Counter(thresholds.shape_of(size, PERSONS) for size in groups.values())
+    assert all(tables[table] >= 4 for table in PERSONS.shapes)
 
 
 @pytest.mark.parametrize(
@@ -254,8 +254,8 @@ def test_in_one_state_each_table_goes_to_several_groups(
 ) -> None:
     iterations = iteration_map_of(demo.lists(), level, is_substate=False, max_race_codes=8)
     groups = _group_sizes(demo, iterations.iterations_of, state)
-    tables = Counter(_thresholds(demo, key).table_of(size) for size in groups.values())
-    assert all(tables[table] >= 2 for table in Table), tables
+    tables = Counter(_thresholds(demo, key).shape_of(size, PERSONS) for size in groups.values())
+    assert all(tables[table] >= 2 for table in PERSONS.shapes), tables
 
 
 def test_a_total_only_group_falls_among_the_others_below_state(demo: Written) -> None:
@@ -288,7 +288,7 @@ def test_the_lists_have_every_kind_of_iteration(demo: Written) -> None:
 
 def _thresholds(written: Written, key: str) -> Thresholds:
     config = json.loads((written.parameters / "config.json").read_text())
-    return Thresholds(*config["thresholds_p"][key])
+    return Thresholds(tuple(config["thresholds_p"][key]))
 
 
 def _group_sizes(written: Written, iterations_of, entity: str) -> Counter[str]:

@@ -14,12 +14,13 @@ from safetab.census.iterations import IterationLevel
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.foundation.findings import InvalidInput
-from safetab.planning.expectations import margins_of, output_if_all_groups_are_empty
+from safetab.planning.expectations import output_if_all_groups_are_empty
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import SEX_BY_AGE_TABLES, Table
+from safetab.products.product import Thresholds
+from safetab.products.safetab_p.tables import CELL, SEX_BY_AGE, SEX_BY_AGE_4, SEX_BY_AGE_23, SEX_MARGINAL, TOTAL
 from safetab.synthetic.demo_census import write_demo_census
-from safetab.tuning import Number, Tuning, concerns, tuning_of
+from safetab.tuning import Tuning, concerns, tuning_of
 
 COUNTY = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)
 STATE = PopulationGroupLevel(GeographyLevel.STATE, IterationLevel.DETAILED)
@@ -40,35 +41,35 @@ def test_the_2020_production_costs_what_the_paper_says(production: Tuning) -> No
 
 def test_a_level_of_the_2020_production(production: Tuning) -> None:
     county = production.levels[COUNTY]
-    assert (county.stability, county.suppression_threshold, county.main_stage) == (9, 21, Stage.STAGE_2)
-    assert county.noise(Stage.STAGE_2).sigma_squared == Fraction(9, 2) / (Fraction("0.159") * Fraction(9, 10))
-    assert [county.margin(Table.SEX_BY_AGE_23, number) for number in Number] == [11, 53, 75]
-    assert county.margin(Table.SEX_BY_AGE_4, Number.CELL, Fraction(99, 100)) == 14
-    assert county.relative_margin(4600, Table.SEX_BY_AGE_23, Number.CELL) == Fraction(11, 100)
-    assert county.relative_margin(4600, Table.SEX_BY_AGE_23, Number.SEX_MARGINAL) == Fraction(53, 2300)
-    assert production.levels[STATE].suppression_threshold is None
+    assert (county.stability, county.design.suppression_threshold, county.main_stage) == (9, 21, Stage.STAGE_2)
+    assert county.design.noise(Stage.STAGE_2).sigma_squared == Fraction(9, 2) / (Fraction("0.159") * Fraction(9, 10))
+    assert [county.design.margin(kind) for kind in SEX_BY_AGE_23.kinds] == [11, 53, 75]
+    assert county.design.margin(SEX_BY_AGE_4.kind(CELL), Fraction(99, 100)) == 14
+    assert county.relative_margin(4600, SEX_BY_AGE_23.kind(CELL)) == Fraction(11, 100)
+    assert county.relative_margin(4600, SEX_BY_AGE_23.kind(SEX_MARGINAL)) == Fraction(53, 2300)
+    assert production.levels[STATE].design.suppression_threshold is None
 
 
 def test_the_bias_is_the_mean_of_what_is_published(production: Tuning) -> None:
     county = production.levels[COUNTY]
-    noise = county.noise(Stage.STAGE_2)
+    noise = county.design.noise(Stage.STAGE_2)
     assert isinstance(noise, DiscreteGaussian)
     for size in (0, 7, 21, 22, 40):
         published = {x: float(noise.probability(x).mid()) for x in range(-80, 81) if size + x > 21}
         mean = sum(x * chance for x, chance in published.items()) / sum(published.values())
-        assert float(county.bias(size).mid()) == pytest.approx(mean, rel=1e-9, abs=1e-9)
-    assert float(production.levels[STATE].bias(3).mid()) == 0
+        assert float(county.design.bias(size).mid()) == pytest.approx(mean, rel=1e-9, abs=1e-9)
+    assert float(production.levels[STATE].design.bias(3).mid()) == 0
 
 
 def test_chances_of_a_size_add_up_to_one(production: Tuning) -> None:
     county = production.levels[COUNTY]
     for size in (0, 21, 960, 4971, 19_980):
-        chances = county.table_chances(size)
+        chances = county.design.shape_chances(size)
         assert float(sum(chances.values()).mid()) == pytest.approx(1)
-        assert 0 <= float(county.suppression_chance(size).mid()) <= float(chances[Table.TOTAL].mid())
-    below = sum(float(county.noise(Stage.STAGE_2).probability(x).mid()) for x in range(-90, 21 - 15 + 1))
-    assert float(county.suppression_chance(15).mid()) == pytest.approx(below, rel=1e-9)
-    assert float(production.levels[STATE].suppression_chance(0).mid()) == 0
+        assert 0 <= float(county.design.suppression_chance(size).mid()) <= float(chances[TOTAL].mid())
+    below = sum(float(county.design.noise(Stage.STAGE_2).probability(x).mid()) for x in range(-90, 21 - 15 + 1))
+    assert float(county.design.suppression_chance(15).mid()) == pytest.approx(below, rel=1e-9)
+    assert float(production.levels[STATE].design.suppression_chance(0).mid()) == 0
 
 
 def test_tuning_without_data_says_what_the_plan_says() -> None:
@@ -79,9 +80,8 @@ def test_tuning_without_data_says_what_the_plan_says() -> None:
     assert set(tuning.levels) == {one.level for one in plan.levels}
     for one in plan.levels:
         tuned = tuning.levels[one.level]
-        assert (tuned.stages, tuned.suppression_threshold) == (one.stages, one.suppression_threshold)
-        assert (tuned.facts.groups, tuned.stability) == (one.universe.size, one.stability)
-        assert tuned.margins() == margins_of(one)
+        assert tuned.design == one.design
+        assert tuned.facts.groups == one.universe.size
         expected = output_if_all_groups_are_empty(one).published_groups
         assert tuned.empty_groups_published == pytest.approx(expected)
     assert tuning.loss == plan.loss
@@ -120,11 +120,8 @@ def test_the_2020_production_raises_no_concern(production: Tuning) -> None:
 
 
 def test_settings_that_make_no_sense_are_told(production: Tuning) -> None:
-    thresholds = dict(production.config.thresholds)
-
     def with_thresholds(*values: int) -> list[str]:
-        changed = type(thresholds[COUNTY])(*values)
-        return sentences(production.but(thresholds={**thresholds, COUNTY: changed}))
+        return sentences(production.with_thresholds({COUNTY: Thresholds(values)}))
 
     assert "first 3 of 8 race codes" in sentences(production.but(max_race_codes=3))[0]
     assert "one half or less" in sentences(production.but(zero_suppression_chance=Fraction(1, 2)))[0]
@@ -136,15 +133,14 @@ def test_settings_that_make_no_sense_are_told(production: Tuning) -> None:
     assert "less than its margin of error: ±11 at 95 %" in cells
     larger = "the total of the table with 9 ages has a larger margin of error: ±47 at 95 %"
     assert larger in " ".join(with_thresholds(34, 40, 999))
-    budgets = {**production.config.budgets, COUNTY: Fraction(10**14)}
-    assert sentences(production.but(budgets=budgets))[2:] == [
+    assert sentences(production.with_budgets({COUNTY: Fraction(10**14)}))[2:] == [
         "This noise can't be drawn: sigma must lie between 1e-06 and 100000. A run would refuse it."
     ]
 
 
 def test_a_loss_far_above_2020_and_noise_that_protects_nobody_are_told(production: Tuning) -> None:
     def with_county(budget: str, **changes: object) -> list[str]:
-        return sentences(production.but(budgets={**production.config.budgets, COUNTY: Fraction(budget)}, **changes))
+        return sentences(production.with_budgets({COUNTY: Fraction(budget)}).but(**changes))
 
     assert with_county("4.268") == []
     assert with_county("4.269") == [
@@ -167,8 +163,8 @@ def test_a_loss_far_above_2020_and_noise_that_protects_nobody_are_told(productio
 
 def test_one_stage_without_noise_is_enough_to_protect_nobody(production: Tuning) -> None:
     """Stage 2 with sigma 0.5 is 0 with a chance of 79 %, stage 1 with sigma 1.5 with 27 %."""
-    tuned = production.but(budgets={**production.config.budgets, COUNTY: Fraction(20)})
-    assert [tuned.levels[COUNTY].noise(stage).is_mostly_zero for stage in (Stage.STAGE_1, Stage.STAGE_2)] == [
+    tuned = production.with_budgets({COUNTY: Fraction(20)})
+    assert [tuned.levels[COUNTY].design.noise(stage).is_mostly_zero for stage in (Stage.STAGE_1, Stage.STAGE_2)] == [
         False,
         True,
     ]
@@ -177,5 +173,5 @@ def test_one_stage_without_noise_is_enough_to_protect_nobody(production: Tuning)
 
 def test_pure_dp_has_scales(production: Tuning) -> None:
     county = production.but(privacy_definition=PrivacyDefinition.PURE_DP).levels[COUNTY]
-    assert county.noise(Stage.STAGE_2).scale == 9 / (Fraction("0.159") * Fraction(9, 10))
-    assert len({county.margin(table, Number.CELL) for table in SEX_BY_AGE_TABLES}) == 1
+    assert county.design.noise(Stage.STAGE_2).scale == 9 / (Fraction("0.159") * Fraction(9, 10))
+    assert len({county.design.margin(shape.kind(CELL)) for shape in SEX_BY_AGE}) == 1

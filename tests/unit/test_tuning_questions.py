@@ -16,9 +16,8 @@ from safetab.privacy.calibration import calibrated_noise
 from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
-from safetab.products.safetab_p.tables import Table
+from safetab.products.safetab_p.tables import SEX_BY_AGE_4, SEX_BY_AGE_23
 from safetab.tuning import (
-    Number,
     TunedLevel,
     Tuning,
     best_margins,
@@ -93,26 +92,24 @@ def test_a_level_of_totals_alone_has_no_second_stage(production: Tuning) -> None
     found = least_budget(tuned, 11)
     assert found is not None
     assert found.budget == pytest.approx(Fraction("0.1449") * Fraction(9, 10), rel=1e-3)
-    assert threshold_for(tuned, Table.SEX_BY_AGE_4, Number.CELL, Fraction(1, 10)) is None
+    assert threshold_for(tuned, SEX_BY_AGE_4.kind("cell"), Fraction(1, 10)) is None
     nobody = TunedLevel(replace(facts, lists=replace(lists, stability_by_codes=(0,) * 8)), production.config)
     assert nobody.main_stage is None
     assert least_budget(nobody, 11) is None
     assert multiplicities(nobody) == ()
 
 
-@pytest.mark.parametrize(
-    ("number", "margin", "parts"), [(Number.CELL, 11, 46), (Number.SEX_MARGINAL, 53, 2), (Number.TOTAL, 75, 1)]
-)
+@pytest.mark.parametrize(("name", "margin", "parts"), [("cell", 11, 46), ("sex_marginal", 53, 2), ("total", 75, 1)])
 def test_a_threshold_is_the_least_size_that_is_precise_enough(
-    production: Tuning, number: Number, margin: int, parts: int
+    production: Tuning, name: str, margin: int, parts: int
 ) -> None:
-    county = production.levels[COUNTY]
-    found = threshold_for(county, Table.SEX_BY_AGE_23, number, Fraction(1, 10))
+    county, kind = production.levels[COUNTY], SEX_BY_AGE_23.kind(name)
+    found = threshold_for(county, kind, Fraction(1, 10))
     assert found is not None
     assert found.size == margin * parts * 10
     assert found.cautious_threshold == found.size + 33
-    assert county.relative_margin(found.size, Table.SEX_BY_AGE_23, number) <= Fraction(1, 10)
-    assert county.relative_margin(found.size - 1, Table.SEX_BY_AGE_23, number) > Fraction(1, 10)
+    assert county.relative_margin(found.size, kind) <= Fraction(1, 10)
+    assert county.relative_margin(found.size - 1, kind) > Fraction(1, 10)
 
 
 @pytest.mark.parametrize("total", ["0.5", "5", "40"])
@@ -128,7 +125,7 @@ def test_the_best_margins_spend_the_total_and_no_more(production: Tuning, total:
     assert found.spent == sum(found.budgets.values())
     for level, budget in found.budgets.items():
         tuned = production.with_budgets({level: budget}).levels[level]
-        assert tuned.margin(Table.SEX_BY_AGE_4, Number.CELL) <= found.margins[level]
+        assert tuned.design.margin(SEX_BY_AGE_4.kind("cell")) <= found.margins[level]
     # margins are a multiple of the proportions, in steps of a thousandth, rounded up; the step before is too dear
     step_before = floor(1000 * max((margin - 1) / proportions[level] for level, margin in found.margins.items()))
     assert {level: ceil((step_before + 1) * proportions[level] / 1000) for level in found.margins} == found.margins
@@ -187,5 +184,5 @@ def test_noises_are_compared_at_the_margins_of_the_configuration(production: Tun
 
 
 def test_noise_that_cannot_be_drawn_is_not_compared(production: Tuning) -> None:
-    wide = {level: Fraction(1, 10**10) for level, budget in production.config.budgets.items() if budget}
+    wide = {level: Fraction(1, 10**10) for level, budget in production.config.only_family.budgets.items() if budget}
     assert compare_noises(production.with_budgets(wide), Fraction(1, 10**10)) is None

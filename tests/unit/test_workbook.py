@@ -49,8 +49,8 @@ def production() -> Tuning:
 
 def under_pure_dp(tuning: Tuning) -> Tuning:
     """The same levels with budgets that are epsilons."""
-    budgets = {level: 3 * budget for level, budget in tuning.config.budgets.items()}
-    return tuning.but(privacy_definition=PrivacyDefinition.PURE_DP, budgets=budgets)
+    budgets = {level: 3 * budget for level, budget in tuning.config.only_family.budgets.items()}
+    return tuning.with_budgets(budgets).but(privacy_definition=PrivacyDefinition.PURE_DP)
 
 
 def rows_of(path: Path, sheet: str, first_row: int) -> dict[str, list[object]]:
@@ -85,8 +85,10 @@ def test_the_numbers_kept_in_the_file_are_those_of_python(production: Tuning, tm
 
 
 def test_losses_are_never_shown_too_small(production: Tuning, tmp_path: Path) -> None:
-    budgets = {level: budget * Fraction(10_000_001, 10**7) for level, budget in production.config.budgets.items()}
-    tuning = production.but(budgets=budgets)
+    budgets = {
+        level: budget * Fraction(10_000_001, 10**7) for level, budget in production.config.only_family.budgets.items()
+    }
+    tuning = production.with_budgets(budgets)
     write_workbook(tuning, tmp_path / "w.xlsx")
     live, exact = (rows_of(tmp_path / "w.xlsx", sheet, 5) for sheet in ("Results", "Exact"))
     assert tuning.loss.unbounded == Fraction("4.9440004944")
@@ -146,13 +148,13 @@ def test_a_workbook_is_never_overwritten_and_never_half_written(production: Tuni
 def test_strange_configurations_have_workbooks_too(production: Tuning, tmp_path: Path) -> None:
     puerto_rico = production.but(passes=production.config.passes[1:])
     config = puerto_rico.config
-    narrow = {level: 10**6 * budget for level, budget in config.budgets.items()}
+    narrow = {level: 10**6 * budget for level, budget in config.only_family.budgets.items()}
     for name, tuning in {
         "no suppression": puerto_rico.but(zero_suppression_chance=Fraction(0)),
         "little suppression": puerto_rico.but(zero_suppression_chance=Fraction(1, 10)),
         "one code": puerto_rico.but(max_race_codes=1, stage_1_fraction=Fraction(999, 1000)),
-        "narrow": puerto_rico.but(budgets=narrow),
-        "no thresholds": puerto_rico.but(thresholds=dict.fromkeys(config.thresholds, Thresholds(0, 0, 0))),
+        "narrow": puerto_rico.with_budgets(narrow),
+        "no thresholds": puerto_rico.with_thresholds(dict.fromkeys(config.levels, Thresholds((0, 0, 0)))),
         "pure": under_pure_dp(puerto_rico).but(zero_suppression_chance=Fraction(1, 10)),
     }.items():
         write_workbook(tuning, tmp_path / f"{name}.xlsx")

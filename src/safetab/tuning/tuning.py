@@ -16,6 +16,7 @@ from safetab.config.run_config import RunConfig
 from safetab.foundation.findings import Checked, Finding
 from safetab.planning.run_plan import loss_of_config, loss_of_config_pass
 from safetab.privacy.composition import PrivacyLoss
+from safetab.products.product import Thresholds
 from safetab.tuning.level_facts import Facts, facts_of
 from safetab.tuning.presets import production_of_2020
 from safetab.tuning.tuned_level import TunedLevel
@@ -35,6 +36,10 @@ class Tuning:
     def with_budgets(self, budgets: Mapping[PopulationGroupLevel, Fraction]) -> Tuning:
         only = self.config.only_family
         return self.but(families=(replace(only, budgets=MappingProxyType({**only.budgets, **budgets})),))
+
+    def with_thresholds(self, thresholds: Mapping[PopulationGroupLevel, Thresholds]) -> Tuning:
+        only = self.config.only_family
+        return self.but(families=(replace(only, thresholds=MappingProxyType({**only.thresholds, **thresholds})),))
 
     @cached_property
     def levels(self) -> Mapping[PopulationGroupLevel, TunedLevel]:

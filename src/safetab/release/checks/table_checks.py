@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetab.census.geography_levels import TabulationPass
 from safetab.outputs.measurement_file import schema_of
 from safetab.outputs.tables import table_columns
-from safetab.products.product import TableFileLayout
+from safetab.products.product import FileRow, TableFileLayout
 from safetab.release.checks.breaches import Breaches
 from safetab.release.checks.measurement_checks import check_noise_and_shape
 from safetab.release.numbers.measured_groups import groups_as_written
@@ -148,8 +148,9 @@ class TableChecks:
     ) -> None:
         """Each group has all rows of its shape, in order, and every count is the sum of its noisy numbers."""
         shapes = groups.family.shapes
-        rows_of_shape = [len(shape.file_rows.get(layout.folder, ())) for shape in shapes]
-        rows = np.array(rows_of_shape, dtype=np.int64)[groups.shapes]
+        rows = np.array([len(shape.file_rows.get(layout.folder, ())) for shape in shapes], dtype=np.int64)[
+            groups.shapes
+        ]
         before, table = file.rows_before, file.take(int(rows.sum()))
         if len(table) < rows.sum():
             self._breaches.add(file.name, "lacks rows of groups that the measurements have")
@@ -157,8 +158,7 @@ class TableChecks:
         self._check_keys(file.name, table, level, np.repeat(groups.indices, rows), before)
         counts, starts = table["COUNT"].to_numpy(), np.cumsum(rows) - rows
         expected, labels = np.zeros(len(table), dtype=np.int64), np.zeros(len(table), dtype=np.int64)
-        known = [row for shape in shapes for row in shape.file_rows.get(layout.folder, ())]
-        first_of_shape = np.cumsum([0, *rows_of_shape])
+        known: list[FileRow] = []
         for number, shape in enumerate(shapes):
             own = shape.file_rows.get(layout.folder, ())
             alike = np.flatnonzero(groups.shapes == number)
@@ -166,7 +166,8 @@ class TableChecks:
             if own and len(alike):
                 values = groups.matrix_of(alike, shape)
                 expected[at] = line_sums(values, own, allow_negative=self._universe.allow_negative_counts)
-                labels[at] = first_of_shape[number] + np.arange(len(own))
+                labels[at] = len(known) + np.arange(len(own))
+            known += own
         for name, texts in zip(layout.label_columns, zip(*(row.texts for row in known), strict=True), strict=True):
             is_wrong = ~np.asarray(pc.equal(table[name], pa.array(texts).take(pa.array(labels))))
             self._breaches.add_rows(file.name, f"{name} is not that of the group's table", is_wrong, before)
