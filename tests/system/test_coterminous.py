@@ -212,10 +212,10 @@ def test_a_suppressed_donor_is_passed_over(tmp_path: Path, monkeypatch: pytest.M
         measured = keeps(level, counts, *rest)
         if level.plan.level.geography.label != "COUNTY":
             return measured
-        own = measured.places // len(level.plan.universe.iterations) != list(level.plan.universe.entities).index(44005)
+        own = level.plan.universe.index.entity_of(measured.indices) != list(level.plan.universe.entities).index(44005)
         values = {table: rows[own[measured.groups_of(table)]] for table, rows in measured.values.items()}
         return type(measured)(
-            measured.plan, measured.stage, measured.places[own], measured.table_numbers[own], measured.stage_1_totals[own], values
+            measured.plan, measured.stage, measured.indices[own], measured.shape_numbers[own], measured.stage_1_totals[own], values
         )  # fmt: skip
 
     monkeypatch.setattr(tabulate_level, "_stage_2", lost_county)

@@ -24,6 +24,7 @@ from safetab.release.checks.output_checks import check_output
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_rules import ReleaseRule
 from safetab.release.release_universe import Universe, universe_of_run
+from safetab.tabulation.marginals import line_sums
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +97,7 @@ STATE = "release/numbers/geography_level=STATE/detailed.parquet"
 TRACT = "release/numbers/geography_level=TRACT/*.parquet"
 
 DAMAGES = {
-    "a t1 count": (line_changed(T1, 1, lambda f: [*f[:3], "4711"]), "t1/us.csv: COUNT is not the sum of t2: row 1"),
+    "a t1 count": (line_changed(T1, 1, lambda f: [*f[:3], "4711"]), "t1/us.csv: COUNT is not the sum of the group's noisy numbers: row 1"),
     "a t1 negative": (line_changed(T1, 3, lambda f: [*f[:3], "-1"]), "t1/us.csv: COUNT is negative, which is not allowed"),
     "a t1 decimal": (line_changed(T1, 2, lambda f: [*f[:3], "1.5"]), "t1/us.csv: a row has the wrong number of fields, or a COUNT that is no"),
     "a t1 region": (line_changed(T1, 2, lambda f: ["99", *f[1:]]), "t1/us.csv: REGION_ID is not that of the next"),
@@ -107,12 +108,12 @@ DAMAGES = {
         lambda out: (out / T1).write_text((out / T1).read_text() + (out / T1).read_text().splitlines()[-1] + "\n"),
         "t1/us.csv: has rows of groups that the measurements don't have",
     ),
-    "a t2 cell": (line_changed(T2, 1, lambda f: [*f[:6], "999"]), "t2/us.csv: a sex marginal is not the sum of its ages"),
-    "a t2 cell measured": (line_changed(T2, 1, lambda f: [*f[:6], "999"]), "COUNT is not the noisy number"),
-    "a t2 age": (line_changed(T2, 2, lambda f: [*f[:3], "7", *f[4:]]), "t2/us.csv: sex and ages are not those"),
+    "a t2 cell": (line_changed(T2, 1, lambda f: [*f[:6], "999"]), "t2/us.csv: COUNT is not the sum of the group's noisy numbers: row 1"),
+    "a t2 marginal": (line_changed(T2, 5, lambda f: [*f[:6], "999"]), "t2/us.csv: COUNT is not the sum of the group's noisy"),
+    "a t2 age": (line_changed(T2, 2, lambda f: [*f[:3], "7", *f[4:]]), "t2/us.csv: AGESTART is not that of the group's table"),
     "a measured value": (
         table_changed(MEASURED, lambda t: first_of_table_changed(t, "sex_age_4", "value", 10**6)),
-        "is not the noisy number that was measured",
+        "t2/us.csv: COUNT is not the sum of the group's noisy numbers",
     ),
     "a stage-1 total": (table_changed(MEASURED, first_changed("value", -(10**7))), "another table than its stage-1 total"),
     "a measured parameter": (
@@ -141,7 +142,7 @@ DAMAGES = {
     ),
     "a release group twice": (
         table_changed(STATE, lambda t: pa.concat_tables([t, t.filter(pc.equal(t["iteration_code"], t["iteration_code"][-1]))])),
-        "a group is there twice, or not in its place",
+        "a group is there twice, or out of its order",
     ),
     "a release sum": (
         table_changed(STATE, lambda t: first_of_table_changed(t, "sex_age_4", "unclamped_count", 10**6)),
@@ -301,7 +302,7 @@ def test_a_run_whose_output_breaks_a_rule_is_exit_3_and_leaves_nothing(
     world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A writer that clamps nothing, though negative counts are not allowed."""
-    monkeypatch.setattr("safetab.tabulation.marginals._clamped", lambda values, **_: values)
+    monkeypatch.setattr("safetab.outputs.tables.line_sums", lambda cells, rows, **_: line_sums(cells, rows))
     result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
     assert result.exit_code == 3
     assert "COUNT is negative, which is not allowed: row " in result.stderr

@@ -82,8 +82,8 @@ def threshold_on_the_true_count(patch: Patch) -> None:
     original = tabulation._stage_2
 
     def by_truth(level, counts, stage_1, _):
-        tables = tabulation.chosen_tables(counts.confidential_counts[:, 0], level.plan.thresholds)
-        return original(level, counts, stage_1, tables)
+        shapes = tabulation.chosen_shapes(counts.confidential_counts[:, 0], level.plan.design.thresholds)
+        return original(level, counts, stage_1, shapes)
 
     patch.setattr(tabulation, "_stage_2", by_truth)
 
@@ -93,15 +93,15 @@ def universe_from_data(patch: Patch) -> None:
     original, found = tabulation._adaptive, EmptyGroups.that_may_be_published
     inhabited: dict[str, np.ndarray] = {}
 
-    def of_inhabited(level, totals, places_at_once):
-        iterations = len(level.plan.universe.iterations)
-        inhabited["entities"] = np.unique(totals.places // iterations)
-        inhabited["iterations"] = np.array(iterations)
-        yield from original(level, totals, places_at_once)
+    def of_inhabited(level, totals, groups_at_once):
+        index = level.plan.universe.index
+        inhabited["entities"] = np.unique(index.entity_of(totals.indices))
+        inhabited["iterations"] = np.array(index.iterations)
+        yield from original(level, totals, groups_at_once)
 
     def some(self, first, end):
-        places = found(self, first, end)
-        return places[np.isin(places // inhabited["iterations"], inhabited["entities"])]
+        indices = found(self, first, end)
+        return indices[np.isin(indices // inhabited["iterations"], inhabited["entities"])]
 
     patch.setattr(tabulation, "_adaptive", of_inhabited)
     patch.setattr(EmptyGroups, "that_may_be_published", some)
@@ -110,11 +110,11 @@ def universe_from_data(patch: Patch) -> None:
 def a_cell_counted_twice(patch: Patch) -> None:
     original = ArrayCounter.cells
 
-    def twice(self, level, places_of):
-        counted = original(self, level, places_of)
+    def twice(self, level, groups_of):
+        counted = original(self, level, groups_of)
         both = {table: cells.confidential_counts for table, cells in counted.items()}
         return {
-            table: ExactCounts(counted[table].places, cells + np.roll(cells, 1, axis=1))
+            table: ExactCounts(counted[table].indices, cells + np.roll(cells, 1, axis=1))
             for table, cells in both.items()
         }
 

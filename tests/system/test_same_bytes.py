@@ -91,7 +91,7 @@ def expected(world: RandomWorld, tmp_path_factory: pytest.TempPathFactory) -> di
 
 
 @pytest.mark.parametrize(
-    "options", [{"threads": 1}, {"threads": 3}, {"memory": "200MB"}, {"places_at_once": 7}, {"places_at_once": 100}]
+    "options", [{"threads": 1}, {"threads": 3}, {"memory": "200MB"}, {"groups_at_once": 7}, {"groups_at_once": 100}]
 )
 def test_the_way_of_running_does_not_matter(options: dict, world: RandomWorld, expected, tmp_path: Path) -> None:
     assert run(world, tmp_path / "out", **options) == expected
@@ -101,7 +101,7 @@ def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, t
     monkeypatch.setattr("safetab.engines.local.person_batches._ROWS_AT_ONCE", 7)
     monkeypatch.setattr("safetab.engines.pattern_table._PATTERNS_AT_ONCE", 5)
     monkeypatch.setattr("safetab.mechanisms.addressed_bits._BLOCKS_AT_ONCE", 5)
-    monkeypatch.setattr("safetab.mechanisms.noisy_count._PLACES_AT_ONCE", 11)
+    monkeypatch.setattr("safetab.mechanisms.noisy_count._INDICES_AT_ONCE", 11)
     monkeypatch.setattr("safetab.tabulation.tabulate_level._CELLS_AT_ONCE", 9)
     assert run(world, tmp_path / "out") == expected
 

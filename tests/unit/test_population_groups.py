@@ -137,12 +137,12 @@ def test_every_group_has_a_fixed_place(lists: PublicLists) -> None:
         "4002",
     ]
     assert universe.size == 21
-    assert universe.place_of(1001, "1002") == 0
-    assert universe.place_of(1003, "1101") == 8
-    assert universe.place_of(44007, "4002") == 20
+    assert universe.index_of(1001, "1002") == 0
+    assert universe.index_of(1003, "1101") == 8
+    assert universe.index_of(44007, "4002") == 20
     for place in range(universe.size):
         group = universe.group_at(place)
-        assert universe.place_of(int(group.region_id), group.iteration.code) == place
+        assert universe.index_of(int(group.region_id), group.iteration.code) == place
     assert universe.group_at(0).region_id == "01001"
 
 
@@ -151,7 +151,7 @@ def test_a_group_outside_the_universe_has_no_place(entity: int, iteration: str, 
     level = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.REGIONAL)
     universe = universe_of(level, np.array([1001]), lists)
     with pytest.raises(KeyError):
-        universe.place_of(entity, iteration)
+        universe.index_of(entity, iteration)
     with pytest.raises(IndexError):
         universe.group_at(universe.size)
     with pytest.raises(IndexError):
