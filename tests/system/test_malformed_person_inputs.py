@@ -401,7 +401,7 @@ def test_a_key_marks_the_output(world: RandomWorld, tmp_path: Path) -> None:
     ],
 )
 def test_a_full_disk_is_exit_3_and_no_output(where: str, world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(where, full)

@@ -135,3 +135,16 @@ def test_a_pass_sees_the_blocks_of_its_states_alone(geography: Geography) -> Non
     assert puerto_rico.block.tolist() == [720310509012040]
     assert puerto_rico.entities(EntityKind.PLACE).tolist() == []
     assert geography.of_states(["05"]).entities(EntityKind.NATION).tolist() == []
+
+
+def test_a_kind_of_entity_holds_its_facts() -> None:
+    facts = {kind.name: (kind.parent, kind.is_substate, kind.crosses_states) for kind in EntityKind}
+    assert facts == {
+        "NATION": (None, False, True),
+        "STATE": (EntityKind.NATION, False, False),
+        "COUNTY": (EntityKind.STATE, True, False),
+        "TRACT": (EntityKind.COUNTY, True, False),
+        "PLACE": (EntityKind.STATE, True, False),
+        "AIANNH": (EntityKind.NATION, True, True),
+    }
+    assert EntityKind.TRACT.around == (EntityKind.COUNTY, EntityKind.STATE, EntityKind.NATION)

@@ -17,7 +17,7 @@ from safetab.readers.table_files import TableFiles, TableForm, find_table
 from safetab.readers.text_tables import blank_lines_inside, has_blank_line_inside, header_of
 
 MOST_ROWS_LISTED = 100
-"""In the confidential log, for each rule; how many there are in all is told besides."""
+"""In the confidential log, for each rule; the number of all of them stands besides."""
 
 _PATTERN_CHARACTERS = set("*?[]{}")
 
@@ -75,7 +75,7 @@ def _check_same_types(files: TableFiles, record: RecordLayout, findings: Finding
     """A column has one type in all parts: a database would convert, and round, silently."""
     types: dict[str, set[str]] = {column: set() for column in record.columns}
     for path in files.parts:
-        with suppress(pa.ArrowException, OSError):  # told about the part itself
+        with suppress(pa.ArrowException, OSError):  # found where the part itself is checked
             for field in pa.parquet.read_schema(path):
                 if field.name in types:
                     types[field.name].add(str(field.type))

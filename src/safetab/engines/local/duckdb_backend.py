@@ -46,7 +46,7 @@ class DuckDbBackend:
         if files is None:
             return ()
         findings = FindingsOf(label_of(files))
-        with suppress(pa.ArrowException, OSError):  # a damaged file is told about where its columns are checked
+        with suppress(pa.ArrowException, OSError):  # a damaged file is found where its columns are checked
             judge_rows(files, known, findings, rows_done)
         return findings.findings
 

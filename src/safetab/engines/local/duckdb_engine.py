@@ -154,7 +154,7 @@ class DuckDbEngine:
 
     @contextmanager
     def _errors_logged(self) -> Iterator[None]:
-        """DuckDB's words go to the confidential log; its answer to Ctrl-C is Ctrl-C, and want of memory is told."""
+        """DuckDB's words go to the confidential log; Ctrl-C stays Ctrl-C, and want of memory fails the run."""
         try:
             yield
         except duckdb.InterruptException:

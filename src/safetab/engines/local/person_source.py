@@ -14,7 +14,7 @@ _INTEGERS = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMAL
 
 
 def text_source(files: TableFiles, record: RecordLayout, *, keep_rejects: bool) -> str:
-    """Delimited text. Rows of another shape are left out, and with `keep_rejects` told in DuckDB's rejects tables."""
+    """Delimited text. Rows of another shape are left out, and with `keep_rejects` are in DuckDB's rejects tables."""
     columns = ", ".join(f"'{column}': 'VARCHAR'" for column in record.columns)
     compression = "gzip" if files.form is TableForm.GZIPPED_TEXT else "none"
     rejects = ", store_rejects = true, rejects_limit = 0" if keep_rejects else ""

@@ -55,10 +55,10 @@ def _homes() -> list[Path]:
 
 def _major_version(java: Path) -> int | None:
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, check=True, timeout=60)  # noqa: S603
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=True, timeout=60)  # noqa: S603
     except (OSError, subprocess.SubprocessError):
         return None
-    version = _VERSION.search(told.stderr + told.stdout)
+    version = _VERSION.search(answer.stderr + answer.stdout)
     return int(version[1]) if version else None
 
 

@@ -114,7 +114,7 @@ def persons_of_lines(lines: DataFrame, record: RecordLayout) -> DataFrame:
 def check_lines(lines: DataFrame, location: PersonLocation, record: RecordLayout, findings: FindingsOf) -> bool:
     """Every file has its header once, and blank lines only at its end; whether all headers are right.
 
-    Files are told by name, lines not at all.
+    Findings name files, and no lines.
     """
     name, value = F.col("_metadata.file_path"), F.col("value")
     position = F.struct(F.col("_metadata.file_block_start"), F.monotonically_increasing_id())

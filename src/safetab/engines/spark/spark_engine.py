@@ -95,7 +95,7 @@ class SparkEngine:
     def prepare(self) -> Mapping[TabulationPass, int]:
         """Counts once for all levels; compares the persons who are counted with the rows of each pass."""
         persons, encoded = self._checked()
-        with self._failures_told():
+        with self._errors_as_run_failed():
             rows = self._by_pass(persons.select(state_number().alias("state")))
             counted = encoded.where(F.col("atom").isNotNull() & F.col("is_right"))
             if self._by_pass(counted) != rows:
@@ -108,17 +108,17 @@ class SparkEngine:
         return rows
 
     def totals(self, level: LevelPlan) -> ExactCounts:
-        with self._failures_told():
+        with self._errors_as_run_failed():
             return self._ready().totals(level)
 
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
-        with self._failures_told():
+        with self._errors_as_run_failed():
             return self._ready().cells(level, groups_of)
 
     def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
         persons, _ = self._checked()
         fingerprint = RecordFingerprint(secret)
-        with self._failures_told():
+        with self._errors_as_run_failed():
             persons.createOrReplaceTempView(_VIEW)
             sums = [tuple(row) for row in self._session.sql(fingerprint.state_sums_sql(_VIEW, self._record)).collect()]
             self._session.catalog.dropTempView(_VIEW)
@@ -163,7 +163,7 @@ class SparkEngine:
             raise
 
     @contextmanager
-    def _failures_told(self) -> Iterator[None]:
+    def _errors_as_run_failed(self) -> Iterator[None]:
         try:
             with self._errors_logged():
                 yield

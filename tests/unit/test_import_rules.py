@@ -1,0 +1,72 @@
+"""The import rules of pyproject.toml can fail: each violation that is planted in a copy of the package is refused."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.conftest import PROJECT
+
+LAYERS = "the path of the data is one-way"
+OUTPUTS = "what makes or uses outputs can't reach a record, an engine or a mechanism"
+RERELEASE = "a re-release can neither draw noise nor count persons"
+DUCKDB = "duckdb is imported in one place"
+PYSPARK = "pyspark is imported in one place"
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PROJECT / "src" / "safetab", tmp_path / "safetab", ignore=ignored)
+    shutil.copy(PROJECT / "pyproject.toml", tmp_path)
+    return tmp_path / "safetab"
+
+
+def broken_rules(package: Path) -> set[str]:
+    """The names of the rules that import-linter says are broken; the copy is found before the installed package."""
+    program = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+    linted = subprocess.run(
+        [sys.executable, "-c", program], cwd=package.parent, capture_output=True, text=True, check=False
+    )
+    verdicts = [line.partition(" (")[0].rpartition(" ") for line in linted.stdout.splitlines()]
+    found = {name for name, _, verdict in verdicts if verdict == "BROKEN"}
+    kept = {name for name, _, verdict in verdicts if verdict == "KEPT"}
+    assert found | kept == {LAYERS, OUTPUTS, RERELEASE, DUCKDB, PYSPARK}, linted.stdout + linted.stderr
+    assert bool(found) == bool(linted.returncode)
+    return found
+
+
+def test_the_package_keeps_to_its_rules(package: Path) -> None:
+    assert broken_rules(package) == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "planted", "broken"),
+    [
+        ("engines/encoding.py", "import duckdb", {DUCKDB}),
+        ("engines/local/person_source.py", "import duckdb", {DUCKDB}),
+        ("engines/spark/session.py", "import duckdb", {DUCKDB}),
+        ("cli/commands/spend.py", "def late():\n    import duckdb", {DUCKDB}),
+        ("accuracy/theory.py", "import pyspark", {PYSPARK}),
+        ("engines/backend.py", "from pyspark.sql import SparkSession", {PYSPARK}),
+        ("pipeline/backends.py", "import py4j.java_gateway", {PYSPARK}),
+        ("release/write_release.py", "import safetab.engines.plain", {OUTPUTS, RERELEASE}),
+        ("estimates/estimate.py", "import safetab.readers.person_files", {OUTPUTS}),
+        ("pipeline/rerelease.py", "import safetab.mechanisms.noisy_count", {RERELEASE}),
+        ("pipeline/rerelease.py", "import safetab.readers.person_files", {RERELEASE}),
+        ("census/atoms.py", "import safetab.products.record", {LAYERS}),
+    ],
+)
+def test_a_planted_violation_is_refused(package: Path, module: str, planted: str, broken: set[str]) -> None:
+    path = package / module
+    path.write_text(f"{path.read_text()}\n\n{planted}\n")
+    assert broken_rules(package) == broken
+
+
+def test_a_new_package_needs_a_layer(package: Path) -> None:
+    (package / "misc").mkdir()
+    (package / "misc" / "__init__.py").write_text("")
+    assert broken_rules(package) == {LAYERS}
