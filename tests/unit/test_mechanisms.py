@@ -256,8 +256,8 @@ def test_no_group_can_be_there_twice(places: list[int]) -> None:
         ExactCounts(np.array(places), np.zeros((len(places), 1), dtype=np.int64))
 
 
-def test_counts_of_another_table_are_refused() -> None:
-    with pytest.raises(ValueError, match="another table"):
+def test_counts_of_another_shape_are_refused() -> None:
+    with pytest.raises(ValueError, match="another shape"):
         noisy_count(ExactCounts(np.array([0]), np.zeros((1, 18), dtype=np.int64)), SEX_BY_AGE_4, right(), BITS)
 
 

@@ -126,7 +126,7 @@ def test_each_stage_has_its_own_noise(out: Path, world: RandomWorld) -> None:
         for iteration in level.universe.iterations
     }
     for row in pq.read_table(out / "measurements" / "us.parquet").to_pylist():
-        noise = level_of[row["geography_level"], row["iteration_code"]].stages[Stage(row["stage"])].noise
+        noise = level_of[row["geography_level"], row["iteration_code"]].design.stages[Stage(row["stage"])].noise
         parameter = Fraction(int(row["parameter_numerator"]), int(row["parameter_denominator"]))
         assert parameter in (getattr(noise, "sigma_squared", None), getattr(noise, "scale", None))
 
@@ -144,7 +144,7 @@ def test_the_manifest_says_what_ran_and_nothing_of_the_persons(out: Path, world:
         for event in manifest["charged"]
     }
     for level in safetab.plan(world.parameters, world.data).levels:
-        for stage, stage_plan in level.stages.items():
+        for stage, stage_plan in level.design.stages.items():
             assert charged[level.level.geography.label, level.level.iterations.label, int(stage)] == stage_plan.budget
     assert manifest["outputs"]["t1/us.csv"]["rows"] == len(rows_of(out / "t1" / "us.csv"))
 
