@@ -5,7 +5,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: demo test test-slow test-browser test-spark audit check paper bench bench-small bench-spark bench-noise
-.PHONY: bench-release bench-explorer lock clean
+.PHONY: bench-release bench-explorer lock clean help
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
 
 demo: $(VENV)/.runtime ## the whole tour on synthetic people
 	$(BIN)/safetab demo build/demo --overwrite
