@@ -106,8 +106,8 @@ def loss_check(world: LossWorld, folder: Path, runs: int, advance: Callable[[], 
     faults = [f"at least {bound:.3f} is lost, and {claimed} is claimed"] if bound > claim else []
     if runs >= world.runs and bound < world.least_share_of_claim * claim:
         faults.append(f"only {bound:.3f} of {claimed} was seen: the claim is loose, or the audit has lost its edge")
-    told = f"epsilon at least {bound:.3f}, claimed {claimed} at delta {float(world.delta):g}"
-    return verdict(f"{LOSS}: {world.name}", faults, f"{told}: {bound / claim:.0%}, {runs:,} runs of each world")
+    found = f"epsilon at least {bound:.3f}, claimed {claimed} at delta {float(world.delta):g}"
+    return verdict(f"{LOSS}: {world.name}", faults, f"{found}: {bound / claim:.0%}, {runs:,} runs of each world")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

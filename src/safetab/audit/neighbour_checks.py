@@ -108,9 +108,9 @@ def _one_person(name: str, base: Record, neighbour: Record) -> Verdict:
                 faults.append(f"{level}: counts differ by {sorted(set(steps))}")
             if differences:
                 which = level.geography.tabulation_pass
-                told = f"{len(differences)} of {stability} groups in {level}"
-                most[which] = max(most.get(which, (0, "")), (len(differences), told))
-    return verdict(f"{ONE_PERSON}: {name}", faults, "; ".join(told for _, told in most.values()) or "nothing differs")
+                words = f"{len(differences)} of {stability} groups in {level}"
+                most[which] = max(most.get(which, (0, "")), (len(differences), words))
+    return verdict(f"{ONE_PERSON}: {name}", faults, "; ".join(words for _, words in most.values()) or "nothing differs")
 
 
 def _differences(

@@ -207,7 +207,7 @@ def _in_words(thresholds: int) -> str:
 def _suppression_chance(keys: ConfigKeys) -> Fraction | None:
     if not keys.has(_SUPPRESSION_KEY):
         return Fraction(0)
-    return keys.number(_SUPPRESSION_KEY, "from 0 up to, but not, 1", lambda chance: 0 <= chance < 1)
+    return keys.number(_SUPPRESSION_KEY, "of at least 0 and below 1", lambda chance: 0 <= chance < 1)
 
 
 def _states(keys: ConfigKeys, *, must_have_one: bool) -> tuple[str, ...]:

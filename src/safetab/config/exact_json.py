@@ -1,4 +1,4 @@
-"""JSON with exact numbers: 0.159 is 159/1000, and what JSON alone would let pass is told."""
+"""JSON with exact numbers: 0.159 is 159/1000, and what JSON alone would let pass is found."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ParsedJson:
 
 
 def parse_exact_json(text: str) -> ParsedJson:
-    """Integers come as `int`, other numbers as `Fraction`; keys that an object has twice are told."""
+    """Integers come as `int`, other numbers as `Fraction`; keys that an object has twice are listed."""
     repeated: list[str] = []
 
     def remember_repeated(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What a run is told to do."""
+"""What a run is to do."""
 
 from __future__ import annotations
 

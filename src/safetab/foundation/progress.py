@@ -1,4 +1,4 @@
-"""How long work shows that it goes on. What is told may be seen by the curator alone."""
+"""How long work shows that it goes on. Only the curator sees it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Progress(Protocol):
 
 
 class NoProgress:
-    """Shows no progress; what must be told goes to Python's logging, by default to standard error."""
+    """Shows no progress; what must be said goes to Python's logging, by default to standard error."""
 
     def step(self, name: str, parts: int) -> None:
         pass

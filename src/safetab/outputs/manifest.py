@@ -25,7 +25,7 @@ NOT_FOR_RELEASE_FILE = "NOT-FOR-RELEASE"
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What may be told of a run: its plan, what was charged, the day."""
+    """What may be said of a run: its plan, what was charged, the day."""
 
     plan: RunPlan
     events: tuple[MeasurementEvent, ...]

@@ -1,4 +1,4 @@
-"""How much disk a run needs: told, and checked, before anything is read or drawn."""
+"""How much disk a run needs: shown, and checked, before anything is read or drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run costs, as it is told to people."""
+"""What a run costs, in figures and words for people."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _ROWS_AT_ONCE = 1 << 17
 def export_csv(release: Path, folder: Path) -> dict[str, int]:
     """Writes every table of a release as CSV: numbers/COUNTY.csv, .., universe/entities.csv, ..; tells their rows.
 
-    Texts are in quotes, so that a spreadsheet that is told to read them as text keeps leading zeros; null is nothing.
+    Texts are in quotes, so that a spreadsheet that reads them as text keeps leading zeros; null is nothing.
     """
     opened = open_release_folder(release)
     refused = output_findings(folder, [opened.path], overwrite=False)

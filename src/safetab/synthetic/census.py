@@ -91,7 +91,7 @@ class _StateWriter:
     stop: Event = field(default_factory=Event)
 
     def write_states(self) -> dict[str, _WrittenState]:
-        """What is to be told of each state; the largest come first, so that threads end together."""
+        """What is counted of each state; the largest come first, so that threads end together."""
         with ThreadPoolExecutor(self.plan.threads) as threads:
             by_size = sorted(self.plan.shares, key=lambda share: -share.people)
             states = {threads.submit(self._write_state, share): share.state.code for share in by_size}

@@ -128,7 +128,7 @@ def _suppression(own: Assessment) -> Markup:
             paragraphs(
                 "Below state level a lone total is published only above the threshold T, so that a group with nobody in"
                 " it hardly ever appears. The price is that small groups are missing, and that those which appear are"
-                " too large on average: sizes and biases are told in units of T, as the paper's figures do.",
+                " too large on average: sizes and biases are in units of T, as the paper's figures do.",
             ),
             figures(plots),
         ]

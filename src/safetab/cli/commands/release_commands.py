@@ -105,7 +105,7 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
 ) -> None:
     """Show how many people of a group live somewhere, give or take.
 
-    NAME is a name, a part of it, or an id. A number that is absent is told
+    NAME is a name, a part of it, or an id. An absent number comes
     with its reason, and with what to use instead.
     """
     from safetab.cli.messages import printable, told_by_exit_code

@@ -108,7 +108,7 @@ def _write_general(sheet: Sheet, tuning: Tuning, styles: Styles) -> dict[str, Li
             float(config.zero_suppression_chance),
             "that a group with nobody in it is not published; 0 suppresses nothing",
         ),
-        "delta": ("delta", float(DELTA), "at which zCDP is told as (epsilon, delta)-differential privacy"),
+        "delta": ("delta", float(DELTA), "at which zCDP is stated as (epsilon, delta)-differential privacy"),
     }
     found = {}
     for row, (key, (name, value, meaning)) in enumerate(rows.items(), start=5):
@@ -174,7 +174,7 @@ def _validate(sheet: Sheet, levels: int) -> None:
     only((6, 2), (6, 2), decimal, "gamma lies strictly between 0 and 1.")
     codes = {"validate": "integer", "criteria": "between", "minimum": 1, "maximum": MOST_RACE_CODES}
     only((7, 2), (7, 2), codes, "A whole number from 1 to 8.")
-    only((8, 2), (8, 2), decimal | {"minimum": 0}, "From 0 up to, but not, 1.")
+    only((8, 2), (8, 2), decimal | {"minimum": 0}, "At least 0 and below 1.")
     only((9, 2), (9, 2), decimal | {"minimum": 1e-300}, "delta lies strictly between 0 and 1.")
     positive = {"validate": "decimal", "criteria": ">=", "value": 0}
     only((_FIRST_LEVEL, 2), (last, 2), positive, "A budget is 0 (the level is left out) or above.")

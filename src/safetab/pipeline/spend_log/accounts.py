@@ -68,11 +68,11 @@ class Account:
 
     def __str__(self) -> str:
         parts = [_described(definition, self._of(definition)) for definition in PrivacyDefinition]
-        told = " and ".join(part for part in parts if part) or "nothing"
+        words = " and ".join(part for part in parts if part) or "nothing"
         rho = self.total(PrivacyDefinition.ZCDP)
         if all(parts) and rho is not None:
-            told += f", together rho {exact(rho)} (a pure epsilon counts as rho = epsilon squared / 2)"
-        return told
+            words += f", together rho {exact(rho)} (a pure epsilon counts as rho = epsilon squared / 2)"
+        return words
 
     def _of(self, definition: PrivacyDefinition) -> Account:
         return Account(tuple(spend for spend in self.spends if spend.definition is definition))

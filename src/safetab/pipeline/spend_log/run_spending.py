@@ -85,7 +85,7 @@ class RunSpending:
     def recorded(self, fingerprints: Fingerprints) -> Iterator[tuple[Finding, ...]]:
         """Around everything that draws noise: the spends are on the disk before the block, and its end after.
 
-        Gives warnings, told before the block begins. Raises InvalidInput, with nothing spent, if there is no room, or
+        Gives warnings, shown before the block begins. Raises InvalidInput, with nothing spent, if there is no room, or
         if the same records have another name and nobody said so. However the block ends, the spends count:
         docs/decisions/0010-spend-log.md says why.
         """

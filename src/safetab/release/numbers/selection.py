@@ -45,7 +45,7 @@ class SelectionAwareIntervals:
     def _last_inside(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
         """P[n + X <= x | n + X > T] falls with n; past x by the margin of error it is too small whatever T is.
 
-        If even n = 0 is too large for the total, nothing is inside, and 0 is told: a wider interval is still true.
+        If even n = 0 is too large for the total, nothing is inside, and 0 is given: a wider interval is still true.
         """
 
         def is_inside(sizes: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -39,7 +39,7 @@ class NonEmptyGroups:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StateNonEmpty:
-    """What one state adds. Entities that states share are told with their groups, one flag for each iteration."""
+    """What one state adds. Entities that states share come with their groups, one flag for each iteration."""
 
     entities: Mapping[GeographyLevel, int]
     non_empty: Mapping[PopulationGroupLevel, int]
