@@ -6,7 +6,7 @@ import pytest
 
 from safetab.cli.step_lines import StepLines, seconds_in_words
 from safetab.foundation.progress import NoProgress
-from safetab.pipeline.step_times import Moment, StepTimes
+from safetab.pipeline.step_times import Elapsed, StepTimes
 
 
 class Clock:
@@ -18,8 +18,8 @@ class Clock:
     def __call__(self) -> float:
         return self.seconds
 
-    def moment(self) -> Moment:
-        return Moment(self.seconds, self.seconds / 2)
+    def moment(self) -> Elapsed:
+        return Elapsed(self.seconds, self.seconds / 2)
 
 
 def test_a_log_tells_when_a_step_begins_and_how_long_it_took() -> None:

@@ -146,7 +146,7 @@ class _Distinguisher:
     ratio_of_absence: NDArray[np.float64]
 
     def log_ratios(self, released: Mapping[Stage, NDArray[np.int64]]) -> NDArray[np.float64]:
-        """Of many releases, each a row with what it has for the groups that the person is in, or _ABSENT."""
+        """The log ratios of many releases: each is a row with what it has for the person's groups, or _ABSENT."""
         ratio = np.zeros(1)
         for stage, numbers in released.items():
             ratios = self.ratio_of_noise[stage]

@@ -49,7 +49,7 @@ class Record:
 
 
 Change = Callable[[Question, NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
-"""Of a question, its group indices and their noisy numbers: other noisy numbers."""
+"""Takes a question, its group indices and their noisy numbers; gives other noisy numbers."""
 
 
 @contextmanager

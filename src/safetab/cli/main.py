@@ -75,12 +75,12 @@ def validate(parameters: Parameters, data: Data, **given: object) -> None:
     and every row of the person records. Shows no value of a record;
     with --confidential-log the curator gets the line numbers.
     """
-    from safetab.cli.messages import show_findings, told_by_exit_code
+    from safetab.cli.messages import exits_with_code, show_findings
     from safetab.cli.terminal_progress import TerminalProgress
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.run import validate_files
 
-    with told_by_exit_code(), TerminalProgress() as progress:
+    with exits_with_code(), TerminalProgress() as progress:
         warnings = validate_files(parameters, data, RunOptions.of(VALIDATE, **given), progress)
     show_findings(warnings)
     typer.echo("Everything is valid.")
@@ -99,11 +99,11 @@ def plan(
     about groups with nobody in them; then the total privacy loss.
     Opens no person file.
     """
-    from safetab.cli.messages import show_findings, told_by_exit_code
+    from safetab.cli.messages import exits_with_code, show_findings
     from safetab.cli.terminal_progress import TerminalProgress
     from safetab.planning.planner import plan_of_files
 
-    with told_by_exit_code():
+    with exits_with_code():
         with TerminalProgress(is_quiet_in_a_log=True) as progress:
             progress.step("Reading the public files", 1)
             planned = plan_of_files(parameters, data)
@@ -131,13 +131,13 @@ def run(parameters: Parameters, data: Data, out: Out, **given: object) -> None:
     are for the curator. OUT says whether it may be released: not if its
     people are synthetic (DATA has the file SYNTHETIC).
     """
-    from safetab.cli.messages import show_findings, told_by_exit_code
+    from safetab.cli.messages import exits_with_code, show_findings
     from safetab.cli.run_report import show_summary
     from safetab.cli.terminal_progress import TerminalProgress
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.run import run_files
 
-    with told_by_exit_code(), TerminalProgress() as progress:
+    with exits_with_code(), TerminalProgress() as progress:
         summary = run_files(parameters, data, out, RunOptions.of(**given), progress)
     show_findings(summary.warnings)
     show_summary(summary, out)

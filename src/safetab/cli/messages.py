@@ -21,7 +21,7 @@ def show_findings(findings: Iterable[Finding]) -> None:
 
 
 @contextmanager
-def told_by_exit_code() -> Iterator[None]:
+def exits_with_code() -> Iterator[None]:
     """Turns what went wrong into sentences and an exit code."""
     try:
         yield

@@ -16,19 +16,19 @@ class StepLines:
         self._clock = clock
         self._step: str | None = None
         self._parts = self._done = 0
-        self._began = self._told = 0.0
+        self._began = self._last_line = 0.0
 
     def step(self, name: str, parts: int) -> None:
         self.end_step()
         self._step, self._parts, self._done = name, parts, 0
-        self._began = self._told = self._clock()
+        self._began = self._last_line = self._clock()
         self._write(name)
 
     def advance(self, parts: int) -> None:
         self._done += parts
         now = self._clock()
-        if self._step is not None and 0 < self._done < self._parts and now - self._told >= SECONDS_BETWEEN_LINES:
-            self._told = now
+        if self._step is not None and 0 < self._done < self._parts and now - self._last_line >= SECONDS_BETWEEN_LINES:
+            self._last_line = now
             rate = self._done / (now - self._began)
             left = (self._parts - self._done) / rate
             self._write(

@@ -97,7 +97,7 @@ def _mixture_weights(scale: Fraction, draws: int, bits: int) -> tuple[arb, ...]:
 
 
 def _series_coefficient(draws: int, order: int, square: arb) -> arb:
-    """Of y^order in (1 + square y / (1 - y))^draws."""
+    """The coefficient of y^order in (1 + square y / (1 - y))^draws."""
     if order == 0:
         return arb(1)
     terms = (comb(draws, j) * comb(order - 1, j - 1) * square**j for j in range(1, min(order, draws) + 1))

@@ -95,7 +95,7 @@ def _tightest(approximations: Iterator[tuple[arb, arb]]) -> arb:
 
 
 def variance(sigma_squared: Fraction) -> arb:
-    """Of one draw; a wide one has nearly sigma^2. Proof: docs/noise.md#variance."""
+    """The variance of one draw; a wide one has nearly sigma^2. Proof: docs/noise.md#variance."""
     with ctx.extraprec(_GUARD_BITS):
         if sigma_squared >= 1:
             return _variance_by_poisson_summation(sigma_squared)

@@ -67,7 +67,7 @@ class NoiseDistribution(ABC):
         """A ball around the variance of one draw."""
 
     def variance(self, bits: int = DEFAULT_BITS) -> arb:
-        """Of the sum of all draws."""
+        """A ball around the variance of the sum of all draws."""
         with ctx.workprec(bits):
             return self.draws * self._variance()
 

@@ -19,7 +19,7 @@ _GUIDE_BITS = 16
 _MANY = 1 << 18  # from here on the compiled loop saves more than it costs to load
 
 MoreBits = Callable[[int], int]
-"""Of the n-th extension block, n = 1, 2, ...: 128 further bits."""
+"""Gives 128 further bits: those of the n-th extension block, n = 1, 2, ..."""
 ValueAdder = Callable[[NDArray[np.uint64], NDArray[np.int64]], NDArray[np.intp]]
 
 

@@ -21,7 +21,7 @@ Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Elapsed:
     """A time, or the time between two: on the clock, and of all processor cores together."""
 
     wall_seconds: float
@@ -31,11 +31,11 @@ class Moment:
     def now(cls) -> Self:
         return cls(time.monotonic(), time.process_time())
 
-    def __sub__(self, earlier: Moment) -> Moment:
-        return Moment(self.wall_seconds - earlier.wall_seconds, self.cpu_seconds - earlier.cpu_seconds)
+    def __sub__(self, earlier: Elapsed) -> Elapsed:
+        return Elapsed(self.wall_seconds - earlier.wall_seconds, self.cpu_seconds - earlier.cpu_seconds)
 
-    def __add__(self, other: Moment) -> Moment:
-        return Moment(self.wall_seconds + other.wall_seconds, self.cpu_seconds + other.cpu_seconds)
+    def __add__(self, other: Elapsed) -> Elapsed:
+        return Elapsed(self.wall_seconds + other.wall_seconds, self.cpu_seconds + other.cpu_seconds)
 
     def __str__(self) -> str:
         return f"{self.wall_seconds:.2f} s, {self.cpu_seconds:.2f} CPU s"
@@ -44,14 +44,16 @@ class Moment:
 class StepTimes:
     """Progress that is passed on, and the time of each step, and of named parts of it, written to a log."""
 
-    def __init__(self, progress: Progress, log: Callable[[str], None], now: Callable[[], Moment] = Moment.now) -> None:
+    def __init__(
+        self, progress: Progress, log: Callable[[str], None], now: Callable[[], Elapsed] = Elapsed.now
+    ) -> None:
         self._progress = progress
         self._log = log
         self._now = now
         self._step: str | None = None
         self._began = now()
-        self._of_parts: dict[str, Moment] = {}
-        self._inside = Moment(0, 0)  # parts that lie in the part that is open
+        self._of_parts: dict[str, Elapsed] = {}
+        self._inside = Elapsed(0, 0)  # parts that lie in the part that is open
 
     def step(self, name: str, parts: int) -> None:
         self.end_step()
@@ -72,11 +74,11 @@ class StepTimes:
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
         """Time inside is this part's, but for parts that lie in it."""
-        before, self._inside = self._inside, Moment(0, 0)
+        before, self._inside = self._inside, Elapsed(0, 0)
         began = self._now()
         yield
         taken = self._now() - began
-        self._of_parts[name] = self._of_parts.get(name, Moment(0, 0)) + (taken - self._inside)
+        self._of_parts[name] = self._of_parts.get(name, Elapsed(0, 0)) + (taken - self._inside)
         self._inside = before + taken
 
     def each(self, name: str, things: Iterator[Thing]) -> Iterator[Thing]:

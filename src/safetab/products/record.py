@@ -15,7 +15,7 @@ BLOCK_COLUMNS = tuple(BLOCK_DIGITS)
 RACE_COLUMNS = tuple(f"QRACE{position}" for position in range(1, 9))
 ETHNICITY_COLUMN = "QSPAN"
 MOST_DIGITS = 9
-"""Of an attribute's number, leading zeros included."""
+"""How many digits an attribute's number may have, leading zeros included."""
 
 _CODE_DIGITS = 4
 

@@ -36,7 +36,7 @@ from safetab.synthetic.people.palettes import palettes_of
 from safetab.synthetic.people.state_people import CHUNK_PEOPLE, StatePeople
 
 _SEVERAL_OF_256 = {TabulationPass.US: 26, TabulationPass.PUERTO_RICO: 60}
-"""Of 256 people, how many report several race codes."""
+"""How many of 256 people report several race codes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table as TextTable
 
 from safetab.census.geography_levels import GeographyLevel
-from safetab.cli.messages import show_findings, told_by_exit_code
+from safetab.cli.messages import exits_with_code, show_findings
 from safetab.cli.plan_tables import show_table, text_table
 from safetab.cli.run_report import show_summary
 from safetab.cli.terminal_progress import TerminalProgress
@@ -30,7 +30,7 @@ _GROUPS_SHOWN = 12
 
 
 def take_the_tour(out: Path, *, overwrite: bool) -> None:
-    with told_by_exit_code():
+    with exits_with_code():
         _make_room(out, overwrite=overwrite)
         typer.echo(f"Making a synthetic census in {out}: about 200,000 people who do not exist.")
         try:

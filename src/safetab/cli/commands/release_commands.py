@@ -44,11 +44,11 @@ def rerelease(
     as wanted. OUT stays as it is, and so do t1, t2 and the measurements. A
     step that OUT has and that isn't asked for again is not in NEW.
     """
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.pipeline.options import whole_path
     from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
 
-    with told_by_exit_code():
+    with exits_with_code():
         request = RereleaseRequest.of(geography, **given)
         summary = rerelease_files(whole_path(out), whole_path(new), request, overwrite=overwrite)
     _show_rerelease(summary, out, new)
@@ -68,11 +68,11 @@ def coterminous(
     OUT has: see `safetab rerelease`. The first level that has data for a
     group gives it to the others, and every copied row names its donor.
     """
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.pipeline.options import whole_path
     from safetab.pipeline.rerelease import RereleaseRequest, coterminous_files
 
-    with told_by_exit_code():
+    with exits_with_code():
         request = RereleaseRequest.of(geography, coterminous=True, **given)
         summary = coterminous_files(whole_path(out), whole_path(new), request, overwrite=overwrite)
     _show_rerelease(summary, out, new)
@@ -108,13 +108,13 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
     NAME is a name, a part of it, or an id. An absent number comes
     with its reason, and with what to use instead.
     """
-    from safetab.cli.messages import printable, told_by_exit_code
+    from safetab.cli.messages import exits_with_code, printable
     from safetab.cli.show import AREA_OPTIONS, Question, answer_to
 
     given = dict(zip(AREA_OPTIONS, (place, county, state, tract, aiannh), strict=True))
     areas = {level: name for level, name in given.items() if name is not None}
     part = {"sex": sex} if ages is None else {"sex": sex, "ages": ages}
-    with told_by_exit_code():
+    with exits_with_code():
         answer = answer_to(release, Question(areas, nation, group, kind, table, part))
     typer.echo(printable(answer))
 
@@ -134,12 +134,12 @@ def status(
     or not tabulated at this level and why. Absent is not zero. Each option
     may be given several times.
     """
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.cli.status_output import write_statuses
     from safetab.release.group_status import Slice, statuses
     from safetab.release.release_folder import open_release_folder
 
-    with told_by_exit_code():
+    with exits_with_code():
         wanted = Slice(tuple(level or ()), tuple(region or ()), tuple(iteration or ()))
         opened = open_release_folder(release)
         rows = write_statuses(statuses(opened, wanted), output)
@@ -160,10 +160,10 @@ def report(
     human's eye. A run has written OUT/report.html already; this makes it
     from a release that was given away without the rest.
     """
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.reports.report import report_file
 
-    with told_by_exit_code():
+    with exits_with_code():
         status = report_file(release, output)
     typer.echo(f"Wrote {output}. {status.line}")
 
@@ -173,12 +173,12 @@ def export(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Directory to make.", readable=False)],
 ) -> None:
     """Write a release as CSV files, one for each geography level."""
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.pipeline.options import whole_path
     from safetab.release.export import export_csv
     from safetab.release.release_folder import open_release_folder
 
-    with told_by_exit_code():
+    with exits_with_code():
         rows = export_csv(release, whole_path(folder))
         status = open_release_folder(release).facts.status
     typer.echo(f"Wrote {folder}:")

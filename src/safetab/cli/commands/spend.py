@@ -26,11 +26,11 @@ def spend(
     confidential like the log.
     """
     from safetab.cli.accounts import accounts_as_json, change_limit, read_accounts, show_accounts
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.foundation.failures import RunFailed
     from safetab.pipeline.options import whole_path
 
-    with told_by_exit_code():
+    with exits_with_code():
         try:
             if set_limit is not None or unit is not None:
                 change_limit(whole_path(log), dataset, set_limit, unit)

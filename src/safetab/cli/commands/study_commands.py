@@ -43,10 +43,10 @@ def explore(
     privacy loss on the other, and questions the other way round. Needs no
     confidential file.
     """
-    from safetab.cli.messages import show_findings, told_by_exit_code
+    from safetab.cli.messages import exits_with_code, show_findings
     from safetab.explorer.explore import ExplorerRequest, write_explorer
 
-    with told_by_exit_code():
+    with exits_with_code():
         request = ExplorerRequest(output, config, parameters, geography, xlsx, overwrite)
         warnings = write_explorer(request)
     show_findings(warnings)
@@ -77,11 +77,11 @@ def accuracy(
     """
     from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
     from safetab.cli.accuracy_report import show_accuracy
-    from safetab.cli.messages import show_findings, told_by_exit_code
+    from safetab.cli.messages import exits_with_code, show_findings
     from safetab.cli.terminal_progress import TerminalProgress
     from safetab.pipeline.options import RunOptions
 
-    with told_by_exit_code(), TerminalProgress() as progress:
+    with exits_with_code(), TerminalProgress() as progress:
         request = AccuracyRequest(runs, against, confidential, RunOptions.of(ASSESS, **given))
         summary = accuracy_files(parameters, data, out, request, progress)
     show_findings(summary.warnings)

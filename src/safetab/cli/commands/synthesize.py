@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from safetab.cli.messages import show_findings, told_by_exit_code
+from safetab.cli.messages import exits_with_code, show_findings
 from safetab.cli.plan_tables import show_table, text_table
 from safetab.cli.terminal_progress import TerminalProgress
 from safetab.foundation.failures import RunFailed
@@ -25,7 +25,7 @@ from safetab.synthetic.request import CensusRequest, bytes_needed, write_census
 
 def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> None:
     out = whole_path(out)
-    with told_by_exit_code():
+    with exits_with_code():
         checked = request.checked()
         refused = checked.errors + _refused_out(out, request, overwrite=overwrite)
         if refused or checked.value is None:

@@ -19,10 +19,10 @@ def selftest() -> None:
     exact probabilities; right noise fails once in a million times.
     """
     from safetab.audit.selftest import selftest as judged
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.foundation.failures import RunFailed
 
-    with told_by_exit_code():
+    with exits_with_code():
         verdicts = judged()
         for verdict in verdicts:
             typer.echo(f"{verdict.name}: {'right' if verdict.is_right else 'WRONG'} (p-value {verdict.p_value:.3g})")
@@ -43,12 +43,12 @@ def audit(
     many runs. Needs no data; takes some minutes.
     """
     from safetab.audit.audit import audit as verdicts
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.cli.terminal_progress import TerminalProgress
     from safetab.foundation.failures import RunFailed
 
     failed = 0
-    with told_by_exit_code():
+    with exits_with_code():
         with TerminalProgress() as progress:
             for verdict in verdicts(runs, progress):
                 progress.print(f"{'passed' if verdict.is_passed else 'FAILED'}  {verdict.check}: {verdict.seen}")

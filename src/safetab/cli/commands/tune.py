@@ -54,11 +54,11 @@ def levels(
     config: Config = None, parameters: Parameters = None, geography: Geography = None, as_json: AsJson = False
 ) -> None:
     """Show for every level its noise, margins, T, share and empty groups."""
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.levels import levels_answer
 
-    with told_by_exit_code():
+    with exits_with_code():
         show(levels_answer(_tuning(config, parameters, geography)), as_json=as_json)
 
 
@@ -72,11 +72,11 @@ def budget(
     as_json: AsJson = False,
 ) -> None:
     """Find the least budget with which a level has a margin of error."""
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.questions import budget_answer
 
-    with told_by_exit_code():
+    with exits_with_code():
         show(budget_answer(_tuning(config, parameters), level, margin, confidence), as_json=as_json)
 
 
@@ -93,11 +93,11 @@ def threshold(  # noqa: PLR0913, PLR0917 - the options of the command
     as_json: AsJson = False,
 ) -> None:
     """Find the size from which on a table is as precise as wanted."""
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.questions import threshold_answer
 
-    with told_by_exit_code():
+    with exits_with_code():
         show(threshold_answer(_tuning(config, parameters), level, table, relative, number), as_json=as_json)
 
 
@@ -115,11 +115,11 @@ def margins(  # noqa: PLR0913, PLR0917 - the options of the command
     as_json: AsJson = False,
 ) -> None:
     """Find the smallest margins in given proportions for a total loss."""
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.questions import margins_answer
 
-    with told_by_exit_code():
+    with exits_with_code():
         tuning = _tuning(config, parameters)
         show(margins_answer(tuning, total, proportion or (), confidence, of), as_json=as_json)
 
@@ -133,11 +133,11 @@ def noise(
     as_json: AsJson = False,
 ) -> None:
     """Compare discrete Gaussian and geometric noise at equal margins."""
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.comparisons import noise_answer
 
-    with told_by_exit_code():
+    with exits_with_code():
         show(noise_answer(_tuning(config, parameters), delta, confidence), as_json=as_json)
 
 
@@ -150,11 +150,11 @@ def codes(
     as_json: AsJson = False,
 ) -> None:
     """Compare how many race codes of a person are used, 1 to 8."""
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.comparisons import codes_answer
 
-    with told_by_exit_code():
+    with exits_with_code():
         show(codes_answer(_tuning(config, parameters), level, confidence), as_json=as_json)
 
 
@@ -169,11 +169,11 @@ def curve(
     as_json: AsJson = False,
 ) -> None:
     """Show suppression, tables and bias of groups by their true size."""
-    from safetab.cli.messages import told_by_exit_code
+    from safetab.cli.messages import exits_with_code
     from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.comparisons import curve_answer
 
-    with told_by_exit_code():
+    with exits_with_code():
         show(curve_answer(_tuning(config, parameters), level, size or ()), as_json=as_json)
 
 

@@ -48,7 +48,7 @@ class CensusFormat(Enum):
         return round(1.1 * (people * a_person + blocks * a_block)) + 20_000_000
 
 
-class TableFile:
+class CensusTableFile:
     """Writes a table chunk by chunk. Parquet: a row group a chunk; text: a header, then lines that end in LF."""
 
     def __init__(self, path: Path, schema: pa.Schema, form: CensusFormat) -> None:
@@ -87,8 +87,8 @@ def begin_census(folder: Path) -> None:
         (folder / table).mkdir()
 
 
-def person_file(folder: Path, state: str, form: CensusFormat) -> TableFile:
-    return TableFile(folder / PERSON_RECORD.table / f"{state}{form.ending}", PERSON_SCHEMA, form)
+def person_file(folder: Path, state: str, form: CensusFormat) -> CensusTableFile:
+    return CensusTableFile(folder / PERSON_RECORD.table / f"{state}{form.ending}", PERSON_SCHEMA, form)
 
 
 def as_text(table: pa.Table) -> pa.Table:
@@ -112,7 +112,7 @@ def write_geography(folder: Path, geography: StateGeography, form: CensusFormat)
     if form is CensusFormat.TEXT:
         table = pa.table({name: _padded(table[name], digits) for name, digits in _GEOGRAPHY_DIGITS.items()})
     path = folder / GEOGRAPHY_TABLE / f"{geography.share.state.code}{form.ending}"
-    with TableFile(path, table.schema, form) as file:
+    with CensusTableFile(path, table.schema, form) as file:
         file.write(table)
 
 

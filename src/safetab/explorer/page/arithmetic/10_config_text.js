@@ -69,7 +69,7 @@ function settingOfConfig(facts, text) {
     max_race_codes: integerAt(keys, CONFIG_KEYS.max_race_codes, 1, 8) ?? wrong(CONFIG_KEYS.max_race_codes, "an integer from 1 to 8"),
     gamma: numberAt(keys, CONFIG_KEYS.gamma, isGamma) ?? wrong(CONFIG_KEYS.gamma, "a number strictly between 0 and 1"),
     suppression_chance: keys.has(CONFIG_KEYS.suppression_chance)
-      ? numberAt(keys, CONFIG_KEYS.suppression_chance, isSuppressionChance) ?? wrong(CONFIG_KEYS.suppression_chance, "a number from 0 up to, but not, 1")
+      ? numberAt(keys, CONFIG_KEYS.suppression_chance, isSuppressionChance) ?? wrong(CONFIG_KEYS.suppression_chance, "a number of at least 0 and below 1")
       : "0",
     passes: {}, budgets: {}, thresholds: {},
   };
