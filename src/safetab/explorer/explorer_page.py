@@ -29,8 +29,8 @@ def script() -> str:
     """Arithmetic first, then what shows it; one scope, closed to the outside."""
     sources = [
         source.read_text("utf-8")
-        for room in ("arithmetic", "ui")
-        for source in sorted((_PAGE / room).iterdir(), key=lambda source: source.name)
+        for folder in ("arithmetic", "ui")
+        for source in sorted((_PAGE / folder).iterdir(), key=lambda source: source.name)
     ]
     return '"use strict";\n(() => {\n' + "\n".join(sources) + "})();\n"
 
