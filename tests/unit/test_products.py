@@ -1,0 +1,97 @@
+"""A product is data: what it may be, and who may know what its attribute means."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product as combinations_of
+
+import pytest
+from tests.conftest import PROJECT
+
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.ledger import Ledger, MeasurementEvent
+from safetab.privacy.stages import Stage
+from safetab.products.all_products import PRODUCTS, product_named, product_of_keys
+from safetab.products.product import Product, TableFamily
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.products.safetab_p.tables import PERSONS
+
+PACKAGE = PROJECT / "src" / "safetab"
+WHO_KNOWS_SEX_AND_AGE = (
+    "products/safetab_p/",
+    "synthetic/",  # people who do not exist
+    "audit/worlds.py",
+    "explorer/workbook/",  # sheets of SafeTab-P
+    "cli/commands/",  # help and the tour
+    "cli/tune_answers/words.py",
+)
+
+
+def test_only_the_product_and_what_is_made_for_it_know_sex_and_age() -> None:
+    knowing = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if re.search(r"\b(sex|sexes|age|ages|QSEX|QAGE)\b", path.read_text(), re.IGNORECASE)
+    }
+    assert len(knowing) > 5
+    assert [path for path in sorted(knowing) if not path.startswith(WHO_KNOWS_SEX_AND_AGE)] == []
+
+
+def test_no_module_but_the_list_of_products_and_what_is_made_for_it_names_the_product() -> None:
+    naming = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if "from safetab.products.safetab_p" in path.read_text()
+    }
+    allowed = ("products/", "synthetic/", "audit/", "explorer/", "tuning/", "cli/")
+    assert [path for path in sorted(naming) if not path.startswith(allowed)] == []
+
+
+@pytest.mark.parametrize("shape", PERSONS.shapes, ids=lambda shape: shape.label)
+def test_a_shape_is_a_partition_and_its_lines_are_runs_of_cells(shape) -> None:
+    assert len(shape.cell_of_value) == SAFETAB_P.record.attribute_values
+    assert set(shape.cell_of_value) == set(range(shape.cells))
+    for line in shape.lines:
+        assert 0 <= line.first_cell < line.first_cell + line.cells <= shape.cells
+    assert sum(line.is_total for line in shape.lines) == 1
+    assert {kind.draws for kind in shape.kinds} == {line.cells for line in shape.lines}
+
+
+def prefix_of(product: Product, family: TableFamily, level, stage: Stage) -> int:
+    event = MeasurementEvent(product, family, level, stage, PrivacyDefinition.ZCDP, 9, Fraction(1))
+    return Ledger({event.measured: Fraction(1)}).charge(event).address_prefix
+
+
+def test_products_and_families_never_share_an_address() -> None:
+    families = [PERSONS, replace(PERSONS, number=1, name="other")]
+    products = [SAFETAB_P, replace(SAFETAB_P, number=1, name="other")]
+    prefixes = [prefix_of(*one) for one in combinations_of(products, families, POPULATION_GROUP_LEVELS, Stage)]
+    assert len(set(prefixes)) == len(prefixes) == 2 * 2 * 20 * 3
+    with pytest.raises(OverflowError):
+        prefix_of(replace(SAFETAB_P, number=16), PERSONS, POPULATION_GROUP_LEVELS[0], Stage.STAGE_1)
+
+
+def test_the_addresses_of_safetab_p_are_what_they_always_were() -> None:
+    """Geography level, iteration level and stage, a byte each."""
+    for geography, level in enumerate(POPULATION_GROUP_LEVELS[::2]):
+        assert prefix_of(SAFETAB_P, PERSONS, level, Stage.STAGE_2) == (geography << 16) | (1 << 8) | 2
+
+
+def test_a_family_pays_from_its_own_budget() -> None:
+    other, level = replace(PERSONS, number=1, name="other"), POPULATION_GROUP_LEVELS[0]
+    ledger = Ledger({(PERSONS, level): Fraction(1), (other, level): Fraction(2)})
+    for family, cost in ((PERSONS, 1), (other, 2)):
+        event = MeasurementEvent(SAFETAB_P, family, level, Stage.TOTAL_ONLY, PrivacyDefinition.ZCDP, 9, Fraction(cost))
+        ledger.charge(event)
+    assert ledger.spent(level.geography.tabulation_pass) == 3
+
+
+def test_a_product_is_found_by_its_name_and_by_the_keys_of_its_budgets() -> None:
+    assert product_named("SafeTab-P") is product_named(None) is SAFETAB_P
+    with pytest.raises(KeyError):
+        product_named("SafeTab-Q")
+    assert product_of_keys(["privacy_budget_p_level_1_usa", "reader"]) is SAFETAB_P
+    assert len({product.number for product in PRODUCTS}) == len(PRODUCTS)
