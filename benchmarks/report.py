@@ -35,7 +35,7 @@ a million people so must the totals of a run without noise.
 BUREAU_TEXT = """
 ## The Bureau's figures
 
-Theirs, as told; not measured here, on other machines, and with another input. The Bureau's SafeTab-P, on Spark,
+Theirs, as reported; not measured here, on other machines, and with another input. The Bureau's SafeTab-P, on Spark,
 took up to 9 hours for 300 million simulated people, on three machines with 64 processors and 488 GB of memory each.
 """
 
