@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from tests.conftest import World
 
@@ -14,9 +15,15 @@ from safetab.privacy.definitions import PrivacyDefinition
 from safetab.products.product import Shape, Thresholds
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL
+from safetab.tabulation.selectors import chosen_shapes
 
 TRACT_DETAILED = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 PR_COUNTY_REGIONAL = PopulationGroupLevel(GeographyLevel.PR_COUNTY, IterationLevel.REGIONAL)
+
+
+def shape_chosen(noisy_total: int, thresholds: tuple[int, int, int]) -> Shape:
+    (number,) = chosen_shapes(np.array([noisy_total]), Thresholds(thresholds))
+    return PERSONS.shapes[number]
 
 
 def test_every_key_is_read(world: World) -> None:
@@ -100,12 +107,12 @@ def test_fewer_than_eight_race_codes_are_worth_a_warning(world: World) -> None:
     ],
 )
 def test_a_group_that_reaches_a_threshold_gets_the_finer_table(noisy_total: int, table: Shape) -> None:
-    assert Thresholds((1_000, 5_000, 20_000)).shape_of(noisy_total, PERSONS) is table
+    assert shape_chosen(noisy_total, (1_000, 5_000, 20_000)) is table
 
 
 def test_where_thresholds_are_equal_the_finest_table_is_given() -> None:
-    assert Thresholds((10, 10, 10)).shape_of(10, PERSONS) is SEX_BY_AGE_23
-    assert Thresholds((10, 10, 10)).shape_of(9, PERSONS) is TOTAL
+    assert shape_chosen(10, (10, 10, 10)) is SEX_BY_AGE_23
+    assert shape_chosen(9, (10, 10, 10)) is TOTAL
 
 
 @pytest.mark.parametrize(

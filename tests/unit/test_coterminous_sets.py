@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from safetab.census.geography import NO_ENTITY, Geography
-from safetab.census.geography_levels import EntityKind
-from safetab.release.coterminous.coterminous_sets import COTERMINOUS_ORDER, coterminous_sets, without_blocks
+from safetab.census.geography_levels import COTERMINOUS_ORDER, EntityKind
+from safetab.release.coterminous.coterminous_sets import coterminous_sets, without_blocks
 
 STATE, COUNTY, PLACE, AIANNH, TRACT = COTERMINOUS_ORDER
 

@@ -12,12 +12,12 @@ from tests.conftest import PROJECT
 
 from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.ledger import Ledger, MeasurementEvent
+from safetab.privacy.ledger import Ledger, MeasurementEvent, OverspentBudget
 from safetab.privacy.stages import Stage
 from safetab.products.all_products import PRODUCTS, product_named, product_of_keys
 from safetab.products.product import Product, TableFamily
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.products.safetab_p.tables import PERSONS
+from safetab.products.safetab_p.tables import PERSONS, TOTAL
 
 PACKAGE = PROJECT / "src" / "safetab"
 WHO_KNOWS_SEX_AND_AGE = (
@@ -72,6 +72,35 @@ def test_products_and_families_never_share_an_address() -> None:
     assert len(set(prefixes)) == len(prefixes) == 2 * 2 * 20 * 3
     with pytest.raises(OverflowError):
         prefix_of(replace(SAFETAB_P, number=16), PERSONS, POPULATION_GROUP_LEVELS[0], Stage.STAGE_1)
+
+
+def test_two_families_with_one_number_can_not_both_draw() -> None:
+    """Even if nobody made a product of them: the ledger looks at the address."""
+    other, level = replace(PERSONS, name="other"), POPULATION_GROUP_LEVELS[0]
+    ledger = Ledger({(PERSONS, level): Fraction(1), (other, level): Fraction(1)})
+    first, second = (
+        MeasurementEvent(SAFETAB_P, family, level, Stage.TOTAL_ONLY, PrivacyDefinition.ZCDP, 9, Fraction(1))
+        for family in (PERSONS, other)
+    )
+    ledger.charge(first)
+    with pytest.raises(OverspentBudget):
+        ledger.charge(second)
+    with pytest.raises(ValueError, match="numbers of their own"):
+        replace(SAFETAB_P, families=(PERSONS, other))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cell_of_value": (0,) * 231},
+        {"cell_of_value": (1,) * 232},
+        {"cell_labels": ((None, None, None),) * 2},
+        {"lines": (replace(TOTAL.lines[0], cells=2),)},
+    ],
+)
+def test_a_shape_that_is_no_partition_is_refused(changes: dict) -> None:
+    with pytest.raises(ValueError, match="total:"):
+        replace(SAFETAB_P, families=(replace(PERSONS, shapes=(replace(TOTAL, **changes), *PERSONS.finer)),))
 
 
 def test_the_addresses_of_safetab_p_are_what_they_always_were() -> None:

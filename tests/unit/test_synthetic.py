@@ -20,12 +20,13 @@ from safetab.census.iteration_map import iteration_map_of
 from safetab.census.iterations import IterationKind, IterationLevel
 from safetab.census.public_lists import PublicLists
 from safetab.planning.planner import plan_of_files
-from safetab.products.product import Thresholds
+from safetab.products.product import Shape, Thresholds
 from safetab.products.safetab_p.tables import PERSONS
 from safetab.readers.geography import read_geography
 from safetab.readers.public_lists import read_public_lists
 from safetab.synthetic.demo_census import demo_plan, write_demo_census
 from safetab.synthetic.people.state_people import FurtherCodes, PeopleChunk, cenrace_of_chunk
+from safetab.tabulation.selectors import chosen_shapes
 
 HEADER = (
     "QAGE|QSEX|HOUSEHOLDER|TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|CENRACE|"
@@ -241,7 +242,7 @@ def test_in_one_county_each_table_goes_to_several_detailed_groups(demo: Written)
     thresholds = _thresholds(demo, "(COUNTY, 2)")
     iterations = iteration_map_of(demo.lists(), IterationLevel.DETAILED, is_substate=True, max_race_codes=8)
     groups = _group_sizes(demo, iterations.iterations_of, PROVIDENCE)
-    tables = Counter(thresholds.shape_of(size, PERSONS) for size in groups.values())
+    tables = Counter(_shape(size, thresholds) for size in groups.values())
     assert all(tables[table] >= 4 for table in PERSONS.shapes)
 
 
@@ -254,7 +255,7 @@ def test_in_one_state_each_table_goes_to_several_groups(
 ) -> None:
     iterations = iteration_map_of(demo.lists(), level, is_substate=False, max_race_codes=8)
     groups = _group_sizes(demo, iterations.iterations_of, state)
-    tables = Counter(_thresholds(demo, key).shape_of(size, PERSONS) for size in groups.values())
+    tables = Counter(_shape(size, _thresholds(demo, key)) for size in groups.values())
     assert all(tables[table] >= 2 for table in PERSONS.shapes), tables
 
 
@@ -365,3 +366,8 @@ def test_people_are_where_the_description_puts_them(demo: Written) -> None:
     places = [row[4] for row in blocks if row[4] != "99999"]
     assert list(dict.fromkeys(places)) == ["14140", "19180", "22960", "54640", "59000", "80780"]
     assert 0.25 <= places.count("59000") / len(blocks) <= 0.31  # 36 to 66 percent, less its holes
+
+
+def _shape(size: int, thresholds: Thresholds) -> Shape:
+    """What a group of this size gets without noise."""
+    return PERSONS.shapes[int(chosen_shapes(np.array([size]), thresholds)[0])]

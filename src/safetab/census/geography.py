@@ -13,8 +13,8 @@ from safetab.census.geography_levels import EntityKind
 NO_ENTITY = -1
 NATION_ID = 1
 
-_BLOCK_DIGITS_BELOW = {EntityKind.STATE: 13, EntityKind.COUNTY: 10, EntityKind.TRACT: 4}
-"""A block id has 15 digits: state 2, county 3, tract 6, block 4; a coarser entity is a prefix of it."""
+_BLOCK_DIGITS = 15
+"""State 2, county 3, tract 6, block 4: the id of a coarser entity is a prefix."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ class Geography:
             return self.place
         if kind is EntityKind.AIANNH:
             return self.aiannh
-        prefix: NDArray[np.int64] = self.block // 10 ** _BLOCK_DIGITS_BELOW[kind]
+        prefix: NDArray[np.int64] = self.block // 10 ** (_BLOCK_DIGITS - kind.id_digits)
         return prefix
 
     def entities(self, kind: EntityKind) -> NDArray[np.int64]:

@@ -50,6 +50,10 @@ class EntityKind(Enum):
         return () if self.parent is None else (self.parent, *self.parent.around)
 
 
+COTERMINOUS_ORDER = (EntityKind.STATE, EntityKind.COUNTY, EntityKind.PLACE, EntityKind.AIANNH, EntityKind.TRACT)
+"""Who gives to whom in the coterminous step unless --order says otherwise; the nation never takes part."""
+
+
 class GeographyLevel(Enum):
     """A geographic summary level of one pass; the label is what files call it."""
 

@@ -84,12 +84,12 @@ class GroupUniverse:
         position = int(np.searchsorted(self.entities, entity))
         if position == len(self.entities) or self.entities[position] != entity:
             raise KeyError(entity)
-        return position * len(self.iterations) + self._iteration_positions[iteration_code]
+        return position * self.index.iterations + self._iteration_positions[iteration_code]
 
     def group_at(self, index: int) -> PopulationGroup:
         if not 0 <= index < self.size:
             raise IndexError(index)
-        position, iteration = divmod(index, len(self.iterations))
+        position, iteration = divmod(index, self.index.iterations)
         entity = int(self.entities[position])
         return PopulationGroup(region_id(entity, self.level.geography.entity_kind), self.iterations[iteration])
 

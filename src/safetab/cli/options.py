@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from safetab.pipeline.declared_options import DeclaredOption
+from safetab.pipeline.declared_options import OVERWRITE, DeclaredOption
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,7 +30,8 @@ Release = Annotated[
     Path, typer.Argument(metavar="RELEASE", help="A release: OUT of a run, or OUT/release.", readable=False)
 ]
 Area = Annotated[str | None, typer.Option(metavar="NAME", help="Name, part of a name, or id.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it is there.")]
+
+Overwrite = Annotated[bool, typer.Option(OVERWRITE.flag, help=OVERWRITE.help)]
 
 
 def takes(*options: DeclaredOption) -> Callable[[F], F]:

@@ -79,7 +79,7 @@ def _add_noise(sums: NDArray[np.int64], draws: _Draws, draws_in_all: int) -> Non
 
 def _prefix(right: DrawingRight, shape: Shape, cell: int, extension: int = 0) -> int:
     """64 bits: 24 of the event, 8 of the shape, 8 of the cell, 24 of the extension."""
-    if not 0 <= extension < 1 << 24:
-        raise OverflowError("a draw ran out of extension blocks")
-    event = right.address_prefix
-    return (event << 40) | (right.event.family.number_of(shape) << 32) | (cell << 24) | extension
+    number = right.event.family.number_of(shape)
+    if not (0 <= number < 1 << 8 and 0 <= cell < 1 << 8 and 0 <= extension < 1 << 24):
+        raise OverflowError("an address has no room for this shape, cell or extension block")
+    return (right.address_prefix << 40) | (number << 32) | (cell << 24) | extension

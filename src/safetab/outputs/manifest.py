@@ -38,6 +38,7 @@ def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows:
     manifest = {
         "program": "safetab",
         "version": VERSION,
+        "product": ran.plan.config.product.name,
         "date": ran.date.isoformat(),
         **status_as_json(ran.status),
         "configuration": configuration_as_json(ran.plan.config),

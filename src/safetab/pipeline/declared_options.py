@@ -127,6 +127,9 @@ def with_defaults(options: Iterable[DeclaredOption], given: Mapping[str, object]
     return {**values, **given}
 
 
+DEFAULTS = with_defaults(RUN, {})
+
+
 def shows(options: Iterable[DeclaredOption]) -> Callable[[F], F]:
     """Makes `help()` show these options in place of a function's `**given`."""
     declared = tuple(options)

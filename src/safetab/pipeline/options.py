@@ -13,7 +13,7 @@ from safetab.config.config_file import CONFIG_FILE
 from safetab.engines.spark.options import SparkOptions, check_spark_options
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.mechanisms.addressed_bits import KEY_BYTES
-from safetab.pipeline.declared_options import RUN, DeclaredOption, with_defaults
+from safetab.pipeline.declared_options import DEFAULTS, RUN, DeclaredOption, with_defaults
 from safetab.pipeline.engine_kind import EngineKind
 from safetab.pipeline.spend_log.accounts import amount_of
 from safetab.pipeline.spend_log.limit_changes import AMOUNT_RULE
@@ -35,9 +35,9 @@ _MOST_THREADS = 1024
 class RunOptions:
     """None of it changes a released number but `test_key`, which is for synthetic people alone."""
 
-    engine: EngineKind = EngineKind.DUCKDB
-    memory: str = "4GB"
-    threads: int = 2
+    engine: EngineKind = DEFAULTS["engine"]
+    memory: str = DEFAULTS["memory"]
+    threads: int = DEFAULTS["threads"]
     temporary_parent: Path | None = None
     overwrite: bool = False
     confidential_log: Path | None = None
@@ -58,13 +58,6 @@ class RunOptions:
         TypeError for a name that there isn't; InvalidInput, with all that is wrong, if the steps make no sense.
         """
         values = with_defaults(RUN, with_defaults(declared, given))
-        steps = ReleaseRequest(
-            str(values["confidence"]),
-            tuple(values["rules"] or ()),
-            values["coterminous"],
-            values["order"],
-            values["copy_all"],
-        )
         limit = values["spend_limit"]
         return cls(
             engine=EngineKind(values["engine"]),
@@ -78,7 +71,7 @@ class RunOptions:
             spend_log=_path(values["spend_log"]),
             spend_limit=None if limit is None else str(limit),
             same_people_as=tuple(values["same_people_as"] or ()),
-            release=steps.options(),
+            release=ReleaseRequest.of(values).options(),
             empty_blocks=_path(values["empty_blocks"]),
             spark=SparkOptions(
                 values["spark_master"], tuple(values["spark_conf"] or ()), values["persons"], values["geography"]

@@ -61,15 +61,10 @@ class RereleaseRequest:
     def of(cls, geography: str | Path | None = None, **given: object) -> RereleaseRequest:
         """From values by the names of declared options. Raises InvalidInput, with all that is wrong."""
         values = with_defaults((CONFIDENCE, *STEPS), given)
-        steps = ReleaseRequest(
-            str(values["confidence"]),
-            tuple(values["rules"] or ()),
-            values["coterminous"],
-            values["order"],
-            values["copy_all"],
-        )
         blocks = values["empty_blocks"]
-        return cls(steps.options(), *(None if one is None else Path(one) for one in (geography, blocks)))
+        return cls(
+            ReleaseRequest.of(values).options(), *(None if one is None else Path(one) for one in (geography, blocks))
+        )
 
     @property
     def paths(self) -> tuple[Path, ...]:

@@ -135,8 +135,8 @@ def _tabulated(
         for tabulation_pass in plan.config.passes:
             with closing(PassFiles(output, tabulation_pass, plan.config)) as files:
                 levels = plan.levels_of(tabulation_pass)
-                for _, level in safetab(levels, counts, ledger, bits, options.groups_at_once):
-                    for measurements in times.each("noise", level):
+                for measured in safetab(levels, counts, ledger, bits, options.groups_at_once):
+                    for measurements in times.each("noise", measured):
                         files.write(measurements)
                     times.advance()
             rows |= files.rows

@@ -17,6 +17,7 @@ from flint import arb, ctx
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.run_config import FamilyConfig, RunConfig
 from safetab.distributions.noise_distribution import DEFAULT_BITS
+from safetab.planning.suppression import suppression_threshold
 from safetab.privacy.calibration import Noise, calibrated_noise, stage_fraction
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
@@ -95,10 +96,10 @@ class LevelDesign:
 
     def margin(self, kind: LineKind, confidence: Fraction = CONFIDENCE) -> int:
         """The margin of error of one line of this kind, in records."""
-        return _margin(self.noise(Stage.STAGE_2), kind.draws, confidence)
+        return margin_of(self.noise(Stage.STAGE_2), kind.draws, confidence)
 
     def _margin_of_one(self, stage: Stage, confidence: Fraction) -> int | None:
-        return _margin(self.noise(stage), 1, confidence) if stage in self.stages else None
+        return margin_of(self.noise(stage), 1, confidence) if stage in self.stages else None
 
     def shape_chances(self, true_size: int = 0) -> Mapping[Shape, arb]:
         """How likely an adaptive group of so many people gets each shape."""
@@ -161,7 +162,9 @@ def level_design(
         budget=of_family.budgets[level],
         thresholds=of_family.thresholds[level],
         stages=stages,
-        suppression_threshold=_suppression_threshold(config, level, stages),
+        suppression_threshold=suppression_threshold(
+            level, stages[Stage.STAGE_2].noise if Stage.STAGE_2 in stages else None, config.zero_suppression_chance
+        ),
     )
 
 
@@ -189,16 +192,7 @@ def _stages_of(
     return MappingProxyType(stages)
 
 
-def _suppression_threshold(
-    config: RunConfig, level: PopulationGroupLevel, stages: Mapping[Stage, StageDesign]
-) -> int | None:
-    """The paper's T; None where nothing is suppressed."""
-    if not level.geography.is_substate or config.zero_suppression_chance == 0 or Stage.STAGE_2 not in stages:
-        return None
-    noise = stages[Stage.STAGE_2].noise
-    return noise.quantile(config.zero_suppression_chance) if noise.out_of_sampler_range is None else None
-
-
-@lru_cache(maxsize=1024)
-def _margin(noise: Noise, draws: int, confidence: Fraction) -> int:
+@lru_cache(maxsize=4096)
+def margin_of(noise: Noise, draws: int, confidence: Fraction) -> int:
+    """The margin of error of a sum of so many draws."""
     return noise.sum_of(draws).margin_of_error(confidence)

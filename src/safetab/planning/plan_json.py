@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.foundation.version import VERSION
 from safetab.planning.expectations import output_if_all_groups_are_empty
 from safetab.planning.level_design import CONFIDENCE
@@ -68,8 +67,8 @@ def _level(plan: LevelPlan) -> JsonObject:
         "budget": exact(design.budget),
         "thresholds": list(design.thresholds.totals),
         "stages": {
-            stage.name.lower(): {"budget": exact(stage_plan.budget), **_noise(stage_plan.noise)}
-            for stage, stage_plan in design.stages.items()
+            stage.name.lower(): {"budget": exact(measured.budget), **_noise(measured.noise, design.definition)}
+            for stage, measured in design.stages.items()
         },
         "suppression_threshold": design.suppression_threshold,
         "margins_of_error": {
@@ -84,11 +83,9 @@ def _level(plan: LevelPlan) -> JsonObject:
     }
 
 
-def _noise(noise: Noise) -> JsonObject:
-    if isinstance(noise, DiscreteGaussian):
-        squared = noise.sigma_squared
-        return {"mechanism": "discrete_gaussian", "sigma_squared": exact(squared), "sigma": float(squared) ** 0.5}
-    return {"mechanism": "discrete_laplace", "scale_exact": exact(noise.scale), "scale": float(noise.scale)}
+def _noise(noise: Noise, definition: PrivacyDefinition) -> JsonObject:
+    names = ("sigma_squared", "sigma") if definition is PrivacyDefinition.ZCDP else ("scale_exact", "scale")
+    return {"mechanism": noise.mechanism, names[0]: exact(noise.parameter), names[1]: noise.width}
 
 
 def _loss(loss: ReportedLoss, definition: PrivacyDefinition) -> JsonObject:

@@ -141,13 +141,13 @@ def _iterations_measured(universe: GroupUniverse) -> IterationsMeasured:
 
 
 def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:
-    key = budget_key(plan.design.product, plan.family, plan.level)
-    for stage_plan in plan.design.stages.values():
-        complaint = stage_plan.noise.out_of_sampler_range
+    product = plan.design.product
+    key = budget_key(product, plan.family, plan.level)
+    advice = f"Change the budget{f' or {product.stage_1_key}' if product.stage_1_key else ''}."
+    for measured in plan.design.stages.values():
+        complaint = measured.noise.out_of_sampler_range
         if complaint is not None:
-            findings.error(
-                key, f"the noise of {_STAGE_NAMES[stage_plan.stage]} is out of range: {complaint}. {_ADVICE}"
-            )
+            findings.error(key, f"the noise of {_STAGE_NAMES[measured.stage]} is out of range: {complaint}. {advice}")
     if not plan.design.stages:
         findings.warning(
             key, "no code leads to an iteration of this level, so nothing will be measured for this budget."
@@ -158,4 +158,3 @@ def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:
 
 
 _STAGE_NAMES = {Stage.STAGE_1: "stage 1", Stage.STAGE_2: "stage 2", Stage.TOTAL_ONLY: "total-only groups"}
-_ADVICE = "Change the budget or privacy_budget_p_stage_1_fraction."

@@ -17,6 +17,9 @@ MeasuredLevel = tuple[TableFamily, PopulationGroupLevel]
 """What has a budget of its own."""
 
 
+_FIELD_BITS = 4
+
+
 class OverspentBudget(Exception):  # noqa: N818 - the name is the sentence
     """A charge that the budget doesn't cover; nothing was drawn."""
 
@@ -45,8 +48,25 @@ class MeasurementEvent:
         """Follows from the cost: no event can pay for less noise than it draws."""
         return calibrated_noise(self.definition, self.stability, self.cost)
 
+    @property
+    def address_prefix(self) -> int:
+        """24 bits, different for every product, pass, level, table family and stage.
 
-_FIELD_BITS = 4
+        4 bits each: product, geography level, family, iteration level, none, stage. A geography level belongs to one
+        pass, so the pass is in it.
+        """
+        fields = (
+            self.product.number, self.level.geography.address, self.family.number, int(self.level.iterations),
+            0, int(self.stage),
+        )  # fmt: skip
+        prefix = 0
+        for number in fields:
+            if not 0 <= number < 1 << _FIELD_BITS:
+                raise OverflowError("an address has no room for this many products, families or levels")
+            prefix = (prefix << _FIELD_BITS) | number
+        return prefix
+
+
 _LEDGERS_OWN = object()
 
 
@@ -66,22 +86,7 @@ class DrawingRight:
 
     @property
     def address_prefix(self) -> int:
-        """24 bits, different for every product, pass, level, table family and stage.
-
-        4 bits each: product, geography level, family, iteration level, none, stage. A geography level belongs to one
-        pass, so the pass is in it.
-        """
-        event = self._event
-        fields = (
-            event.product.number, event.level.geography.address, event.family.number, int(event.level.iterations),
-            0, int(event.stage),
-        )  # fmt: skip
-        prefix = 0
-        for number in fields:
-            if not 0 <= number < 1 << _FIELD_BITS:
-                raise OverflowError("an address has no room for this many products, families or levels")
-            prefix = (prefix << _FIELD_BITS) | number
-        return prefix
+        return self._event.address_prefix
 
 
 class Ledger:
@@ -108,7 +113,7 @@ class Ledger:
         """
         if event.cost <= 0:
             raise OverspentBudget(f"{event.level}, stage {event.stage}: a measurement must cost something")
-        if any((past.measured, past.stage) == (event.measured, event.stage) for past in self._events):
+        if any(past.address_prefix == event.address_prefix for past in self._events):
             raise OverspentBudget(f"{event.level}, stage {event.stage}: charged already, and noise is drawn once")
         spent = _cost_to_a_person([*self._events, event], event.measured)
         if spent > self._budgets.get(event.measured, Fraction(0)):

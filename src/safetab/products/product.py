@@ -20,6 +20,8 @@ from safetab.products.record import RecordLayout
 
 Label = str | int
 
+_MOST_CELLS = 127  # a line that sums all of them has a number of draws that fits a byte
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -142,9 +144,6 @@ class Thresholds:
 
     totals: tuple[int, ...]
 
-    def shape_of(self, total: int, family: TableFamily) -> Shape:
-        return family.shapes[sum(total >= threshold for threshold in self.totals)]
-
     def least_total_of(self, shape: Shape, family: TableFamily) -> int:
         """The total from which on a group gets this shape or a finer one."""
         return self.totals[family.number_of(shape) - 1]
@@ -193,10 +192,9 @@ class LineQuestion(Protocol):
 
 
 class Selector(Enum):
-    """Which total decides a group's shape."""
+    """Which total decides a group's shape. A product whose totals come from elsewhere will add a member."""
 
     NOISY_STAGE_1 = "noisy stage 1"  # a share gamma of the budget; suppression; empty groups are read lazily
-    PUBLISHED_TOTALS = "published totals"  # public data, no budget; a group without a total is not measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +239,18 @@ class Product:
     label_columns: tuple[LabelColumn, ...]
     files: tuple[TableFileLayout, ...]
     line_question: LineQuestion
+
+    def __post_init__(self) -> None:
+        """ValueError if noise of two numbers could share an address, or a number could be counted in two cells."""
+        if len({family.number for family in self.families}) < len(self.families):
+            raise ValueError("families need numbers of their own: they are in the address of noise")
+        for shape in (shape for family in self.families for shape in family.shapes):
+            if shape.cells > _MOST_CELLS or set(shape.cell_of_value) != set(range(shape.cells)):
+                raise ValueError(f"{shape.label}: cells must be at most {_MOST_CELLS}, each with some attribute value")
+            if len(shape.cell_of_value) != self.record.attribute_values:
+                raise ValueError(f"{shape.label}: every value of the attribute must have a cell")
+            if any(not 0 <= line.first_cell < line.first_cell + line.cells <= shape.cells for line in shape.lines):
+                raise ValueError(f"{shape.label}: a line must be a run of its cells")
 
     def __repr__(self) -> str:
         return f"<product {self.name}>"

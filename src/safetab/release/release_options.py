@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from safetab.census.geography_levels import EntityKind
+from safetab.census.geography_levels import COTERMINOUS_ORDER, EntityKind
 from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.planning.level_design import CONFIDENCE
-from safetab.release.coterminous.coterminous_sets import COTERMINOUS_ORDER
 from safetab.release.release_rules import ReleaseRule
 
 _LEAST_CONFIDENCE, _MOST_CONFIDENCE = Fraction(1, 2), Fraction(999_999, 1_000_000)
@@ -49,6 +49,12 @@ class ReleaseRequest:
     coterminous: bool = False
     order: str | None = None
     copy_all: bool = False
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> ReleaseRequest:
+        """From values by the names of declared options."""
+        rules = tuple(values["rules"] or ())
+        return cls(str(values["confidence"]), rules, values["coterminous"], values["order"], values["copy_all"])
 
     def options(self) -> ReleaseOptions:
         """Raises InvalidInput, with all that is wrong."""

@@ -18,12 +18,12 @@ def safetab(
     ledger: Ledger,
     bits: AddressedBits,
     groups_at_once: int = GROUPS_AT_ONCE,
-) -> Iterator[tuple[LevelPlan, Iterator[Measurements]]]:
-    """Measures each population group level, and gives its measurements as they are made.
+) -> Iterator[Iterator[Measurements]]:
+    """Measures each population group level in turn, and gives its measurements as they are made.
 
     Neighbours: add or remove one record, which is in at most `stability` groups of each level.
     Spends: the budgets of the levels, each charged to the ledger before its noise is drawn.
     Proof: docs/privacy.md#theorem.
     """
     for level in levels:
-        yield level, tabulate_level(level, counts, ledger, bits, groups_at_once)
+        yield tabulate_level(level, counts, ledger, bits, groups_at_once)

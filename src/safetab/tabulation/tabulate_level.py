@@ -14,6 +14,7 @@ from safetab.engines.contract import GroupCounts
 from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.planning.run_plan import LevelPlan
+from safetab.planning.suppression import passes_suppression
 from safetab.privacy.exact_counts import ExactCounts, union_of
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
 from safetab.privacy.stages import Stage
@@ -21,7 +22,6 @@ from safetab.products.product import Shape
 from safetab.tabulation.empty_groups import EmptyGroups
 from safetab.tabulation.measurements import Measurements
 from safetab.tabulation.selectors import chosen_shapes
-from safetab.tabulation.suppression import passes_suppression
 
 GROUPS_AT_ONCE = 1 << 21
 _CELLS_AT_ONCE = 1 << 20

@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 from safetab.census.geography import NO_ENTITY, Geography
 from safetab.census.geography_levels import EntityKind
 
-COTERMINOUS_ORDER = (EntityKind.STATE, EntityKind.COUNTY, EntityKind.PLACE, EntityKind.AIANNH, EntityKind.TRACT)
-"""Who gives to whom unless --order says otherwise; the nation never takes part."""
-
 
 @dataclass(frozen=True, slots=True)
 class CoterminousSet:

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.planning.level_design import margin_of
 from safetab.privacy.calibration import Noise
 from safetab.privacy.stages import Stage
 from safetab.products.product import Line, Shape
@@ -57,7 +58,7 @@ class NumberKinds:
     @cached_property
     def margins(self) -> NDArray[np.int64]:
         """Exact, at the confidence that was asked for."""
-        return np.array([_margin(kind.noise, kind.draws, self._confidence) for kind in self.kinds], dtype=np.int64)
+        return np.array([margin_of(kind.noise, kind.draws, self._confidence) for kind in self.kinds], dtype=np.int64)
 
     @cached_property
     def draws(self) -> NDArray[np.int8]:
@@ -67,8 +68,3 @@ class NumberKinds:
 @lru_cache(maxsize=4096)
 def variance_of(noise: Noise, draws: int) -> float:
     return float(noise.sum_of(draws).variance().mid())
-
-
-@lru_cache(maxsize=4096)
-def _margin(noise: Noise, draws: int, confidence: Fraction) -> int:
-    return noise.sum_of(draws).margin_of_error(confidence)
