@@ -63,6 +63,7 @@ def released_noise(folder: Path, budget: float, definition: str) -> np.ndarray:
     config |= {"privacy_defn": definition, "zero_suppression_chance": 0}
     config["thresholds_p"]["(TRACT, 2)"] = [10**6] * 3
     (folder / "parameters" / "config.json").write_text(json.dumps(config))
+    (folder / "data" / "SYNTHETIC").write_text("made up: noise this narrow is refused for real people\n")
     safetab.run(folder / "parameters", folder / "data", folder / "out")
     rows = (folder / "out" / "t1" / "us.csv").read_text().splitlines()[1:]
     return np.array([int(row.rsplit("|", 1)[1]) for row in rows])

@@ -58,7 +58,7 @@ def test_a_disk_that_is_too_small_is_told_before_any_noise(
 def test_a_quota_that_is_used_up_is_told_and_leaves_nothing(
     world: RandomWorld, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(errno.EDQUOT, "as the system says it")
 
     monkeypatch.setattr(tables.TableFile, "write", full)
@@ -79,9 +79,9 @@ def test_pyarrow_works_with_as_many_threads_as_were_given(
     before, seen = (pa.cpu_count(), pa.io_thread_count()), []
     write = tables.TableFile.write
 
-    def watched(file: tables.TableFile, columns: list[pa.Array]) -> None:
+    def watched(file: tables.TableFile, *given: object, **named: object) -> None:
         seen.append((pa.cpu_count(), pa.io_thread_count()))
-        write(file, columns)
+        write(file, *given, **named)
 
     monkeypatch.setattr(tables.TableFile, "write", watched)
     code, _ = run(world, tmp_path / "out", temporary, "--threads", "3")

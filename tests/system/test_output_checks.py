@@ -122,7 +122,7 @@ DAMAGES = {
     ),
     "a measured sex": (
         table_changed(MEASURED, lambda t: first_of_table_changed(t, "sex_age_4", "sex", 3)),
-        "stage, table, sex and ages don't belong together",
+        "stage, table, sex, age_start, age_end don't belong together",
     ),
     "a release count": (table_changed(STATE, first_changed("count", 12345)), "a total is not the one in t1: row 1"),
     "a release negative": (table_changed(STATE, first_changed("count", -5)), "count is negative, which is not allowed"),

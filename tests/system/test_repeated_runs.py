@@ -28,6 +28,7 @@ from safetab.pipeline.spend_log.log_file import utc_now
 from safetab.pipeline.spend_log.log_lines import begun_line, header_line
 from safetab.pipeline.spend_log.run_spending import RunSpending, SpendRequest
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.tabulation import safetab as algorithm
 
 SAFETAB = [sys.executable, "-c", "from safetab.cli.main import main; main()"]
 KEY = bytes(range(32)).hex()
@@ -135,14 +136,14 @@ def test_noise_is_drawn_after_begun_is_written_and_warnings_are_told(
     path = world.data / "person-records.txt"
     path.write_text(path.read_text() + people_of(world)[0] + "\n")
     seen: list[list[str]] = []
-    original = pipeline.tabulate_level
+    original = algorithm.tabulate_level
 
     def watched(*arguments: object):
         seen.append(states_of(tmp_path))
         assert "were on different records" in (tmp_path / "two.confidential.log").read_text()
         return original(*arguments)
 
-    monkeypatch.setattr(pipeline, "tabulate_level", watched)
+    monkeypatch.setattr(algorithm, "tabulate_level", watched)
     assert run(world, tmp_path / "two", *accounts(tmp_path)).exit_code == 0
     assert seen[0] == seen[-1] == ["begun", "begun", "released", "begun", "begun"]
     assert states_of(tmp_path)[-1] == "released"

@@ -26,7 +26,7 @@ from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.backends import backend_of, forbid_memory_dumps
 from safetab.pipeline.guards import findings_logged, os_errors_as_run_failed, own_errors_logged, pyarrow_threads
 from safetab.pipeline.inputs import checked_engine, read_inputs
-from safetab.pipeline.options import RunOptions, refused_options, whole_path
+from safetab.pipeline.options import RunOptions, refused_options, status_of_run, whole_path
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.readers.person_files import is_synthetic
 from safetab.release.documents import steps_as_json
@@ -77,7 +77,8 @@ def accuracy_files(
             assessed[name], found = _assessed(one, data, request, progress)
             warnings += tuple(finding for finding in found if finding not in warnings)
         progress.step("Writing the report", 1)
-        rows = _write(out, assessed, AssessedData(is_synthetic(data), GIVEN, OTHER), options)
+        status = status_of_run(assessed[GIVEN].plan, data, options)
+        rows = _write(out, assessed, AssessedData(is_synthetic(data), status, GIVEN, OTHER), options)
         progress.advance()
     return AccuracySummary(warnings, rows, is_synthetic(data))
 
@@ -186,6 +187,7 @@ def _facts(assessed: Mapping[str, Assessment], data: AssessedData, today: dateti
         "date": today.isoformat(),
         "what": "accuracy report",
         "warning": data.warning,
+        "status": data.status.value if data.is_synthetic else "confidential",
         "for_release": False,
         "data_is_synthetic": data.is_synthetic,
         "runs": {name: one.runs for name, one in assessed.items()},

@@ -155,7 +155,9 @@ def _selection_aware_covered(noise: Noise, threshold: int, sizes: Sizes) -> Floa
     end = threshold + 1 + np.searchsorted(low, near, side="right")  # the least one whose interval begins above it
     tails = FloatTails(noise)
     holding = tails.at_least(first - near) - tails.at_least(end - near)
-    return np.asarray(np.maximum(holding, 0.0) / tails.at_least(threshold + 1 - near))
+    published = tails.at_least(threshold + 1 - near)
+    never = np.ones(len(near))  # what is never published misses nothing
+    return np.divide(np.maximum(holding, 0.0), published, out=never, where=published > 0)
 
 
 def _unknown(sizes: int) -> ErrorTheory:

@@ -98,6 +98,7 @@ class Difference(Tabular):
                 "interval_low": float(low),
                 "interval_high": float(high),
                 "variance": self.variance,
+                "holds_confidence": self.holds_confidence,
                 "chance_of_noise_alone": self.chance_of_noise_alone,
             }
         ]

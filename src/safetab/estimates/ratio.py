@@ -89,7 +89,9 @@ class Ratio(Tabular):
         if self.value is None or not self.is_bounded:
             what = f"no ratio above {low:.4g} can be ruled out" if low else "no ratio can be ruled out"
             return head + f"{what}, since the number below may be 0 ({method})" + notes
-        name = percent(self.a.confidence) if self.holds_confidence else f"noise, not at {percent(self.a.confidence)}"
+        about = "" if self.selection_matters else "about "  # Fieller's coverage is measured, not proved
+        level = percent(self.a.confidence)
+        name = f"{about}{level}" if self.holds_confidence else f"noise, not at {level}"
         return head + f"{self.value:.4g} ({name}: {low:.4g} to {high:.4g}, {method})" + notes
 
     def rows(self) -> list[dict[str, object]]:
@@ -102,5 +104,6 @@ class Ratio(Tabular):
                 "interval_low": low,
                 "interval_high": high,
                 "method": self.method,
+                "holds_confidence": self.holds_confidence,
             }
         ]

@@ -31,6 +31,7 @@ class RunFacts:
     events: tuple[MeasurementEvent, ...]
     date: datetime.date
     status: OutputStatus
+    has_test_key: bool = False
     release_steps: Mapping[str, object] = field(default_factory=dict)  # what was done to the numbers of the release
 
 
@@ -41,6 +42,7 @@ def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows:
         "product": ran.plan.config.product.name,
         "date": ran.date.isoformat(),
         **status_as_json(ran.status),
+        "test_key": ran.has_test_key,
         "configuration": configuration_as_json(ran.plan.config),
         "public_files": dict(sorted(hashes.items())),
         "charged": [_event(event) for event in ran.events],
@@ -103,6 +105,7 @@ def write_release_log(output: Path, ran: RunFacts, rows: Mapping[str, int]) -> N
     lines = [
         f"{ran.date.isoformat()} safetab {VERSION}",
         ran.status.line,
+        *(["the noise was drawn with a test key"] if ran.has_test_key else []),
         "validation passed",
         *(f"wrote {name}: {count} rows" for name, count in sorted(rows.items())),
         f"{definition.budget_symbol} {loss_text(loss.unbounded)}, bounded {loss_text(loss.bounded)}",

@@ -82,7 +82,8 @@ def required_inputs(
         raise InvalidInput((*checked.findings, *backend.judge(data, known, progress.advance)))
     refused = refused_plan(checked.value.plan, data, options)
     if refused:
-        raise InvalidInput(checked.findings + refused)
+        known = KnownLists.readable(parameters, backend.geography_folder(data).value)
+        raise InvalidInput((*checked.findings, *refused, *backend.judge(data, known, progress.advance)))
     return checked
 
 

@@ -148,7 +148,7 @@ def _tabulated(
         write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
         write_report(output)
         steps = steps_as_json(options.release)
-        ran = RunFacts(plan, ledger.events, today, status, steps)
+        ran = RunFacts(plan, ledger.events, today, status, options.test_key is not None, steps)
         write_release_log(output, ran, rows)
         read = inputs.files.paths + (() if options.empty_blocks is None else table_paths_at(options.empty_blocks))
         write_manifest(output, ran, hashes_of(read), rows)

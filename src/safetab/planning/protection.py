@@ -16,7 +16,7 @@ def no_protection(unprotected_levels: Collection[PopulationGroupLevel]) -> str |
     where = ", ".join(map(str, unprotected_levels))
     return (
         f"No protection at {count} {'level' if count == 1 else 'levels'}: {where}. The noise there is 0 more often than"
-        " not, so exact counts would be published. `safetab run` refuses such budgets: make them smaller. It accepts"
-        f" them only for people who do not exist (DATA holds them and a file {SYNTHETIC_MARKER}), and its output is"
-        " then not for release."
+        " not, so a published number would more likely be exact than not. `safetab run` refuses such budgets: make them"
+        f" smaller. It accepts them only for people who do not exist (DATA holds them and a file {SYNTHETIC_MARKER}),"
+        " and its output is then not for release."
     )

@@ -39,8 +39,8 @@ _SENTENCES = {
         " These people are synthetic. They do not exist, even where the places do."
     ),
     OutputStatus.NO_PROTECTION: (
-        "STOP. Not for release: at some levels the noise is 0 more often than not, so the numbers are exact counts."
-        " These people are synthetic. They do not exist, even where the places do."
+        "STOP. Not for release: at some levels the noise is 0 more often than not, so a number there is more likely"
+        " exact than not. These people are synthetic. They do not exist, even where the places do."
     ),
 }
 

@@ -15,6 +15,7 @@ from safetab.foundation.version import VERSION
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.loss_text import loss_number
 from safetab.privacy.output_status import OutputStatus, status_as_json
 from safetab.release.data_dictionary import resources_of
 from safetab.release.release_options import ReleaseOptions
@@ -27,6 +28,16 @@ PRIVACY_FILE = "privacy.json"
 JsonObject = dict[str, object]
 
 _README_WIDTH = 80
+_NOISE = {
+    True: "To protect the people who were counted, random noise was added to every number before it was written here."
+    " So no number is exact, and every number tells how inexact it is.",
+    False: "There is next to no noise: at some levels a number is more likely exact than not. It protects nobody.",
+}
+_PROTECTION = {
+    True: "The numbers are differentially private: whatever anybody can conclude from them about one person, they could"
+    " conclude nearly as well had that person not been counted. privacy.json states how nearly, exactly.",
+    False: "They are not. The loss that privacy.json states is so large that it bounds nothing.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +93,14 @@ def steps_as_json(options: ReleaseOptions) -> JsonObject:
 
 def write_readme(release: Path, facts: ReleaseFacts) -> None:
     text = resources.files("safetab.release").joinpath("readme_template.txt").read_text(encoding="utf-8")
+    is_protected = facts.status is not OutputStatus.NO_PROTECTION
     rules = [_paragraph(f"- {rule.value}: {rule.explanation}.") for rule in facts.options.rules]
     values = {
         "CONFIDENCE": f"{float(100 * facts.options.confidence):.10g}",
         "DATE": facts.date.isoformat(),
         "VERSION": facts.version,
+        "NOISE": _indented(_NOISE[is_protected]),
+        "PROTECTION": _indented(_PROTECTION[is_protected]),
         "STATUS": textwrap.fill(facts.status.line, width=_README_WIDTH),
         "COTERMINOUS": _paragraph(
             "applied: such areas have the same numbers, those of the donor that donor_geography_level and"
@@ -99,6 +113,10 @@ def write_readme(release: Path, facts: ReleaseFacts) -> None:
     for key, value in values.items():
         text = text.replace(f"[{key}]", value)
     (release / README_FILE).write_text(text, encoding="utf-8")
+
+
+def _indented(text: str) -> str:
+    return textwrap.fill(text, width=_README_WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def _paragraph(text: str) -> str:
@@ -155,11 +173,11 @@ def _level(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
         "pass": level.geography.tabulation_pass.value,
         "geography_level": level.geography.label,
         "iteration_level": level.level.iterations.label,
-        f"budget_{definition.budget_symbol}": _number(design.budget),
+        f"budget_{definition.budget_symbol}": _loss(design.budget),
         "stability": design.stability if design.stages else None,
         "stages": {
             stage.name.lower(): {
-                f"cost_{definition.budget_symbol}": _number(one.budget),
+                f"cost_{definition.budget_symbol}": _loss(one.budget),
                 "mechanism": one.noise.mechanism,
                 "sigma_squared" if definition is PrivacyDefinition.ZCDP else "scale": _number(one.noise.parameter),
             }
@@ -167,6 +185,11 @@ def _level(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
         },
         "suppression_threshold": design.suppression_threshold,
     }
+
+
+def _loss(loss: Fraction) -> JsonObject:
+    """Exact as a fraction, and as a decimal that is no less."""
+    return {"fraction": str(loss), "decimal": loss_number(loss)}
 
 
 def _number(number: Fraction) -> JsonObject:

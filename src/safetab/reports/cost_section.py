@@ -30,10 +30,14 @@ def cost_section(release: ReleaseSummary) -> Markup:
 def _in_words(release: ReleaseSummary) -> list[str]:
     definition = release.universe.definition
     symbol, loss = SYMBOLS[definition], release.loss
+    unprotected = [level for level in release.levels if not level.design.is_protected]
     words = [
-        "Who is protected: every single person in the records. The release would look almost the same with or without"
-        " any one record, and the privacy loss bounds how far from the same. The bound holds whatever else somebody"
-        " knows, unless they can break the cipher AES-256. It adds up over releases about the same people.",
+        "Nobody is protected at levels whose noise is 0 more often than not: the loss below is so large that it bounds"
+        " nothing."
+        if unprotected
+        else "Who is protected: every single person in the records. The release would look almost the same with or"
+        " without any one record, and the privacy loss bounds how far from the same. The bound holds whatever else"
+        " somebody knows, unless they can break the cipher AES-256. It adds up over releases about the same people.",
         f"The loss is measured in {definition.full_name}: {symbol} = {loss_text(loss.unbounded)} for a person whose"
         f" record is there or not (unbounded neighbours), {symbol} = {loss_text(loss.bounded)} for a person whose"
         " record could have said something else (bounded neighbours).",
@@ -110,7 +114,7 @@ def _level_budgets(release: ReleaseSummary) -> Markup:
         ]
 
     headings = (
-        f"{symbol} spent",
+        f"{symbol}, the budget",
         "share",
         "of its pass",
         "groups a person can be in",
@@ -121,7 +125,7 @@ def _level_budgets(release: ReleaseSummary) -> Markup:
     return joined(
         [
             paragraphs(
-                f"Where it was spent, and what it bought: the margins of error (±) at {release.confidence_text}. A"
+                f"Where the budget goes, and what it buys: the margins of error (±) at {release.confidence_text}. A"
                 " level with more budget has less noise; so has one where a person can be in fewer groups."
             ),
             level_table(release, "Budget and noise by level", headings, cells),

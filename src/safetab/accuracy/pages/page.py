@@ -33,14 +33,18 @@ class AssessedData:
     """Whose truth was looked at, and what the configurations are called in the tables."""
 
     is_synthetic: bool
+    status: OutputStatus  # what an output of these people, with this configuration and key, would be
     given: str
     other: str
 
     @property
     def warning(self) -> str:
         if self.is_synthetic:
-            return f"{OutputStatus.SYNTHETIC.line} Made from true counts: not to be mixed with a release."
-        return "Confidential. Made from the true counts of real people. Never release any of it."
+            return f"{self.status.line} Made from true counts: not to be mixed with a release."
+        words = "Confidential. Made from the true counts of real people. Never release any of it."
+        if self.status is OutputStatus.NO_PROTECTION:
+            words += " This configuration protects nobody at some levels, and `safetab run` refuses it."
+        return words
 
 
 def accuracy_page(

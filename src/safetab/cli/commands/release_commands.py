@@ -39,8 +39,8 @@ def rerelease(
 ) -> None:
     """Make the release again from the measurements, with other steps.
 
-    Writes NEW: OUT with another release, and t1 and t2 as they stand after
-    its steps. Draws nothing and costs nothing, so it can be done as often
+    Writes NEW: OUT with another release and, after a rule or the coterminous
+    step, t1 and t2 as they stand then (NEW/after-steps). Draws nothing and costs nothing, so it can be done as often
     as wanted. OUT stays as it is, and so do t1, t2 and the measurements. A
     step that OUT has and that isn't asked for again is not in NEW.
     """
