@@ -93,6 +93,8 @@ def threshold_plot(assessment: Assessment) -> Plot:
     for alike in _alike(assessment, _chooses_alike):
         design = alike.first.truth.plan.design
         deviation = float(design.noise(Stage.STAGE_1).variance().mid()) ** 0.5
+        if not deviation:
+            continue  # no noise to measure distances in
         for number, threshold in enumerate(design.thresholds.totals):
             if (
                 design.suppression_threshold is not None
