@@ -37,8 +37,6 @@ DWELLINGS = RecordLayout(
     ),
     checked=(CheckedColumn("LIT", ("False", "True"), "must be True or False", digits=None),),
 )
-PRODUCT: Product = replace(SAFETAB_P, record=DWELLINGS)
-
 # males and females of an age become dwellings of a floor: 4 x 116 values, more than a byte holds
 BY_FLOOR = replace(
     PERSONS.finer[0],
@@ -46,6 +44,9 @@ BY_FLOOR = replace(
     cell_of_value=tuple(floor * 2 + (rooms >= 40) for floor in range(4) for rooms in range(116)),
     cell_labels=tuple((floor, None, None) for floor in range(8)),
 )
+NUMBER_OF_DWELLINGS = replace(PERSONS.total, cell_of_value=(0,) * 464)
+FAMILY = replace(PERSONS, shapes=(NUMBER_OF_DWELLINGS, BY_FLOOR))
+PRODUCT: Product = replace(SAFETAB_P, record=DWELLINGS, families=(FAMILY,))
 
 
 def dwelling_of(row: str) -> str:

@@ -181,7 +181,7 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "max_race_codes is a boolean": (configured(max_race_codes=True), "true is not an integer from 1 to 8"),
     "max_race_codes is 8.0": (configured(max_race_codes=8.0), "8.0 is not an integer from 1 to 8"),
     "suppression chance is 1": (configured(zero_suppression_chance=1), "1 is not a number of at least 0 and below 1"),
-    "suppression chance is negative": (configured(zero_suppression_chance=-0.5), "-0.5 is not a number from 0"),
+    "suppression chance is negative": (configured(zero_suppression_chance=-0.5), "-0.5 is not a number of at least 0"),
     "a boolean is text": (configured(allow_negative_counts="true"), '"true" is not a boolean'),
     "a boolean is a number": (configured(run_us=1), "run_us: 1 is not a boolean"),
     "neither pass runs": (configured(run_us=False, run_pr=False), "both are false"),
