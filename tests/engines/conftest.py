@@ -9,8 +9,9 @@ from tests.engine_inputs import SPARK_MARKS, EngineInputs, duckdb_engine, plain_
 from safetab.engines.contract import CountingEngine
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def session():
+    """Gone after a module: whole runs start a session of their own, and a process can have only one."""
     from tests.spark_sessions import quick_session  # noqa: PLC0415 - PySpark is optional
 
     with quick_session() as session:
