@@ -21,7 +21,10 @@ LEVELS = {
     "rho 0.159": (DiscreteGaussian(Fraction(5000, 159)), 21),
     "rho 0.543": (DiscreteGaussian(Fraction(5000, 543)), 11),
 }
-"""Noise of stage 2 and T, with a stability of 9 and nine tenths of the budget: all levels below state in 2020."""
+"""Noise of stage 2 and T, with a stability of 9 and nine tenths of the budget.
+
+The levels below state in 2020 have rho 0.008 and 0.159; 0.543 is the third row of the paper's table of thresholds.
+"""
 
 
 def measured(number: int, noise: Noise) -> Measured:
