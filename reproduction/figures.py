@@ -7,14 +7,13 @@ from fractions import Fraction
 from math import exp, pi, sqrt
 from statistics import NormalDist
 
+from reproduction.curves import bias_curve, suppression_curve
 from reproduction.line_chart import Axis, Chart, Line
 from reproduction.noise_comparison import Scope
 from safetab.planning.plan_json import exact
 from safetab.tuning.paper import (
     SUPPRESSION_CHANCE,
     THRESHOLD_BUDGETS,
-    bias_curve,
-    suppression_curve,
     suppression_threshold,
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import ceil
 
+from reproduction.curves import bias_curve, suppression_curve
 from reproduction.figures import continuous_bias, continuous_suppression
 from reproduction.noise_comparison import Scope, digits_where
 from safetab.census.geography_levels import GeographyLevel
@@ -14,7 +15,7 @@ from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.planning.plan_json import exact
 from safetab.privacy.loss_text import loss_text
 from safetab.tuning import Tuning, compare_noises, multiplicities
-from safetab.tuning.paper import THRESHOLD_BUDGETS, bias_curve, margin_table, suppression_curve, threshold_table
+from safetab.tuning.paper import THRESHOLD_BUDGETS, margin_table, threshold_table
 
 _DELTA_DIGITS = (2, 5, 8, 10, 12, 15, 20, 25)
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from statistics import NormalDist
 
 import pytest
+from reproduction.curves import bias_curve, suppression_curve
 
 from safetab.config.config_file import parse_config, read_config
 from safetab.tuning import tuning_of
-from safetab.tuning.paper import bias_curve, margin_table, stage_2_noise, suppression_curve, threshold_table
+from safetab.tuning.paper import margin_table, stage_2_noise, threshold_table
 from safetab.tuning.presets import presets, production_of_2020
 
 NORMAL = NormalDist()

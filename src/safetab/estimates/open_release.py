@@ -25,7 +25,6 @@ Grouped = str | CharacteristicIteration
 Addend = Answer | Answers | tuple[Geographic, Grouped]
 
 _PAIR = ("area", "group")
-_IDS_THAT_NEST = {EntityKind.STATE, EntityKind.COUNTY}
 
 
 def open_release(path: str | Path) -> Release:
@@ -166,11 +165,9 @@ class Release:
         )
 
     def _inside(self, entities: list[Entity], around: Entity) -> list[Entity]:
-        """By their ids: a state's areas begin with its id, a county's tracts with that of the county."""
+        """By their ids: those of areas that nest in another begin with its id, but for the nation."""
         kind = around.geography.entity_kind
-        inner = {entity.geography.entity_kind for entity in entities}
-        is_nested = kind in _IDS_THAT_NEST and EntityKind.AIANNH not in inner
-        if not is_nested or (kind is EntityKind.COUNTY and inner != {EntityKind.TRACT}):
+        if kind is EntityKind.NATION or any(kind not in entity.geography.entity_kind.around for entity in entities):
             raise self._lookup.refusal(
                 "within", "give a state, or a county if the level is tract: other areas don't nest."
             )

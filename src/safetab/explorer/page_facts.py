@@ -13,7 +13,7 @@ from safetab.privacy.reference import COSTLIEST_LEVEL, FAR_ABOVE, REFERENCE_NAME
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS
 from safetab.tuning.concerns import NO_PROTECTION
-from safetab.tuning.level_facts import Facts, LevelSizes
+from safetab.tuning.level_sizes import Facts, LevelSizes
 from safetab.tuning.presets import presets
 
 JsonObject = dict[str, object]

@@ -43,6 +43,15 @@ TEST_KEY = DeclaredOption(
     "test_key", str | None, None, "64 hexadecimal digits; only for synthetic data, never for a release.", "HEX"
 )
 CONFIDENCE = DeclaredOption("confidence", str, "0.95", "The confidence of margins of error in the release.", "LEVEL")
+MARGIN_CONFIDENCE = DeclaredOption("confidence", str, "0.95", "Of the margins of error.", "NUMBER")
+CONFIG = DeclaredOption("config", Path | None, None, "config.json. Default: that of --parameters.", "FILE")
+PARAMETERS = DeclaredOption(
+    "parameters", Path | None, None, "Directory with config.json and the lists of codes and iterations.", "DIR"
+)
+GEOGRAPHY = DeclaredOption(
+    "geography", Path | None, None, "The geography file GRF-C, to count its entities. Default: 2020's numbers.", "FILE"
+)
+AS_JSON = DeclaredOption("as_json", bool, False, "Print JSON, for programs.", flag="--json")
 MACHINE = (
     DeclaredOption("memory", str, "4GB", "How much memory the database may use, e.g. 8GB."),
     DeclaredOption("threads", int, 2, "How many threads a run may use.", least=1),

@@ -21,9 +21,10 @@ from safetab.planning.suppression import suppression_threshold
 from safetab.privacy.calibration import Noise, calibrated_noise, stage_fraction
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
-from safetab.products.product import LineKind, Product, Shape, TableFamily, Thresholds
+from safetab.products.product import LineKind, Product, Selector, Shape, TableFamily, Thresholds
 
 CONFIDENCE = Fraction(95, 100)
+_STAGES_OF_ADAPTIVE = {Selector.NOISY_STAGE_1: (Stage.STAGE_1, Stage.STAGE_2)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,16 +180,12 @@ def _stages_of(
     """The stages of a level, each with the noise that its share of the budget buys."""
     if stability == 0:  # no person can be in any group: there is nothing to protect, and nothing to count
         return MappingProxyType({})
-    wanted = (
-        (Stage.STAGE_1, iterations.adaptive),
-        (Stage.STAGE_2, iterations.adaptive),
-        (Stage.TOTAL_ONLY, iterations.total_only),
-    )
+    adaptive = _STAGES_OF_ADAPTIVE[config.product.selector] if iterations.adaptive else ()
+    total_only = (Stage.TOTAL_ONLY,) if iterations.total_only else ()
     stages: dict[Stage, StageDesign] = {}
-    for stage, number in wanted:
-        if number:
-            budget = budget_of_level * stage_fraction(stage, config.stage_1_fraction)
-            stages[stage] = StageDesign(stage, budget, calibrated_noise(config.privacy_definition, stability, budget))
+    for stage in (*adaptive, *total_only):
+        budget = budget_of_level * stage_fraction(stage, config.stage_1_fraction)
+        stages[stage] = StageDesign(stage, budget, calibrated_noise(config.privacy_definition, stability, budget))
     return MappingProxyType(stages)
 
 

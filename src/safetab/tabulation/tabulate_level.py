@@ -18,7 +18,7 @@ from safetab.planning.suppression import passes_suppression
 from safetab.privacy.exact_counts import ExactCounts, union_of
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
 from safetab.privacy.stages import Stage
-from safetab.products.product import Shape
+from safetab.products.product import Selector, Shape
 from safetab.tabulation.empty_groups import EmptyGroups
 from safetab.tabulation.measurements import Measurements
 from safetab.tabulation.selectors import chosen_shapes
@@ -55,7 +55,7 @@ def tabulate_level(
     level = _PaidLevel(plan, engine, {stage: _charged(plan, stage, ledger) for stage in stages}, bits)
     totals = engine.totals(plan)
     if Stage.STAGE_2 in level.rights:
-        yield from _adaptive(level, totals, groups_at_once)
+        yield from _ADAPTIVE[plan.design.product.selector](level, totals, groups_at_once)
     if Stage.TOTAL_ONLY in level.rights:
         yield _total_only(level, totals)
 
@@ -74,7 +74,7 @@ def _charged(plan: LevelPlan, stage: Stage, ledger: Ledger) -> DrawingRight:
     return ledger.charge(event)
 
 
-def _adaptive(level: _PaidLevel, totals: ExactCounts, groups_at_once: int) -> Iterator[Measurements]:
+def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts, groups_at_once: int) -> Iterator[Measurements]:
     """Stage 1, the choice of a shape, stage 2; empty groups that can't be published are never touched."""
     universe, design = level.plan.universe, level.plan.design
     is_adaptive = ~np.array([iteration.is_total_only for iteration in universe.iterations], dtype=np.bool_)
@@ -87,6 +87,9 @@ def _adaptive(level: _PaidLevel, totals: ExactCounts, groups_at_once: int) -> It
         shapes = chosen_shapes(stage_1, design.thresholds)
         for part in _parts_of_bounded_size(level.plan, shapes):
             yield _stage_2(level, counts.of_groups(counts.indices[part]), stage_1[part], shapes[part])
+
+
+_ADAPTIVE = {Selector.NOISY_STAGE_1: _by_noisy_stage_1}  # how groups with tables are measured, by what selects these
 
 
 def _parts_of_bounded_size(plan: LevelPlan, shapes: NDArray[np.int8]) -> Iterator[slice]:

@@ -12,7 +12,7 @@ from safetab.planning.level_design import CONFIDENCE
 from safetab.privacy.conversions import epsilon_of_rho, rho_of_epsilon
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
-from safetab.tuning.level_facts import MOST_RACE_CODES
+from safetab.tuning.level_sizes import MOST_RACE_CODES
 from safetab.tuning.questions import least_budget
 from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning

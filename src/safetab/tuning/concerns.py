@@ -11,7 +11,7 @@ from safetab.planning.level_design import LevelDesign
 from safetab.privacy.reference import level_far_above, total_far_above
 from safetab.privacy.stages import Stage
 from safetab.products.product import Shape
-from safetab.tuning.level_facts import MOST_RACE_CODES
+from safetab.tuning.level_sizes import MOST_RACE_CODES
 from safetab.tuning.tuning import Tuning
 
 NO_PROTECTION = (

@@ -97,21 +97,6 @@ def stage_2_noise(budget: Fraction) -> DiscreteGaussian:
     return noise
 
 
-def suppression_curve(budget: Fraction) -> tuple[tuple[float, float], ...]:
-    """The paper's Figure 1: true size over T, chance of suppression."""
-    noise, threshold = stage_2_noise(budget), suppression_threshold(budget)
-    return tuple((size / threshold, float(noise.cdf(threshold - size).mid())) for size in range(2 * threshold + 1))
-
-
-def bias_curve(budget: Fraction) -> tuple[tuple[float, float], ...]:
-    """The paper's Figure 2: true size over T, bias of a published total over T."""
-    noise, threshold = stage_2_noise(budget), suppression_threshold(budget)
-    return tuple(
-        (size / threshold, float(noise.mean_given_at_least(threshold + 1 - size).mid()) / threshold)
-        for size in range(2 * threshold + 1)
-    )
-
-
 def _to_three_decimals(number: Fraction) -> Decimal:
     exact = Decimal(number.numerator) / Decimal(number.denominator)
     return exact.quantize(Decimal("0.001"), ROUND_HALF_UP)

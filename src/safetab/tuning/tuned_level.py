@@ -10,7 +10,7 @@ from safetab.config.run_config import RunConfig
 from safetab.planning.level_design import CONFIDENCE, LevelDesign, level_design
 from safetab.privacy.stages import Stage
 from safetab.products.product import LineKind
-from safetab.tuning.level_facts import LevelSizes
+from safetab.tuning.level_sizes import LevelSizes
 
 
 @dataclass(frozen=True)

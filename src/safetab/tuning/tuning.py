@@ -17,7 +17,7 @@ from safetab.foundation.findings import Checked, Finding
 from safetab.planning.run_plan import loss_of_config, loss_of_config_pass
 from safetab.privacy.composition import PrivacyLoss
 from safetab.products.product import Thresholds
-from safetab.tuning.level_facts import Facts, facts_of
+from safetab.tuning.level_sizes import Facts, facts_of
 from safetab.tuning.presets import production_of_2020
 from safetab.tuning.tuned_level import TunedLevel
 

@@ -19,12 +19,8 @@ _OverwriteNew = Annotated[bool, typer.Option("--overwrite", help="Replace NEW if
 
 
 def add_release_commands(app: typer.Typer) -> None:
-    app.command()(rerelease)
-    app.command()(coterminous)
-    app.command()(show)
-    app.command()(status)
-    app.command()(report)
-    app.command()(export)
+    for command in (rerelease, coterminous, show, status, report, export):
+        app.command()(command)
 
 
 @takes(CONFIDENCE, RULES, COTERMINOUS, *COPYING)

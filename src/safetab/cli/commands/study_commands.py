@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from safetab.cli.options import Data, Out, Parameters, takes
-from safetab.pipeline.declared_options import ASSESS
+from safetab.pipeline.declared_options import ASSESS, CONFIG, GEOGRAPHY, PARAMETERS
 
 
 def add_study_commands(app: typer.Typer) -> None:
@@ -16,25 +16,16 @@ def add_study_commands(app: typer.Typer) -> None:
         app.command()(command)
 
 
+@takes(CONFIG, PARAMETERS, GEOGRAPHY)
 def explore(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
     ] = Path("explorer.html"),
-    config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A config.json to start from. Default: that of --parameters.")
-    ] = None,
-    parameters: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Directory with the lists of codes and iterations. Default: 2020's numbers."),
-    ] = None,
-    geography: Annotated[
-        Path | None,
-        typer.Option(metavar="GRF-C", help="The geography file, to count its entities. Default: 2020's numbers."),
-    ] = None,
     xlsx: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a workbook for spreadsheet programs too.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files if they are there.")] = False,
+    **given: Any,
 ) -> None:
     """Write the page with which parameters are chosen.
 
@@ -47,7 +38,7 @@ def explore(
     from safetab.explorer.explore import ExplorerRequest, write_explorer
 
     with exits_with_code():
-        request = ExplorerRequest(output, config, parameters, geography, xlsx, overwrite)
+        request = ExplorerRequest(output, **given, workbook=xlsx, overwrite=overwrite)
         warnings = write_explorer(request)
     show_findings(warnings)
     for written in filter(None, (output, xlsx)):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from safetab.cli.options import takes
+from safetab.pipeline.declared_options import AS_JSON, CONFIG, GEOGRAPHY, MARGIN_CONFIDENCE, PARAMETERS
+
 if TYPE_CHECKING:
+    from safetab.cli.tune_answers.answer import Answer
     from safetab.tuning.tuning import Tuning
 
 tune = typer.Typer(
@@ -21,167 +25,129 @@ tune = typer.Typer(
     ),
 )
 
-Config = Annotated[Path | None, typer.Option(metavar="FILE", help="config.json. Default: that of --parameters.")]
-Parameters = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Directory with config.json and the lists of codes and iterations.")
-]
-Geography = Annotated[Path | None, typer.Option(metavar="FILE", help="The geography file GRF-C.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+SETTING = (CONFIG, PARAMETERS, AS_JSON)
 Level = Annotated[str, typer.Argument(metavar="LEVEL", help="E.g. county-detailed.")]
-Confidence = Annotated[str, typer.Option(metavar="NUMBER", help="Of the margins of error.")]
 
 
 @tune.command("table-moe")
-def table_moe(as_json: AsJson = False) -> None:
+@takes(AS_JSON)
+def table_moe(**given: Any) -> None:
     """Print the paper's table of margins of error, beside the exact ones."""
     from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.paper_tables import margin_answer
 
-    show(margin_answer(), as_json=as_json)
+    show(margin_answer(), **given)
 
 
 @tune.command("table-thresholds")
-def table_thresholds(as_json: AsJson = False) -> None:
+@takes(AS_JSON)
+def table_thresholds(**given: Any) -> None:
     """Print the paper's table of suppression thresholds."""
     from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.paper_tables import threshold_answer
 
-    show(threshold_answer(), as_json=as_json)
+    show(threshold_answer(), **given)
 
 
 @tune.command()
-def levels(
-    config: Config = None, parameters: Parameters = None, geography: Geography = None, as_json: AsJson = False
-) -> None:
+@takes(CONFIG, PARAMETERS, GEOGRAPHY, AS_JSON)
+def levels(**given: Any) -> None:
     """Show for every level its noise, margins, T, share and empty groups."""
-    from safetab.cli.messages import exits_with_code
-    from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.levels import levels_answer
 
-    with exits_with_code():
-        show(levels_answer(_tuning(config, parameters, geography)), as_json=as_json)
+    _show(levels_answer, given)
 
 
 @tune.command()
+@takes(MARGIN_CONFIDENCE, *SETTING)
 def budget(
     level: Level,
     margin: Annotated[str, typer.Argument(metavar="MARGIN", help="Of a cell or a lone total, in persons.")],
-    confidence: Confidence = "0.95",
-    config: Config = None,
-    parameters: Parameters = None,
-    as_json: AsJson = False,
+    **given: Any,
 ) -> None:
     """Find the least budget with which a level has a margin of error."""
-    from safetab.cli.messages import exits_with_code
-    from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.questions import budget_answer
 
-    with exits_with_code():
-        show(budget_answer(_tuning(config, parameters), level, margin, confidence), as_json=as_json)
+    _show(lambda tuning: budget_answer(tuning, level, margin, given["confidence"]), given)
 
 
 @tune.command()
-def threshold(  # noqa: PLR0913, PLR0917 - the options of the command
+@takes(*SETTING)
+def threshold(
     level: Level,
     table: Annotated[str, typer.Argument(metavar="TABLE", help="4, 9 or 23: how many ages it has.")],
     relative: Annotated[
         str, typer.Option(metavar="PART", help="The margin of error at 95 %, as a part of the number.")
     ] = "0.1",
     number: Annotated[str, typer.Option(metavar="NUMBER", help="Of which number: cell, sex or total.")] = "cell",
-    config: Config = None,
-    parameters: Parameters = None,
-    as_json: AsJson = False,
+    **given: Any,
 ) -> None:
     """Find the size from which on a table is as precise as wanted."""
-    from safetab.cli.messages import exits_with_code
-    from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.questions import threshold_answer
 
-    with exits_with_code():
-        show(threshold_answer(_tuning(config, parameters), level, table, relative, number), as_json=as_json)
+    _show(lambda tuning: threshold_answer(tuning, level, table, relative, number), given)
 
 
 @tune.command()
-def margins(  # noqa: PLR0913, PLR0917 - the options of the command
+@takes(MARGIN_CONFIDENCE, *SETTING)
+def margins(
     total: Annotated[str, typer.Argument(metavar="TOTAL", help="Loss of a pass: rho or epsilon, unbounded.")],
     proportion: Annotated[
         list[str] | None,
         typer.Option(metavar="LEVEL=NUMBER", help="Repeatable. Default: the margins of the configuration."),
     ] = None,
     of: Annotated[str, typer.Option("--pass", metavar="PASS", help="us or pr.")] = "us",
-    confidence: Confidence = "0.95",
-    config: Config = None,
-    parameters: Parameters = None,
-    as_json: AsJson = False,
+    **given: Any,
 ) -> None:
     """Find the smallest margins in given proportions for a total loss."""
-    from safetab.cli.messages import exits_with_code
-    from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.questions import margins_answer
 
-    with exits_with_code():
-        tuning = _tuning(config, parameters)
-        show(margins_answer(tuning, total, proportion or (), confidence, of), as_json=as_json)
+    _show(lambda tuning: margins_answer(tuning, total, proportion or (), given["confidence"], of), given)
 
 
 @tune.command()
+@takes(MARGIN_CONFIDENCE, *SETTING)
 def noise(
     delta: Annotated[str, typer.Option(metavar="DELTA", help="Of (epsilon, delta)-differential privacy.")] = "1e-10",
-    confidence: Confidence = "0.95",
-    config: Config = None,
-    parameters: Parameters = None,
-    as_json: AsJson = False,
+    **given: Any,
 ) -> None:
     """Compare discrete Gaussian and geometric noise at equal margins."""
-    from safetab.cli.messages import exits_with_code
-    from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.comparisons import noise_answer
 
-    with exits_with_code():
-        show(noise_answer(_tuning(config, parameters), delta, confidence), as_json=as_json)
+    _show(lambda tuning: noise_answer(tuning, delta, given["confidence"]), given)
 
 
 @tune.command()
-def codes(
-    level: Level,
-    confidence: Confidence = "0.95",
-    config: Config = None,
-    parameters: Parameters = None,
-    as_json: AsJson = False,
-) -> None:
+@takes(MARGIN_CONFIDENCE, *SETTING)
+def codes(level: Level, **given: Any) -> None:
     """Compare how many race codes of a person are used, 1 to 8."""
-    from safetab.cli.messages import exits_with_code
-    from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.comparisons import codes_answer
 
-    with exits_with_code():
-        show(codes_answer(_tuning(config, parameters), level, confidence), as_json=as_json)
+    _show(lambda tuning: codes_answer(tuning, level, given["confidence"]), given)
 
 
 @tune.command()
+@takes(*SETTING)
 def curve(
     level: Level,
     size: Annotated[
         list[int] | None, typer.Option(metavar="PERSONS", help="Repeatable. Default: telling ones.")
     ] = None,
-    config: Config = None,
-    parameters: Parameters = None,
-    as_json: AsJson = False,
+    **given: Any,
 ) -> None:
     """Show suppression, tables and bias of groups by their true size."""
-    from safetab.cli.messages import exits_with_code
-    from safetab.cli.tune_answers.answer import show
     from safetab.cli.tune_answers.comparisons import curve_answer
 
-    with exits_with_code():
-        show(curve_answer(_tuning(config, parameters), level, size or ()), as_json=as_json)
+    _show(lambda tuning: curve_answer(tuning, level, size or ()), given)
 
 
-def _tuning(config: Path | None, parameters: Path | None, geography: Path | None = None) -> Tuning:
-    """Tells warnings; raises InvalidInput."""
-    from safetab.cli.messages import show_findings
+def _show(answer: Callable[[Tuning], Answer], given: dict[str, Any]) -> None:
+    """The answer for the configuration that the options name; warnings first."""
+    from safetab.cli.messages import exits_with_code, show_findings
+    from safetab.cli.tune_answers.answer import show
     from safetab.tuning.tuning import tuning_of
 
-    checked = tuning_of(config, parameters, geography)
-    show_findings(checked.warnings)
-    return checked.require()
+    with exits_with_code():
+        checked = tuning_of(given["config"], given["parameters"], given.get("geography"))
+        show_findings(checked.warnings)
+        show(answer(checked.require()), as_json=given["as_json"])

@@ -13,7 +13,7 @@ from safetab.explorer.workbook.live import Live, one_of
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.planning.losses import DELTA
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.tuning.level_facts import MOST_RACE_CODES
+from safetab.tuning.level_sizes import MOST_RACE_CODES
 from safetab.tuning.tuning import Tuning
 
 INPUTS = "Inputs"

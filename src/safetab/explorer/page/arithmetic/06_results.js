@@ -154,11 +154,11 @@ function lossesOf(facts, setting) {
       .reduce((sum, level) => plus(sum, fractionOf(setting.budgets[level.key])), ZERO);
   }
   const largest = Object.values(totals).reduce((most, total) => (isAbove(total, most) ? total : most), ZERO);
-  const told = { ...totals, whole_run: largest };
-  return Object.fromEntries(Object.entries(told).map(([who, total]) => [who, toldLoss(setting, total)]));
+  const stated = { ...totals, whole_run: largest };
+  return Object.fromEntries(Object.entries(stated).map(([who, total]) => [who, statedLoss(setting, total)]));
 }
 
-function toldLoss(setting, unbounded) {
+function statedLoss(setting, unbounded) {
   const bounded = times(TWO, unbounded);
   const epsilon = (loss) => (setting.definition === "zcdp" ? epsilonOfRho(toNumber(loss), REPORTED_DELTA) : loss);
   return {

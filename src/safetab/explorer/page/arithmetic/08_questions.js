@@ -152,7 +152,7 @@ function noiseComparison(facts, setting, delta, confidence) {
     if (measure === null || !isMeasurable(level, setting)) continue;
     const row = levelNoises(measure, confidence);
     if (row === null) return null;
-    rows.push(row.told);
+    rows.push(row.stated);
     const sums = (totals[level.pass] ||= { gaussian: ZERO, geometric: ZERO, geometric_rho: ZERO });
     for (const kind of Object.keys(sums)) sums[kind] = plus(sums[kind], row.costs[kind]);
   }
@@ -178,7 +178,7 @@ function levelNoises(measure, confidence) {
   const shares = measure.shares.total_only ? ONE : plus(times(gamma, gamma), times(rest, rest));
   const geometricRho = times(times(times(geometric, geometric), shares), fraction(1n, 2n * BigInt(stability)));
   return {
-    told: { key: level.key, margin, gaussian_budget: decimalText(gaussian), geometric_budget: decimalText(geometric) },
+    stated: { key: level.key, margin, gaussian_budget: decimalText(gaussian), geometric_budget: decimalText(geometric) },
     costs: { gaussian, geometric, geometric_rho: geometricRho },
   };
 }

@@ -74,9 +74,9 @@ const MOST_WARNINGS_ON_PAPER = 6;
 
 function drawSummaryWarnings(R) {
   const sentence = ({ level, text }) => (level ? `${levelName(levelWith(level))}: ${text}` : text);
-  const told = R.warnings.slice(0, MOST_WARNINGS_ON_PAPER).map(sentence);
-  const more = R.warnings.length - told.length;
-  if (more > 0) told.push(`And ${counted(more, "more warning", "more warnings")}.`);
-  place(byId("summary-warnings"), told.length
-    ? element("ul", {}, told.map((one) => element("li", {}, one))) : paragraph("No warnings."));
+  const stated = R.warnings.slice(0, MOST_WARNINGS_ON_PAPER).map(sentence);
+  const more = R.warnings.length - stated.length;
+  if (more > 0) stated.push(`And ${counted(more, "more warning", "more warnings")}.`);
+  place(byId("summary-warnings"), stated.length
+    ? element("ul", {}, stated.map((one) => element("li", {}, one))) : paragraph("No warnings."));
 }
