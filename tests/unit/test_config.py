@@ -15,7 +15,7 @@ from safetab.privacy.definitions import PrivacyDefinition
 from safetab.products.product import Shape, Thresholds
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL
-from safetab.tabulation.selectors import chosen_shapes
+from safetab.planning.selectors import chosen_shapes
 
 TRACT_DETAILED = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 PR_COUNTY_REGIONAL = PopulationGroupLevel(GeographyLevel.PR_COUNTY, IterationLevel.REGIONAL)

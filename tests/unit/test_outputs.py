@@ -21,7 +21,7 @@ from safetab.products.product import Thresholds
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import SEX_BY_AGE_4
 from safetab.tabulation.marginals import line_sums
-from safetab.tabulation.selectors import chosen_shapes
+from safetab.planning.selectors import chosen_shapes
 
 CELLS_4 = np.array([[1, 2, 3, 4, 10, 20, 30, -40]])
 

@@ -26,7 +26,7 @@ from safetab.readers.geography import read_geography
 from safetab.readers.public_lists import read_public_lists
 from safetab.synthetic.demo_census import demo_plan, write_demo_census
 from safetab.synthetic.people.state_people import FurtherCodes, PeopleChunk, cenrace_of_chunk
-from safetab.tabulation.selectors import chosen_shapes
+from safetab.planning.selectors import chosen_shapes
 
 HEADER = (
     "QAGE|QSEX|HOUSEHOLDER|TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|CENRACE|"

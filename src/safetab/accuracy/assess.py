@@ -68,7 +68,7 @@ def assess(
     counts = KnownCounts(engine, plan.levels, progress.advance)
     levels = {}
     for level_plan in plan.levels:
-        number = universe.number_of_level[level_plan.level]
+        number = universe.number_of_level[level_plan.family, level_plan.level]
         truth = level_truth(level_plan, universe.levels[number], counts.totals(level_plan))
         ways = [
             measured

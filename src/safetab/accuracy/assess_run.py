@@ -74,7 +74,7 @@ class AssessedRuns:
         for tabulation_pass in self._plan.config.passes:
             held: list[tuple[int, PublishedGroups]] = []
             for plan in self._plan.levels_of(tabulation_pass):
-                level = self._levels[self._universe.number_of_level[plan.level]]
+                level = self._levels[self._universe.number_of_level[plan.family, plan.level]]
                 for groups in self._published(level, plan, ledger, bits):
                     if self._needs_whole_levels:
                         held.append((level.number, groups))

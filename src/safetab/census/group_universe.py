@@ -58,6 +58,7 @@ class GroupUniverse:
     level: PopulationGroupLevel
     entities: NDArray[np.int64]
     iterations: tuple[CharacteristicIteration, ...]
+    has_total_only: bool = True  # whether total-only iterations are measured as such, or like all others
 
     @cached_property
     def index(self) -> GroupIndex:
@@ -67,9 +68,16 @@ class GroupUniverse:
     def size(self) -> int:
         return self.index.size
 
+    @cached_property
+    def is_total_only(self) -> NDArray[np.bool_]:
+        """For each iteration whether its groups get a total whatever their size."""
+        return np.array(
+            [self.has_total_only and iteration.is_total_only for iteration in self.iterations], dtype=np.bool_
+        )
+
     @property
     def total_only_iterations(self) -> int:
-        return sum(iteration.is_total_only for iteration in self.iterations)
+        return int(np.count_nonzero(self.is_total_only))
 
     @property
     def adaptive_groups(self) -> int:
@@ -98,10 +106,13 @@ class GroupUniverse:
         return {iteration.code: position for position, iteration in enumerate(self.iterations)}
 
 
-def universe_of(level: PopulationGroupLevel, entities: NDArray[np.int64], lists: PublicLists) -> GroupUniverse:
+def universe_of(
+    level: PopulationGroupLevel, entities: NDArray[np.int64], lists: PublicLists, *, has_total_only: bool = True
+) -> GroupUniverse:
     """The groups of a level, given the entities of its geography level in the order of their ids."""
     return GroupUniverse(
         level=level,
         entities=entities,
         iterations=lists.tabulated_iterations(level.iterations, is_substate=level.geography.is_substate),
+        has_total_only=has_total_only,
     )

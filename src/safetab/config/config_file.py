@@ -16,14 +16,13 @@ from safetab.config.run_config import FamilyConfig, ReaderKind, RunConfig
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.text_files import UnreadableFile, read_text
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.all_products import product_of_keys
-from safetab.products.product import Product, TableFamily, Thresholds
+from safetab.products.all_products import PRODUCTS, budget_keys_of, product_of_keys
+from safetab.products.product import Product, Selector, TableFamily, Thresholds
 
 CONFIG_FILE = "config.json"
 
 _PASS_KEYS = {TabulationPass.US: "run_us", TabulationPass.PUERTO_RICO: "run_pr"}
 _STATES_KEY = "state_filter_us"
-_SUPPRESSION_KEY = "zero_suppression_chance"
 _HIGHEST_THRESHOLD = 2**62
 
 
@@ -77,12 +76,13 @@ def parse_config(text: str) -> Checked[RunConfig]:
 
 def _config_of(keys: ConfigKeys) -> RunConfig | None:
     product, passes = product_of_keys(keys), _passes(keys)
+    _refuse_other_products(keys, product)
     definition = keys.choice("privacy_defn", tuple(definition.spelling for definition in PrivacyDefinition))
     budgets = _budgets(keys, product, passes)
     gamma = _stage_1_fraction(keys, product)
     thresholds = {family: _thresholds(keys, product, family, passes) for family in product.families}
     max_race_codes = keys.integer("max_race_codes", 1, 8)
-    suppression_chance = _suppression_chance(keys)
+    suppression_chance = _suppression_chance(keys, product)
     allow_negative_counts = keys.boolean("allow_negative_counts")
     states = _states(keys, must_have_one=TabulationPass.US in passes)
     reader = keys.choice("reader", tuple(reader.value for reader in ReaderKind))
@@ -111,6 +111,20 @@ def _config_of(keys: ConfigKeys) -> RunConfig | None:
         us_states=states,
         reader=ReaderKind(reader),
     )
+
+
+def _refuse_other_products(keys: ConfigKeys, product: Product) -> None:
+    for other in PRODUCTS:
+        strange = () if other is product else budget_keys_of(other, keys)
+        if strange:
+            keys.findings.error(
+                strange[0],
+                f"a budget of {other.name} among those of {product.name}"
+                f"{f', and {len(strange) - 1} more' if len(strange) > 1 else ''}."
+                " A configuration is for one product: give each its own PARAMETERS.",
+            )
+        for key in strange:
+            keys.ignore(key)
 
 
 def _stage_1_fraction(keys: ConfigKeys, product: Product) -> Fraction | None:
@@ -173,7 +187,7 @@ def _thresholds(
     for level in POPULATION_GROUP_LEVELS:
         key = threshold_key(level)
         if level in running:
-            checked = _checked_thresholds(entries, key, name, len(family.finer))
+            checked = _checked_thresholds(entries, key, name, len(family.finer), _lowest_threshold(product))
             if checked is not None:
                 thresholds[level] = checked
         else:
@@ -182,7 +196,12 @@ def _thresholds(
     return thresholds
 
 
-def _checked_thresholds(entries: ConfigKeys, key: str, name: str, wanted: int) -> Thresholds | None:
+def _lowest_threshold(product: Product) -> int:
+    """Published totals have noise and may be below 0, and so may what is compared with them."""
+    return 0 if product.selector is Selector.NOISY_STAGE_1 else 1 - _HIGHEST_THRESHOLD
+
+
+def _checked_thresholds(entries: ConfigKeys, key: str, name: str, wanted: int, lowest: int) -> Thresholds | None:
     where, number = f'{name} "{key}"', _in_words(wanted)
     if not entries.has(key):
         entries.findings.error(where, f"missing. Give {number} for every level of a pass that runs, at budget 0 too.")
@@ -191,8 +210,9 @@ def _checked_thresholds(entries: ConfigKeys, key: str, name: str, wanted: int) -
     if not isinstance(values, list) or len(values) != wanted:
         entries.findings.error(where, f"{shown(values)} is not a list of {number.replace('threshold', 'integer')}.")
         return None
-    if not all(is_integer(value) and 0 <= value < _HIGHEST_THRESHOLD for value in values):
-        entries.findings.error(where, f"{shown(values)}: each threshold must be an integer from 0 to below 2^62.")
+    if not all(is_integer(value) and lowest <= value < _HIGHEST_THRESHOLD for value in values):
+        low = "0" if lowest == 0 else "above -2^62"
+        entries.findings.error(where, f"{shown(values)}: each threshold must be an integer from {low} to below 2^62.")
         return None
     if sorted(values) != values:
         entries.findings.error(where, f"{', '.join(map(str, values))} decrease. Give {number} in rising order.")
@@ -204,10 +224,10 @@ def _in_words(thresholds: int) -> str:
     return {1: "one threshold", 3: "three thresholds"}.get(thresholds, f"{thresholds} thresholds")
 
 
-def _suppression_chance(keys: ConfigKeys) -> Fraction | None:
-    if not keys.has(_SUPPRESSION_KEY):
+def _suppression_chance(keys: ConfigKeys, product: Product) -> Fraction | None:
+    if product.suppression_key is None or not keys.has(product.suppression_key):
         return Fraction(0)
-    return keys.number(_SUPPRESSION_KEY, "of at least 0 and below 1", lambda chance: 0 <= chance < 1)
+    return keys.number(product.suppression_key, "of at least 0 and below 1", lambda chance: 0 <= chance < 1)
 
 
 def _states(keys: ConfigKeys, *, must_have_one: bool) -> tuple[str, ...]:

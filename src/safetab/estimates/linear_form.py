@@ -27,6 +27,7 @@ class Measured(NamedTuple):
     iteration_code: str
     stage: Stage
     noise: Noise
+    family: str = ""  # which of the product's tables, each with noise of its own
 
 
 Weights = tuple[Fraction | int, ...]

@@ -70,17 +70,26 @@ class Release:
     def total(
         self, geography: Geographic, group: Grouped, *, level: str | None = None, kind: str | None = None
     ) -> Answer:
-        """How many people of a group live in an area."""
+        """How many people of a group live in an area, or what else the release counts of them."""
         entity, iteration = self._found(geography, group, level, kind)
         answer = self._numbers.total(entity, iteration)
         return instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
 
     def table(
-        self, geography: Geographic, group: Grouped, *, level: str | None = None, kind: str | None = None
+        self,
+        geography: Geographic,
+        group: Grouped,
+        *,
+        level: str | None = None,
+        kind: str | None = None,
+        family: str | None = None,
     ) -> GroupTable | Absence:
-        """A group's people by what the product's tables divide, as finely as the release has them."""
+        """What the product's tables show of a group, as finely as the release has it.
+
+        `family` is which of its tables, if it has several: household type or tenure.
+        """
         entity, iteration = self._found(geography, group, level, kind)
-        answer = self._numbers.table(entity, iteration)
+        answer = self._numbers.table(entity, iteration, self._lookup.family(family))
         return instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
 
     def totals(

@@ -69,6 +69,7 @@ def write_manifest_json(output: Path, manifest: Mapping[str, object]) -> None:
 
 def _event(event: MeasurementEvent) -> dict[str, object]:
     return {
+        **({} if len(event.product.families) == 1 else {"family": event.family.name}),
         "geography_level": event.level.geography.label,
         "iteration_level": event.level.iterations.label,
         "stage": int(event.stage),
@@ -91,7 +92,7 @@ def configuration_as_json(config: RunConfig) -> dict[str, object]:
             for one in config.families
         },
         "max_race_codes": config.max_race_codes,
-        "zero_suppression_chance": exact(config.zero_suppression_chance),
+        **({} if product.suppression_key is None else {product.suppression_key: exact(config.zero_suppression_chance)}),
         "allow_negative_counts": config.allow_negative_counts,
         "passes": [tabulation_pass.value for tabulation_pass in config.passes],
         "state_filter_us": list(config.us_states),

@@ -24,7 +24,7 @@ class TableFile:
     """A pipe-delimited file that grows by batches; only its header if nothing was published."""
 
     def __init__(self, path: Path, layout: TableFileLayout) -> None:
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         self._layout = layout
         self._columns = table_columns(layout)
         self._file = path.open("wb")

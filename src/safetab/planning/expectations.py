@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 from flint import arb, ctx
 
 from safetab.distributions.noise_distribution import DEFAULT_BITS
 from safetab.planning.run_plan import LevelPlan
+from safetab.planning.selected_groups import SelectedGroups
+from safetab.planning.selectors import chosen_shapes
 from safetab.privacy.stages import Stage
 
 
@@ -26,9 +29,26 @@ class EmptyGroupOutput:
 
 def output_if_all_groups_are_empty(plan: LevelPlan) -> EmptyGroupOutput:
     design, universe = plan.design, plan.universe
+    if plan.selected is not None:
+        return _of_selected_groups(plan, plan.selected)
     groups = design.empty_groups_published(universe.adaptive_groups, universe.total_only_groups)
     rows = {file.folder: _rows(plan, file.folder, groups) for file in design.product.files}
     return EmptyGroupOutput(groups, rows)
+
+
+def _of_selected_groups(plan: LevelPlan, selected: SelectedGroups) -> EmptyGroupOutput:
+    """Published totals say which groups are published and with which tables, whoever is in them."""
+    shapes = np.bincount(chosen_shapes(selected.totals, plan.design.thresholds), minlength=len(plan.family.shapes))
+    rows = {
+        file.folder: float(
+            sum(
+                groups * len(shape.file_rows.get(file.folder, ()))
+                for groups, shape in zip(shapes.tolist(), plan.family.shapes, strict=True)
+            )
+        )
+        for file in plan.design.product.files
+    }
+    return EmptyGroupOutput(float(len(selected.indices)), rows)
 
 
 def _rows(plan: LevelPlan, folder: str, published_groups: float) -> float:

@@ -24,7 +24,10 @@ from safetab.privacy.stages import Stage
 from safetab.products.product import LineKind, Product, Selector, Shape, TableFamily, Thresholds
 
 CONFIDENCE = Fraction(95, 100)
-_STAGES_OF_ADAPTIVE = {Selector.NOISY_STAGE_1: (Stage.STAGE_1, Stage.STAGE_2)}
+_STAGES_OF_ADAPTIVE = {
+    Selector.NOISY_STAGE_1: (Stage.STAGE_1, Stage.STAGE_2),
+    Selector.PUBLISHED_TOTALS: (Stage.STAGE_2,),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,14 @@ from safetab.census.geography_levels import EntityKind, TabulationPass
 from safetab.census.group_universe import GroupUniverse, universe_of
 from safetab.census.iteration_map import iteration_map_of
 from safetab.census.public_lists import PublicLists
+from safetab.census.published_totals import PublishedTotals
 from safetab.census.stability import stability
 from safetab.config.config_file import CONFIG_FILE, budget_key, read_config
 from safetab.config.run_config import FamilyConfig, RunConfig
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity, shortened
 from safetab.planning.level_design import IterationsMeasured, level_design
 from safetab.planning.run_plan import LevelPlan, RunPlan
+from safetab.planning.selected_groups import check_totals, selected_groups
 from safetab.privacy.stages import Stage
 from safetab.readers.code_assignments import ASSIGNMENTS_FILE
 from safetab.readers.geography import GEOGRAPHY_TABLE, geography_paths, read_geography
@@ -28,6 +30,7 @@ from safetab.readers.public_lists import (
     RACE_ITERATIONS_FILE,
     read_public_lists,
 )
+from safetab.readers.published_totals import published_totals_paths, read_published_totals
 
 PARAMETER_FILES = (CONFIG_FILE, CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE, ASSIGNMENTS_FILE)
 
@@ -41,6 +44,7 @@ class PublicFiles:
     geography_of_pass: Mapping[TabulationPass, Geography]
     paths: tuple[Path, ...] = ()
     names: GeographyNames = field(default_factory=dict)
+    totals: PublishedTotals | None = None  # that choose tables, if the product asks for such
 
 
 def plan_of_files(parameters: str | Path, data: str | Path) -> Checked[RunPlan]:
@@ -72,11 +76,27 @@ def read_public_files(parameters: Path, data: Path, geography_folder: Path | Non
         for tabulation_pass in config.value.passes
     }
     findings += _states_without_blocks(config.value, of_pass)
-    names_path = geography_names_path(data)
+    names_path, table = geography_names_path(data), config.value.product.totals_table
     paths = (*(parameters / name for name in PARAMETER_FILES), *geography_paths(geography_folder))
     paths += () if names_path is None else (names_path,)
-    files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass), paths, names.value or {})
+    totals = None
+    if table is not None:
+        checked = _published_totals(data, table, lists.value, geography.value, of_pass)
+        totals, findings = checked.value, findings + checked.findings
+        paths += published_totals_paths(data, table)
+    files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass), paths, names.value or {}, totals)
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)
+
+
+def _published_totals(
+    data: Path, table: str, lists: PublicLists, whole: Geography, of_pass: Mapping[TabulationPass, Geography]
+) -> Checked[PublishedTotals]:
+    read = read_published_totals(data, table)
+    if read.value is None:
+        return read
+    findings = FindingsOf(table)
+    check_totals(read.value, lists, whole, of_pass, findings)
+    return Checked(None if findings.has_errors else read.value, read.findings + findings.findings)
 
 
 def _is_directory(path: Path) -> bool:
@@ -114,10 +134,12 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
         geography: files.geography_of_pass[geography.tabulation_pass].entities(geography.entity_kind)
         for geography in {level.geography for _, level in tabulated}
     }
-    levels = tuple(
-        _level_plan(universe_of(level, entities[level.geography], files.lists), of_family, files)
-        for of_family, level in tabulated
-    )
+    has_total_only = files.config.product.has_total_only
+    universes = {
+        level: universe_of(level, entities[level.geography], files.lists, has_total_only=has_total_only)
+        for level in dict.fromkeys(level for _, level in tabulated)
+    }
+    levels = tuple(_level_plan(universes[level], of_family, files) for of_family, level in tabulated)
     for level_plan in levels:
         _check_level(level_plan, findings)
     left_out = tuple(level for level in files.config.levels if files.config.budget_of(level) == 0)
@@ -131,7 +153,8 @@ def _level_plan(universe: GroupUniverse, of_family: FamilyConfig, files: PublicF
         files.lists, level.iterations, is_substate=is_substate, max_race_codes=config.max_race_codes
     )
     measured = _iterations_measured(universe)
-    return LevelPlan(level_design(config, of_family, level, stability(iterations), measured), universe)
+    design = level_design(config, of_family, level, stability(iterations), measured)
+    return LevelPlan(design, universe, None if files.totals is None else selected_groups(universe, files.totals))
 
 
 def _iterations_measured(universe: GroupUniverse) -> IterationsMeasured:

@@ -10,6 +10,7 @@ from safetab.census.population_group_levels import PopulationGroupLevel, levels_
 from safetab.census.public_lists import PublicLists
 from safetab.config.run_config import RunConfig
 from safetab.planning.level_design import LevelDesign
+from safetab.planning.selected_groups import SelectedGroups
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
 from safetab.products.product import TableFamily
 
@@ -20,6 +21,7 @@ class LevelPlan:
 
     design: LevelDesign
     universe: GroupUniverse
+    selected: SelectedGroups | None = None  # those with a published total, if such totals choose tables
 
     @property
     def level(self) -> PopulationGroupLevel:

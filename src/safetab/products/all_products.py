@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from safetab.products.product import Product
+from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
-PRODUCTS = (SAFETAB_P,)
+PRODUCTS = (SAFETAB_P, SAFETAB_H)
 
 
 def product_named(name: str | None) -> Product:
@@ -18,9 +19,10 @@ def product_named(name: str | None) -> Product:
 def product_of_keys(keys: Iterable[str]) -> Product:
     """The product that a configuration asks for: whose budgets it names; the first if it names none."""
     given = tuple(keys)
+    return max(PRODUCTS, key=lambda product: len(budget_keys_of(product, given)))
 
-    def named(product: Product) -> int:
-        prefixes = tuple(f"{one.budget_prefix}_level_" for one in product.family_keys.values())
-        return sum(key.startswith(prefixes) for key in given)
 
-    return max(PRODUCTS, key=named)
+def budget_keys_of(product: Product, keys: Iterable[str]) -> tuple[str, ...]:
+    """Those of the keys that are budgets of the product."""
+    prefixes = tuple(f"{one.budget_prefix}_level_" for one in product.family_keys.values())
+    return tuple(key for key in keys if key.startswith(prefixes))

@@ -20,6 +20,8 @@ from safetab.products.record import RecordLayout
 
 Label = str | int
 
+TOTAL_LINE = 1
+"""The number of the line that holds the total, in the tables that have one for every group."""
 _MOST_CELLS = 127  # a line that sums all of them has a number of draws that fits a byte
 
 
@@ -192,9 +194,10 @@ class LineQuestion(Protocol):
 
 
 class Selector(Enum):
-    """Which total decides a group's shape. A product whose totals come from elsewhere will add a member."""
+    """Which total decides a group's shape, and so which groups are measured at all."""
 
     NOISY_STAGE_1 = "noisy stage 1"  # a share gamma of the budget; suppression; empty groups are read lazily
+    PUBLISHED_TOTALS = "published totals"  # of another release: groups without one are not measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +239,11 @@ class Product:
     family_keys: Mapping[str, FamilyKeys]
     selector: Selector
     stage_1_key: str | None  # how config.json spells the share of stage 1, if there is one
+    suppression_key: str | None  # and the chance that an empty group is suppressed
     label_columns: tuple[LabelColumn, ...]
     files: tuple[TableFileLayout, ...]
     line_question: LineQuestion
+    totals_table: str | None = None  # the public file of the totals that select
 
     def __post_init__(self) -> None:
         """ValueError if noise of two numbers could share an address, or a number could be counted in two cells."""
@@ -251,15 +256,36 @@ class Product:
                 raise ValueError(f"{shape.label}: every value of the attribute must have a cell")
             if any(not 0 <= line.first_cell < line.first_cell + line.cells <= shape.cells for line in shape.lines):
                 raise ValueError(f"{shape.label}: a line must be a run of its cells")
+            if any(line.is_total and line.number != TOTAL_LINE for line in shape.lines):
+                raise ValueError(f"{shape.label}: the total must be the first line of its table")
+        labels = [shape.label for family in self.families for shape in family.shapes]
+        if len(set(labels)) < len(labels):
+            raise ValueError("shapes need labels of their own: they say which family a noisy number is of")
 
     def __repr__(self) -> str:
         return f"<product {self.name}>"
 
     @property
-    def only_family(self) -> TableFamily:
-        """The family of a product that has one."""
-        (only,) = self.families
-        return only
+    def has_total_only(self) -> bool:
+        """Whether total-only iterations get a total whatever their size; published totals choose for all alike."""
+        return self.selector is Selector.NOISY_STAGE_1
+
+    @cached_property
+    def family_of_label(self) -> Mapping[str, TableFamily]:
+        """The family of each shape, by the shape's label."""
+        return {shape.label: family for family in self.families for shape in family.shapes}
+
+    @cached_property
+    def number_of_label(self) -> Mapping[str, int]:
+        """The position of each shape in the ladder of its family, by its label."""
+        return {label: family.number_of_label[label] for label, family in self.family_of_label.items()}
+
+    def shape(self, label: str) -> Shape:
+        return self.family_of_label[label].shape(label)
+
+    @property
+    def has_several_families(self) -> bool:
+        return len(self.families) > 1
 
     @cached_property
     def total_table_ids(self) -> tuple[str, ...]:

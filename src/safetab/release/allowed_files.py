@@ -39,7 +39,7 @@ def _tables(universe: Universe) -> list[str]:
 def allowed_files(universe: Universe, options: ReleaseOptions, *, for_release: bool) -> frozenset[str]:
     """The files that an output of this universe and these steps may hold."""
     names = [*OF_EVERY_OUTPUT, *measured_files(universe)]
-    names += [f"{RELEASE_FOLDER}/{numbers_file(level.level)}" for level in universe.levels]
+    names += [f"{RELEASE_FOLDER}/{numbers_file(level.design)}" for level in universe.levels]
     if options.change_numbers:
         tables = [f"{AFTER_STEPS_FOLDER}/{name}" for name in _tables(universe)]
         names += [*OF_STEPS, *(name.format(one.value) for one in universe.passes for name in tables)]

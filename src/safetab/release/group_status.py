@@ -14,14 +14,22 @@ from numpy.typing import NDArray
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationLevel
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
-from safetab.products.product import Shape
+from safetab.products.product import TOTAL_LINE, Product, Selector, Shape, TableFamily
 from safetab.release.numbers.number_columns import COPIED, PUBLISHED, WITHHELD, texts
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import Entities, NotTabulated
+from safetab.release.universe_files import FAMILY
 
 SUPPRESSED = "suppressed"
+NOT_SELECTED = "no published total"
 NOT_TABULATED = "not tabulated"
-STATUSES_OF_GROUPS = (PUBLISHED, COPIED, WITHHELD, SUPPRESSED, NOT_TABULATED)
+STATUSES_OF_GROUPS = (PUBLISHED, COPIED, WITHHELD, SUPPRESSED, NOT_SELECTED, NOT_TABULATED)
+
+
+def absent_status(product: Product) -> str:
+    """Why a group that is tabulated has no number."""
+    return SUPPRESSED if product.selector is Selector.NOISY_STAGE_1 else NOT_SELECTED
+
 
 _GROUPS_AT_ONCE = 1 << 20
 _READ_SCHEMA = pa.schema(
@@ -61,6 +69,8 @@ class GroupStatus:
             return f"not tabulated at this level: {self.reason}"
         if self.status == SUPPRESSED:
             return "suppressed: its noisy total is too small to be shown. It is not known to be zero."
+        if self.status == NOT_SELECTED:
+            return "no total of its people was published, so nothing else is. It is not known to be zero."
         table = f" ({self.shape.label})" if self.shape else ""
         donor = f" from {self.donor[0].label} {self.donor[1]}" if self.donor else ""
         if self.status == WITHHELD:
@@ -80,22 +90,32 @@ class Slice:
 def status_of(release: ReleaseFolder, level: str, region: str, iteration: str) -> GroupStatus:
     """Why a group of the universe has a number, or none. Raises InvalidInput if the universe doesn't have the group."""
     rows = pa.Table.from_batches(statuses(release, Slice((level,), (region,), (iteration,)))).to_pylist()
-    (row,) = rows
+    row = rows[0]  # of the first family, if there are several
     donor = None
     if row["donor_region_id"] is not None:
         donor = next(one for one in GeographyLevel if one.label == row["donor_geography_level"]), row["donor_region_id"]
-    shape = None if row["table"] is None else release.universe.product.only_family.shape(row["table"])
+    shape = None if row["table"] is None else release.universe.product.shape(row["table"])
     return GroupStatus(row["status"], shape, row["reason"], donor)
 
 
 def statuses(release: ReleaseFolder, wanted: Slice) -> Iterator[pa.RecordBatch]:
     """A row for each group of a slice of the universe: entities by rising id, each with its iterations by code.
 
+    If the product has several table families, a level comes once for each, and a column names the family.
     Nothing is stored for absent groups: their reason follows from the universe. Raises InvalidInput at once if a level,
     a region or an iteration that is asked for is not in the universe.
     """
     geographies = _geographies(release, wanted)
-    return (batch for geography in geographies for batch in _of_geography(release, geography, wanted))
+    return (
+        batch
+        for geography in geographies
+        for family in release.universe.product.families
+        for batch in _of_geography(release, geography, family, wanted)
+    )
+
+
+def status_schema(product: Product) -> pa.Schema:
+    return _SCHEMA.append(pa.field(FAMILY, pa.string())) if product.has_several_families else _SCHEMA
 
 
 def _geographies(release: ReleaseFolder, wanted: Slice) -> tuple[GeographyLevel, ...]:
@@ -120,7 +140,9 @@ def _geographies(release: ReleaseFolder, wanted: Slice) -> tuple[GeographyLevel,
     return geographies
 
 
-def _of_geography(release: ReleaseFolder, geography: GeographyLevel, wanted: Slice) -> Iterator[pa.RecordBatch]:
+def _of_geography(
+    release: ReleaseFolder, geography: GeographyLevel, family: TableFamily, wanted: Slice
+) -> Iterator[pa.RecordBatch]:
     """Batches of whole entities of one geography level."""
     entities = release.universe.entities[geography]
     ids = entities.region_ids
@@ -133,13 +155,15 @@ def _of_geography(release: ReleaseFolder, geography: GeographyLevel, wanted: Sli
     at_once = max(_GROUPS_AT_ONCE // max(len(iterations), 1), 1)
     for first in range(0, len(chosen), at_once):
         some = chosen[first : first + at_once]
-        yield _batch(release, geography, _Part(entities, [ids[position] for position in some], some), iterations)
+        part = _Part(family, entities, [ids[position] for position in some], some)
+        yield _batch(release, geography, part, iterations)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """Some entities of a level: their ids, rising, and their positions."""
+    """Some entities of a level, in one table family: their ids, rising, and their positions."""
 
+    family: TableFamily
     entities: Entities
     ids: list[str]
     positions: NDArray[np.int64]
@@ -149,9 +173,10 @@ def _batch(
     release: ReleaseFolder, geography: GeographyLevel, part: _Part, iterations: Sequence[CharacteristicIteration]
 ) -> pa.RecordBatch:
     entity, iteration = np.divmod(np.arange(len(part.ids) * len(iterations)), max(len(iterations), 1))
-    absent = [_if_absent(release, geography, one) for one in iterations]
+    absent = [_if_absent(release, geography, part.family, one) for one in iterations]
     reasons = [*(reason.value for reason in NotTabulated)]
-    status = np.array([STATUSES_OF_GROUPS.index(SUPPRESSED if why is None else NOT_TABULATED) for why in absent])
+    if_absent = absent_status(release.universe.product)
+    status = np.array([STATUSES_OF_GROUPS.index(if_absent if why is None else NOT_TABULATED) for why in absent])
     reason = np.array([-1 if why is None else reasons.index(why.value) for why in absent])
     row_status, row_reason = status[iteration], reason[iteration]
     rows, shown = _published_rows(release, geography, part, iterations)
@@ -172,16 +197,18 @@ def _batch(
         position = np.full(len(entity), -1, dtype=np.int64)
         position[rows] = _positions(shown[name], values)
         columns[name] = texts(values, position)
-    return pa.record_batch([columns[name].cast(pa.string()) for name in _SCHEMA.names], schema=_SCHEMA)
+    columns[FAMILY] = texts([part.family.name], np.zeros_like(entity))
+    schema = status_schema(release.universe.product)
+    return pa.record_batch([columns[name].cast(pa.string()) for name in schema.names], schema=schema)
 
 
 def _if_absent(
-    release: ReleaseFolder, geography: GeographyLevel, iteration: CharacteristicIteration
+    release: ReleaseFolder, geography: GeographyLevel, family: TableFamily, iteration: CharacteristicIteration
 ) -> NotTabulated | None:
     """Why groups of the iteration can't have a number there; none if they are suppressed when absent."""
     if iteration.level is IterationLevel.MAJOR:
         return NotTabulated.MAJOR_GROUP
-    return release.universe.level_of(geography, iteration.level).why_not_tabulated(iteration)
+    return release.universe.level_of(geography, iteration.level, family).why_not_tabulated(iteration)
 
 
 def _published_rows(
@@ -189,21 +216,21 @@ def _published_rows(
 ) -> tuple[NDArray[np.int64], pa.Table]:
     """The groups of these entities that have rows: where they stand in the batch, and what their totals say."""
     totals = release.universe.product.total_table_ids
-    found = [_read(path, part, iterations, totals) for path in _files(release, geography)]
+    found = [_read(path, part, iterations, totals) for path in _files(release, geography, part.family)]
     table = pa.concat_tables([_READ_SCHEMA.empty_table(), *found])
     entity = pc.index_in(table["region_id"], pa.array(part.ids, pa.string()))
     iteration = pc.index_in(table["iteration_code"], pa.array([one.code for one in iterations], pa.string()))
     return np.asarray(entity).astype(np.int64) * len(iterations) + np.asarray(iteration), table
 
 
-def _files(release: ReleaseFolder, geography: GeographyLevel) -> list[str]:
-    levels = [level for level in release.universe.levels if level.geography is geography]
+def _files(release: ReleaseFolder, geography: GeographyLevel, family: TableFamily) -> list[str]:
+    levels = [one for one in release.universe.levels if one.geography is geography and one.family is family]
     return [str(path) for level in levels if (path := release.numbers_of(level)) is not None]
 
 
 def _read(path: str, part: _Part, iterations: Sequence[CharacteristicIteration], total_ids: Sequence[str]) -> pa.Table:
     """Ids in a file rise, so that row groups outside the range are not read."""
-    condition = pc.field("table_id").isin(total_ids)
+    condition = pc.field("table_id").isin(total_ids) & (pc.field("line") == TOTAL_LINE)
     condition &= (pc.field("region_id") >= part.ids[0]) & (pc.field("region_id") <= part.ids[-1])
     condition &= pc.field("region_id").isin(part.ids)
     condition &= pc.field("iteration_code").isin([one.code for one in iterations])

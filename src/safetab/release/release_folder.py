@@ -33,7 +33,7 @@ class ReleaseFolder:
 
     def numbers_of(self, level: ReleaseLevel) -> Path | None:
         """The file of a level's numbers, if it has any."""
-        path = self.path / numbers_file(level.level)
+        path = self.path / numbers_file(level.design)
         return path if path.is_file() else None
 
 

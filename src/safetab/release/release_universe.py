@@ -19,7 +19,7 @@ from safetab.census.public_lists import PublicLists
 from safetab.planning.level_design import LevelDesign, not_measured
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.product import Product
+from safetab.products.product import Product, TableFamily
 
 
 class NotTabulated(Enum):
@@ -43,7 +43,7 @@ class Entities:
 
 @dataclass(frozen=True, eq=False)
 class ReleaseLevel:
-    """A population group level of a release: how it was measured, and which groups could have numbers.
+    """One table family of a population group level: how it was measured, and which groups could have numbers.
 
     `iterations` are all of the iteration level, tabulated or not, and `index` numbers the groups of all of them.
     """
@@ -51,6 +51,10 @@ class ReleaseLevel:
     design: LevelDesign
     iterations: tuple[CharacteristicIteration, ...]
     index: GroupIndex
+
+    @property
+    def family(self) -> TableFamily:
+        return self.design.family
 
     @property
     def level(self) -> PopulationGroupLevel:
@@ -74,6 +78,12 @@ class ReleaseLevel:
         return np.array([self.why_not_tabulated(iteration) is None for iteration in self.iterations], dtype=np.bool_)
 
     @cached_property
+    def is_total_only(self) -> NDArray[np.bool_]:
+        """For each iteration whether its groups get a total whatever their size."""
+        has_total_only = self.design.product.has_total_only
+        return np.array([has_total_only and one.is_total_only for one in self.iterations], dtype=np.bool_)
+
+    @cached_property
     def position_of_code(self) -> NDArray[np.int64]:
         """The position of the iteration with each four-digit code, or -1."""
         positions = np.full(10_000, -1, dtype=np.int64)
@@ -95,11 +105,15 @@ class Universe:
     levels: tuple[ReleaseLevel, ...]
 
     @cached_property
-    def number_of_level(self) -> Mapping[PopulationGroupLevel, int]:
-        return {level.level: number for number, level in enumerate(self.levels)}
+    def number_of_level(self) -> Mapping[tuple[TableFamily, PopulationGroupLevel], int]:
+        return {(level.family, level.level): number for number, level in enumerate(self.levels)}
 
-    def level_of(self, geography: GeographyLevel, iterations: IterationLevel) -> ReleaseLevel:
-        return self.levels[self.number_of_level[PopulationGroupLevel(geography, iterations)]]
+    def level_of(
+        self, geography: GeographyLevel, iterations: IterationLevel, family: TableFamily | None = None
+    ) -> ReleaseLevel:
+        """The first family's, if none is named: entities and iterations are those of all families."""
+        level = PopulationGroupLevel(geography, iterations)
+        return self.levels[self.number_of_level[family or self.product.families[0], level]]
 
     def levels_of(self, tabulation_pass: TabulationPass) -> tuple[ReleaseLevel, ...]:
         return tuple(level for level in self.levels if level.geography.tabulation_pass is tabulation_pass)
@@ -110,19 +124,20 @@ def universe_of_run(
     geography_of_pass: Mapping[TabulationPass, Geography],
     names: Mapping[tuple[GeographyLevel, str], str],
 ) -> Universe:
-    config, family = plan.config, plan.config.only_family
+    config = plan.config
     geographies = dict.fromkeys(level.geography for level in config.levels)
     entities = {
         geography: _entities(geography_of_pass[geography.tabulation_pass], geography, names)
         for geography in geographies
     }
-    designs = {level_plan.level: level_plan.design for level_plan in plan.levels}
+    designs = {(level_plan.family, level_plan.level): level_plan.design for level_plan in plan.levels}
     levels = []
     for level in config.levels:
         iterations = iterations_of_level(plan.lists, level.iterations)
-        design = designs.get(level) or not_measured(config, family, level)
         index = GroupIndex(len(entities[level.geography].ids), len(iterations))
-        levels.append(ReleaseLevel(design, iterations, index))
+        for of_family in config.families:
+            design = designs.get((of_family.family, level)) or not_measured(config, of_family, level)
+            levels.append(ReleaseLevel(design, iterations, index))
     return Universe(
         product=config.product,
         definition=config.privacy_definition,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +23,7 @@ from safetab.planning.plan_json import exact
 from safetab.privacy.calibration import calibrated_noise
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
-from safetab.products.product import Product, Shape, Thresholds
+from safetab.products.product import Product, Selector, Shape, Thresholds
 from safetab.release.coterminous.copies import PassSets, geography_level_of
 from safetab.release.numbers.number_columns import Column
 from safetab.release.release_universe import Entities, NotTabulated, ReleaseLevel, Universe, iterations_of_level
@@ -48,6 +48,8 @@ _STAGE_COLUMNS = tuple(
     )
     for what, words in (("budget", "Share of the budget (exact)"), ("parameter", "Exact parameter of the noise"))
 )
+FAMILY = "family"
+_TOTALS = {Selector.NOISY_STAGE_1: "Stage-1 total", Selector.PUBLISHED_TOTALS: "Published total of people"}
 _FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
     "universe/entities.parquet": (
         "Every geographic entity of the levels that could be tabulated.",
@@ -110,10 +112,15 @@ def universe_files(product: Product) -> dict[str, tuple[str, tuple[Column, ...]]
     about, columns = _FILES[_LEVELS_FILE]
     position = next(n for n, column in enumerate(columns) if column.name == "suppression_threshold")
     thresholds = tuple(
-        Column(_threshold_name(shape), pa.int64(), f"Stage-1 total from which on a group gets {shape.words}.")
-        for shape in product.only_family.finer
-    )
-    return _FILES | {_LEVELS_FILE: (about, (*columns[:position], *thresholds, *columns[position:]))}
+        Column(_threshold_name(shape), pa.int64(), f"{_TOTALS[product.selector]} from which on a group gets"
+               f" {shape.words}.", is_required=not product.has_several_families)
+        for family in product.families
+        for shape in family.finer
+    )  # fmt: skip
+    families = tuple(family.name for family in product.families)
+    family = (Column(FAMILY, pa.string(), "What the tables show.", values=families),)
+    with_family = (*columns[:3], *(family if product.has_several_families else ()), *columns[3:position])
+    return _FILES | {_LEVELS_FILE: (about, (*with_family, *thresholds, *columns[position:]))}
 
 
 def _threshold_name(shape: Shape) -> str:
@@ -174,14 +181,21 @@ def _level_row(level: ReleaseLevel) -> tuple[object, ...]:
         level.geography.tabulation_pass.value,
         level.geography.label,
         level.level.iterations.label,
+        *((level.family.name,) if design.product.has_several_families else ()),
         exact(design.budget),
         why,
         design.stability,
-        *design.thresholds.totals,
+        *_thresholds(design),
         design.suppression_threshold,
         next((one.noise.mechanism for one in measured.values()), None),
         *stages,
     )
+
+
+def _thresholds(design: LevelDesign) -> Iterator[int | None]:
+    """Those of all families, of which the others have none here."""
+    for family in design.product.families:
+        yield from design.thresholds.totals if family is design.family else [None] * len(family.finer)
 
 
 def _set_rows(sets: Iterable[PassSets]) -> list[tuple[object, ...]]:
@@ -260,7 +274,8 @@ def _lists(rows: dict[str, list[dict[str, str]]]) -> PublicLists:
 def _design(row: dict[str, str], run: ReleasedRun) -> LevelDesign:
     geography = next(level for level in GeographyLevel if level.label == row["geography_level"])
     iterations = next(level for level in IterationLevel if level.label == row["iteration_level"])
-    stability, threshold, family = int(row["stability"]), row["suppression_threshold"], run.product.only_family
+    stability, threshold = int(row["stability"]), row["suppression_threshold"]
+    family = next(one for one in run.product.families if row.get(FAMILY, one.name) == one.name)
     stages = {}
     for stage in _STAGES:
         name = stage.name.lower()

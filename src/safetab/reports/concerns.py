@@ -172,7 +172,7 @@ def _negative(release: ReleaseSummary) -> Iterator[Concern]:
     if negative:
         yield Concern(
             Urgency.LOOK,
-            f"{sum(counted for _, counted in negative):,} totals and cells of {release.family.detail} are below zero",
+            f"{sum(counted for _, counted in negative):,} totals and cells of {release.detail} are below zero",
             "They are what was measured: zero or a small number, plus noise. Readers need to be told; sums need them.",
             tuple(
                 f"{level_name(level.facts)}: totals {level.negative[TOTALS]:,}, cells {level.negative[CELLS]:,}"
@@ -206,7 +206,7 @@ def _clamped(release: ReleaseSummary) -> Iterator[Concern]:
         yield Concern(
             Urgency.KNOW,
             "Numbers below zero were raised to zero",
-            f"Totals of {release.family.detail} add up such numbers and are too large on average; they have no margin"
+            f"Totals of {release.detail} add up such numbers and are too large on average; they have no margin"
             " of error. The columns unclamped_count and unclamped_margin_of_error are the ones to add up.",
         )
 

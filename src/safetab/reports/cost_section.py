@@ -24,7 +24,8 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def cost_section(release: ReleaseSummary) -> Markup:
-    return joined([paragraphs(*_in_words(release)), _loss_table(release), _level_budgets(release)])
+    budgets = [_level_budgets(one) for one in release.by_family()]
+    return joined([paragraphs(*_in_words(release)), _loss_table(release), *budgets])
 
 
 def _in_words(release: ReleaseSummary) -> list[str]:
@@ -35,11 +36,13 @@ def _in_words(release: ReleaseSummary) -> list[str]:
         "Nobody is protected at levels whose noise is 0 more often than not: the loss below is so large that it bounds"
         " nothing."
         if unprotected
-        else "Who is protected: every single person in the records. The release would look almost the same with or"
-        " without any one record, and the privacy loss bounds how far from the same. The bound holds whatever else"
-        " somebody knows, unless they can break the cipher AES-256. It adds up over releases about the same people.",
-        f"The loss is measured in {definition.full_name}: {symbol} = {loss_text(loss.unbounded)} for a person whose"
-        f" record is there or not (unbounded neighbours), {symbol} = {loss_text(loss.bounded)} for a person whose"
+        else f"Who is protected: every single {release.record.noun} in the records. The release would look almost the"
+        " same with or without any one record, and the privacy loss bounds how far from the same. The bound holds"
+        " whatever else somebody knows, unless they can break the cipher AES-256. It adds up over releases about"
+        " the same people.",
+        f"The loss is measured in {definition.full_name}: {symbol} = {loss_text(loss.unbounded)} for a"
+        f" {release.record.noun} whose record is there or not (unbounded neighbours), {symbol} ="
+        f" {loss_text(loss.bounded)} for a {release.record.noun} whose"
         " record could have said something else (bounded neighbours).",
     ]
     if definition is PrivacyDefinition.ZCDP:
@@ -53,7 +56,7 @@ def _in_words(release: ReleaseSummary) -> list[str]:
     else:
         words.append(reference_words(definition))
     if len(release.universe.passes) > 1:
-        words.append("Each person is in one of the two passes, and loses what that pass costs.")
+        words.append(f"Each {release.record.noun} is in one of the two passes, and loses what that pass costs.")
     return words
 
 
@@ -63,7 +66,7 @@ def _loss_table(release: ReleaseSummary) -> Markup:
     deltas = _DELTAS if definition is PrivacyDefinition.ZCDP else ()
     head = element(
         "tr",
-        element("th", "Privacy loss of a person", scope="col"),
+        element("th", f"Privacy loss of a {release.record.noun}", scope="col"),
         element("th", symbol, scope="col"),
         *(element("th", f"ε at δ = {power(delta)}", scope="col") for delta in deltas),
     )
@@ -117,7 +120,7 @@ def _level_budgets(release: ReleaseSummary) -> Markup:
         f"{symbol}, the budget",
         "share",
         "of its pass",
-        "groups a person can be in",
+        f"groups a {release.record.noun} can be in",
         "± of a lone total or a cell",
         f"± of a total of {release.family.grains}",
         "± of a total-only group",
@@ -126,11 +129,17 @@ def _level_budgets(release: ReleaseSummary) -> Markup:
         [
             paragraphs(
                 f"Where the budget goes, and what it buys: the margins of error (±) at {release.confidence_text}. A"
-                " level with more budget has less noise; so has one where a person can be in fewer groups."
+                " level with more budget has less noise; so has one where a"
+                f" {release.record.noun} can be in fewer groups."
             ),
-            level_table(release, "Budget and noise by level", headings, cells),
+            level_table(release, _caption(release), headings, cells),
         ]
     )
+
+
+def _caption(release: ReleaseSummary) -> str:
+    families = release.universe.product.families
+    return "Budget and noise by level" + (f": {release.family.name}" if len(families) > 1 else "")
 
 
 def _table_margins(level: LevelSummary, confidence: Fraction) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationKind
-from safetab.products.product import TableFamily
+from safetab.products.product import Selector, TableFamily
+from safetab.release.group_status import absent_status
 from safetab.release.numbers.number_columns import COPIED, WITHHELD
 from safetab.release.release_universe import NotTabulated
 from safetab.reports.level_summary import KindSummary, LevelSummary
@@ -19,15 +20,23 @@ _SHARES = (0, 1, 5, 20, 50, 90)
 """In percent: the first shade is for nothing, the others for more than nothing, and at least so much."""
 
 
+_CHOICE = {
+    Selector.NOISY_STAGE_1: "The larger its noisy total, the finer the table it gets. A group below state whose noisy"
+    " total is small is suppressed",
+    Selector.PUBLISHED_TOTALS: "The larger the published total of its people, the finer the table it gets. A group"
+    " without such a total is not measured",
+}
+
+
 def groups_section(release: ReleaseSummary) -> Markup:
     parts = _parts(release.family)
-    headings = ("areas", "groups possible", *parts, "suppressed", "published, by table")
+    selector = release.universe.product.selector
+    headings = ("areas", "groups possible", *parts, absent_status(release.universe.product), "published, by table")
     return joined(
         [
             paragraphs(
-                "A population group is an area crossed with a race or ethnicity group. The larger its noisy total, the"
-                " finer the table it gets. A group below state whose noisy total is small is suppressed: it is absent,"
-                " and absent is not zero.",
+                f"A population group is an area crossed with a race or ethnicity group. {_CHOICE[selector]}: it is"
+                " absent, and absent is not zero.",
                 *([_copies_in_words()] if release.facts.options.coterminous else []),
             ),
             legend(parts, "t"),

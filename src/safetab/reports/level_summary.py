@@ -19,7 +19,7 @@ from safetab.distributions.noise_distribution import DEFAULT_BITS
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.stages import Stage
-from safetab.products.product import Shape
+from safetab.products.product import TOTAL_LINE, Selector, Shape
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_columns import COPIED, PUBLISHED, STATUSES, WITHHELD
 from safetab.release.release_folder import ReleaseFolder
@@ -39,7 +39,7 @@ _SHOWN = [STATUSES.index(PUBLISHED), STATUSES.index(COPIED)]
 _ROWS_AT_ONCE = 1 << 17
 _TEXTS = ("region_id", "iteration_code", "table", "table_id", "status", "rule")
 _NUMBERS = (
-    "count", "unclamped_count", "unclamped_margin_of_error", "interval_low", "interval_high", "noise_draws",
+    "line", "count", "unclamped_count", "unclamped_margin_of_error", "interval_low", "interval_high", "noise_draws",
 )  # fmt: skip
 
 
@@ -110,6 +110,8 @@ class LevelSummary:
     @cached_property
     def empty_groups_published(self) -> float:
         """At most so many published groups are in truth empty, on average: so many if every group were empty."""
+        if not self.design.product.has_total_only:
+            return 0.0  # published totals select: nothing is published about other groups
         if self.publishes_every_group or not self.possible_groups:
             return float(self.possible_groups)
         tabulated = [one for one, is_in in zip(self.facts.iterations, self.facts.is_tabulated, strict=True) if is_in]
@@ -123,7 +125,8 @@ class LevelSummary:
 
     @property
     def publishes_every_group(self) -> bool:
-        return bool(self.design.stages) and self.design.suppression_threshold is None
+        selects = self.design.product.selector is Selector.NOISY_STAGE_1
+        return selects and bool(self.design.stages) and self.design.suppression_threshold is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,8 @@ class _Tally:
         self._positions = {one.code: position for position, one in enumerate(facts.iterations)}
         self._family = facts.design.family
         self._shapes = len(self._family.shapes)
+        totals = release.universe.product.total_table_ids
+        self._is_total_table = {one: int(one in totals) for one in release.universe.product.table_ids}
         self._groups = np.zeros(len(facts.iterations) * len(STATUSES) * self._shapes, dtype=np.int64)
         self._precision = np.zeros(2 * self._shapes * CLASSES, dtype=np.int64)
         self._negative = np.zeros(2, dtype=np.int64)
@@ -168,12 +173,10 @@ class _Tally:
 
     def add(self, batch: pa.RecordBatch) -> None:
         iteration = _looked_up(batch, "iteration_code", self._positions)
-        shape = _looked_up(batch, "table", self._family.number_of_label)
+        shape = _looked_up(batch, "table", self._facts.design.product.number_of_label)
         status = _looked_up(batch, "status", {one: number for number, one in enumerate(STATUSES)})
         rule = _looked_up(batch, "rule", {one.value: number for number, one in enumerate(RULES)})
-        is_total = batch["table_id"].dictionary.index(self._family.total.table_id).as_py() == _indices(
-            batch["table_id"]
-        )
+        is_total = _looked_up(batch, "table_id", self._is_total_table) * (batch["line"].to_numpy() == TOTAL_LINE) == 1
         is_shown = status != STATUSES.index(WITHHELD)
         is_cell = (batch["noise_draws"].to_numpy() == 1) & ~is_total
         count, precision = _numbers(batch, "count"), precision_classes(batch)

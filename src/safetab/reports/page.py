@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from safetab.census.geography_levels import EntityKind
 from safetab.planning.losses import epsilons_by_delta
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_text
+from safetab.products.product import Selector
 from safetab.reports.concerns import concern_list, concerns_of
 from safetab.reports.cost_section import SHOWN_DELTA, SYMBOLS, cost_section, power
 from safetab.reports.document import contents_and_sections, document
@@ -21,15 +24,16 @@ _TITLE = "Detailed race and ethnicity groups"
 
 def page_of(release: ReleaseSummary) -> str:
     """The same release gives the same bytes."""
+    selects = release.universe.product.selector is Selector.NOISY_STAGE_1
     sections = (
         ("eye", "Worth a human's eye", _concerns(release)),
-        ("groups", "What was released", groups_section(release)),
-        ("availability", "What is available", availability_section(release)),
-        ("precision", "How precise it is", precision_section(release)),
-        ("empty", "Published groups that may be empty", empty_section(release)),
+        ("groups", "What was released", _by_family(release, groups_section)),
+        ("availability", "What is available", _by_family(release, availability_section)),
+        ("precision", "How precise it is", _by_family(release, precision_section)),
+        *([("empty", "Published groups that may be empty", empty_section(release))] if selects else []),
         ("cost", "What it cost in privacy", cost_section(release)),
         ("about", "About this release", _about(release)),
-        ("appendix", "Appendix: precision in numbers", precision_appendix(release)),
+        ("appendix", "Appendix: precision in numbers", _by_family(release, precision_appendix)),
     )
     body = element(
         "body",
@@ -42,12 +46,24 @@ def page_of(release: ReleaseSummary) -> str:
     return document(f"{_TITLE}: {what} {facts.date.isoformat()}", body)
 
 
+def _by_family(release: ReleaseSummary, section: Callable[[ReleaseSummary], Markup]) -> Markup:
+    """Once for each table family, below its name if there are several."""
+    parts = release.by_family()
+    if len(parts) == 1:
+        return section(release)
+    return joined([joined([element("h3", one.family.name.capitalize()), section(one)]) for one in parts])
+
+
 def _header(release: ReleaseSummary) -> Markup:
     day, status = release.facts.date, release.facts.status
     kicker, what = (
-        ("Release report", "Population counts with noise that protects every person, and what they tell. Released ")
+        (
+            "Release report",
+            f"Counts of {release.record.nouns} with noise that protects every {release.record.noun}, and what they"
+            " tell. Released ",
+        )
         if status.is_for_release
-        else ("Report", "Population counts of people who do not exist, and what they would tell. Made on ")
+        else ("Report", f"Counts of {release.record.nouns} who do not exist, and what they would tell. Made on ")
     )
     return element(
         "header",
@@ -68,7 +84,7 @@ def _key_figures(release: ReleaseSummary) -> Markup:
     figures = [
         (f"{shown:,}", f"groups with a total, {percent(shown, possible)} of {possible:,} possible ones"),
         (f"{sum(level.rows for level in release.levels):,}", "numbers, each with its margin of error"),
-        (f"{symbol} = {loss_text(loss)}", f"privacy loss of a person at most{_as_epsilon(release)}"),
+        (f"{symbol} = {loss_text(loss)}", f"privacy loss of a {release.record.noun} at most{_as_epsilon(release)}"),
         (f"{len(concerns_of(release))}", "points worth a human's eye"),
     ]
     return element(
@@ -105,8 +121,9 @@ def _about(release: ReleaseSummary) -> Markup:
             element("p", element("strong", "Rules. "), "Applied to the numbers:" if rules else "None was applied."),
             element("ul", *rules) if rules else "",
             paragraphs(
-                "Groups alone or in any combination overlap: a person can be in several. README.txt, beside the"
-                " numbers, says how to read a number; universe/ and datapackage.json say what every column is."
+                f"Groups alone or in any combination overlap: a {release.record.noun} can be in several. README.txt,"
+                " beside the numbers, says how to read a number; universe/ and datapackage.json say what every"
+                " column is."
             ),
         ]
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
 from safetab.products.product import TableFamily
+from safetab.products.record import RecordLayout
 from safetab.release.documents import ReleaseFacts
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import Universe
@@ -24,7 +25,24 @@ class ReleaseSummary:
 
     @property
     def family(self) -> TableFamily:
-        return self.universe.product.only_family
+        """The family that the levels are of; the first, if they are of several."""
+        return self.levels[0].facts.family
+
+    def by_family(self) -> tuple[ReleaseSummary, ...]:
+        """The same for each table family, with its levels alone."""
+        return tuple(
+            replace(self, levels=tuple(level for level in self.levels if level.facts.family is family))
+            for family in self.universe.product.families
+        )
+
+    @property
+    def detail(self) -> str:
+        """What the tables show beyond totals."""
+        return " and ".join(family.detail for family in self.universe.product.families)
+
+    @property
+    def record(self) -> RecordLayout:
+        return self.universe.product.record
 
     @property
     def confidence(self) -> Fraction:
@@ -42,7 +60,7 @@ class ReleaseSummary:
         return tuple(level for level in self.levels if level.facts.geography.tabulation_pass is tabulation_pass)
 
     def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
-        return loss_of_a_pass(level.design.budget for level in self.levels_of(tabulation_pass))
+        return loss_of_a_pass(level.design.budget for level in self.universe.levels_of(tabulation_pass))
 
     @property
     def loss(self) -> PrivacyLoss:

@@ -30,7 +30,8 @@ def shape_name(shape: Shape, family: TableFamily) -> str:
 
 def level_name(level: ReleaseLevel) -> str:
     """Such as "County, Detailed", and which pass, where it isn't the United States."""
-    return f"{area_name(level.geography)}, {level.level.iterations.label}"
+    family = f", {level.family.name}" if level.design.product.has_several_families else ""
+    return f"{area_name(level.geography)}, {level.level.iterations.label}{family}"
 
 
 def area_name(level: GeographyLevel) -> str:

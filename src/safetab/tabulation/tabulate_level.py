@@ -14,6 +14,7 @@ from safetab.engines.contract import GroupCounts
 from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.planning.run_plan import LevelPlan
+from safetab.planning.selectors import chosen_shapes
 from safetab.planning.suppression import passes_suppression
 from safetab.privacy.exact_counts import ExactCounts, union_of
 from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
@@ -21,7 +22,6 @@ from safetab.privacy.stages import Stage
 from safetab.products.product import Selector, Shape
 from safetab.tabulation.empty_groups import EmptyGroups
 from safetab.tabulation.measurements import Measurements
-from safetab.tabulation.selectors import chosen_shapes
 
 GROUPS_AT_ONCE = 1 << 21
 _CELLS_AT_ONCE = 1 << 20
@@ -77,7 +77,7 @@ def _charged(plan: LevelPlan, stage: Stage, ledger: Ledger) -> DrawingRight:
 def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts, groups_at_once: int) -> Iterator[Measurements]:
     """Stage 1, the choice of a shape, stage 2; empty groups that can't be published are never touched."""
     universe, design = level.plan.universe, level.plan.design
-    is_adaptive = ~np.array([iteration.is_total_only for iteration in universe.iterations], dtype=np.bool_)
+    is_adaptive = ~universe.is_total_only
     empty = EmptyGroups(design, level.rights[Stage.STAGE_1], level.rights[Stage.STAGE_2], level.bits)
     for first in range(0, universe.size, groups_at_once):
         end = min(first + groups_at_once, universe.size)
@@ -89,7 +89,22 @@ def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts, groups_at_once: in
             yield _stage_2(level, counts.of_groups(counts.indices[part]), stage_1[part], shapes[part])
 
 
-_ADAPTIVE = {Selector.NOISY_STAGE_1: _by_noisy_stage_1}  # how groups with tables are measured, by what selects these
+def _by_published_totals(level: _PaidLevel, totals: ExactCounts, groups_at_once: int) -> Iterator[Measurements]:
+    """Every group with a published total, whoever is in it, in the shape that the total chooses; no other group."""
+    selected = level.plan.selected
+    assert selected is not None
+    for first in range(0, len(selected.indices), groups_at_once):
+        some = slice(first, first + groups_at_once)
+        counts = totals.of_groups(selected.indices[some])
+        shapes = chosen_shapes(selected.totals[some], level.plan.design.thresholds)
+        for part in _parts_of_bounded_size(level.plan, shapes):
+            yield _stage_2(level, counts.of_groups(counts.indices[part]), None, shapes[part])
+
+
+_ADAPTIVE = {  # how groups with tables are measured, by what selects these
+    Selector.NOISY_STAGE_1: _by_noisy_stage_1,
+    Selector.PUBLISHED_TOTALS: _by_published_totals,
+}
 
 
 def _parts_of_bounded_size(plan: LevelPlan, shapes: NDArray[np.int8]) -> Iterator[slice]:
@@ -101,9 +116,9 @@ def _parts_of_bounded_size(plan: LevelPlan, shapes: NDArray[np.int8]) -> Iterato
 
 
 def _stage_2(
-    level: _PaidLevel, counts: ExactCounts, stage_1: NDArray[np.int64], shapes: NDArray[np.int8]
+    level: _PaidLevel, counts: ExactCounts, stage_1: NDArray[np.int64] | None, shapes: NDArray[np.int8]
 ) -> Measurements:
-    """The shape that each group's noisy total chose; totals that suppression takes leave no trace."""
+    """The shape that each group's selecting total chose; totals that suppression takes leave no trace."""
     family = level.plan.family
     is_total = shapes == family.number_of(family.total)
     noisy_totals = level.noisy(counts.of_groups(counts.indices[is_total]), family.total, Stage.STAGE_2)
@@ -116,7 +131,8 @@ def _stage_2(
             values[shape] = level.noisy(cells, shape, Stage.STAGE_2)
     is_published = np.ones(len(shapes), dtype=np.bool_)
     is_published[is_total] = is_kept
-    published = (counts.indices[is_published], shapes[is_published], stage_1[is_published])
+    of_stage_1 = None if stage_1 is None else stage_1[is_published]
+    published = (counts.indices[is_published], shapes[is_published], of_stage_1)
     return Measurements(level.plan, Stage.STAGE_2, *published, values)
 
 
@@ -130,5 +146,5 @@ def _total_only(level: _PaidLevel, totals: ExactCounts) -> Measurements:
 
 
 def _total_only_groups(universe: GroupUniverse) -> NDArray[np.int64]:
-    total_only = np.flatnonzero([iteration.is_total_only for iteration in universe.iterations])
+    total_only = np.flatnonzero(universe.is_total_only)
     return universe.index.index_of(np.arange(len(universe.entities))[:, None], total_only).reshape(-1)

@@ -11,6 +11,7 @@ from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.tabular import ProductTabular
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.stages import Stage
+from safetab.products.product import Product, Selector
 from safetab.release.release_universe import NotTabulated, ReleaseLevel
 
 
@@ -43,8 +44,8 @@ class Absence(ProductTabular):
         lines = [f"{self.what}: no number ({self.status}).", f"  {self.reason}"]
         if self.at_most is not None:
             lines.append(
-                f"  A group of more than {self.at_most:,} people would be shown {percent(self.confidence)} of the time"
-                " or more."
+                f"  A group of more than {self.at_most:,} {self.product.record.nouns} would be shown"
+                f" {percent(self.confidence)} of the time or more."
             )
         if self.hint:
             lines.append(f"  {self.hint}")
@@ -78,8 +79,13 @@ def most_if_suppressed(design: LevelDesign, confidence: Fraction) -> int | None:
     return design.suppression_threshold - design.noise(Stage.STAGE_2).quantile(1 - confidence)
 
 
-def reason_of(why: NotTabulated | None, level: ReleaseLevel | None) -> str:
+def reason_of(why: NotTabulated | None, level: ReleaseLevel | None, product: Product) -> str:
     if why is not None:
         return f"It is never tabulated there: {why.value}."
+    if product.selector is Selector.PUBLISHED_TOTALS:
+        return (
+            f"No total of its people was published, and {product.record.nouns} are counted only where there is one."
+            " It is not known to be zero."
+        )
     threshold = "" if level is None else f", {level.design.suppression_threshold}"
     return f"Its noisy total was not above the threshold{threshold}: nobody, or few people. It is not known to be zero."

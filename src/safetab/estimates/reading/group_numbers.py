@@ -20,7 +20,8 @@ from safetab.estimates.reading.number_reader import Row
 from safetab.estimates.reading.number_rows import NumberRows
 from safetab.estimates.results import Answer, GroupTable
 from safetab.privacy.stages import Stage
-from safetab.release.group_status import NOT_TABULATED, SUPPRESSED
+from safetab.products.product import TableFamily
+from safetab.release.group_status import NOT_TABULATED, absent_status
 from safetab.release.numbers.number_columns import WITHHELD
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import NotTabulated, ReleaseLevel
@@ -40,12 +41,12 @@ class GroupNumbers:
         self._at_most = cache(self._most_if_suppressed)
 
     def total(self, entity: Entity, group: CharacteristicIteration) -> Answer:
-        level = PopulationGroupLevel(entity.geography, group.level)
-        rows = self._rows.totals(level, [entity.region_id], [group.code])
-        return self._answer(rows[0], entity, group) if rows else self._absence(entity, group)
+        return self.totals_of_group([entity], group)[0]
 
-    def table(self, entity: Entity, group: CharacteristicIteration) -> GroupTable | Absence:
-        rows = self._rows.of_group(entity.geography, entity.region_id, group)
+    def table(
+        self, entity: Entity, group: CharacteristicIteration, family: TableFamily | None = None
+    ) -> GroupTable | Absence:
+        rows = self._rows.of_group(entity.geography, entity.region_id, group, family or self._product.families[0])
         if not rows:
             return self._absence(entity, group)
         own = [row for row in rows if not self._rows.line_of(row).is_total] or rows
@@ -57,7 +58,7 @@ class GroupNumbers:
     def totals_of_group(self, entities: Sequence[Entity], group: CharacteristicIteration) -> list[Answer]:
         """One answer for each of some entities of one level."""
         level = PopulationGroupLevel(entities[0].geography, group.level)
-        rows = self._rows.totals(level, [entity.region_id for entity in entities], [group.code])
+        rows = self._totals(level, [entity.region_id for entity in entities], [group.code])
         by_region = {row["region_id"]: row for row in rows}
         return [
             self._answer(by_region[entity.region_id], entity, group)
@@ -70,10 +71,18 @@ class GroupNumbers:
         self, entity: Entity, iterations: IterationLevel, groups: Mapping[str, CharacteristicIteration]
     ) -> list[Answer]:
         """All that was published about an entity at an iteration level, of some groups."""
-        rows = self._rows.totals(PopulationGroupLevel(entity.geography, iterations), [entity.region_id], None)
+        rows = self._totals(PopulationGroupLevel(entity.geography, iterations), [entity.region_id], None)
         return [
             self._answer(row, entity, groups[row["iteration_code"]]) for row in rows if row["iteration_code"] in groups
         ]
+
+    def _totals(self, level: PopulationGroupLevel, region_ids: Sequence[str], codes: Sequence[str] | None) -> list[Row]:
+        """One row for each group that has a total: that of the first family in which it has one."""
+        found: dict[tuple[str, str], Row] = {}
+        for family in self._product.families:
+            for row in self._rows.totals(level, region_ids, codes, family):
+                found.setdefault((row["region_id"], row["iteration_code"]), row)
+        return [found[key] for key in sorted(found)] if self._product.has_several_families else [*found.values()]
 
     def _answer(self, row: Row, entity: Entity, group: CharacteristicIteration) -> Answer:
         if row["status"] == WITHHELD:
@@ -114,7 +123,7 @@ class GroupNumbers:
 
     def _form(self, row: Row, group: CharacteristicIteration, measured: Measured) -> LinearForm:
         form = self._rows.form_of(row, measured)
-        design = self._level(measured.geography, group.level).design
+        design = self._level(measured.geography, group.level, row).design
         threshold, is_lone = design.suppression_threshold, self._rows.shape_of(row) is design.family.total
         if threshold is None or not is_lone or measured.stage is not Stage.STAGE_2:
             return form
@@ -124,7 +133,7 @@ class GroupNumbers:
         """What is said where the choice of the table tells much about the noise of the stage-1 total."""
         if row["stage_1_total"] is None:
             return ()
-        design = self._level(measured.geography, group.level).design
+        design = self._level(measured.geography, group.level, row).design
         near = _DEVIATIONS_NEAR * sqrt(float(design.noise(Stage.STAGE_1).variance().mid()))
         if all(abs(row["stage_1_total"] - threshold) > near for threshold in design.thresholds.totals):
             return ()
@@ -135,7 +144,7 @@ class GroupNumbers:
 
     def _better(self, row: Row, own: Guess, counted: Counted, measured: Measured) -> Guess | None:
         """All independent guesses at the total in one; none if there is but one, or a total that was selected."""
-        guesses = self._guesses(row, own, counted.group, measured)
+        guesses = self._guesses(row, own, counted.group, measured) + self._of_other_families(row, counted)
         parts = parts_of_regional_group(self._universe, counted.group, counted.entity.geography)
         whole = self._sum_of_parts(counted.entity, parts) if parts and guesses else None
         guesses += [] if whole is None else [whole]
@@ -151,10 +160,23 @@ class GroupNumbers:
             return [own]
         return [own, Guess(Fraction(row["stage_1_total"]), self._rows.stage_1(measured, group))]
 
+    def _of_other_families(self, row: Row, counted: Counted) -> list[Guess]:
+        """The same total as other tables of the product have it, with noise of their own."""
+        level = PopulationGroupLevel(counted.entity.geography, counted.group.level)
+        own, guesses = self._product.family_of_label[row["table"]], list[Guess]()
+        for family in self._product.families:
+            rows = (
+                () if family is own else self._rows.totals(level, [row["region_id"]], [row["iteration_code"]], family)
+            )
+            for other in (one for one in rows if one["status"] != WITHHELD):
+                measured = self._rows.measured(other, counted.entity.geography, counted.group)
+                guesses.append(Guess(Fraction(other["unclamped_count"]), self._form(other, counted.group, measured)))
+        return guesses
+
     def _sum_of_parts(self, entity: Entity, parts: Sequence[CharacteristicIteration]) -> Guess | None:
         """The best guess at each Detailed group, added up; none if one of them can't be used."""
         level = PopulationGroupLevel(entity.geography, parts[0].level)
-        rows = {row["iteration_code"]: row for row in self._rows.totals(level, [entity.region_id], _codes(parts))}
+        rows = {row["iteration_code"]: row for row in self._totals(level, [entity.region_id], _codes(parts))}
         best: list[Guess] = []
         for part in parts:
             row = rows.get(part.code)
@@ -176,13 +198,15 @@ class GroupNumbers:
         else:
             level = self._level(entity.geography, group.level)
             why = level.why_not_tabulated(group)
-        status = SUPPRESSED if why is None else NOT_TABULATED
+        status = absent_status(self._product) if why is None else NOT_TABULATED
         at_most = self._at_most(entity.geography, group.level) if why is None else None
-        reason = reason_of(why, level)
+        reason = reason_of(why, level, self._product)
         return Absence(entity, group, status, reason, at_most, self._confidence, product=self._product)
 
-    def _level(self, geography: GeographyLevel, iterations: IterationLevel) -> ReleaseLevel:
-        return self._universe.level_of(geography, iterations)
+    def _level(self, geography: GeographyLevel, iterations: IterationLevel, row: Row | None = None) -> ReleaseLevel:
+        """Of the family that a row is of."""
+        family = None if row is None else self._product.family_of_label[row["table"]]
+        return self._universe.level_of(geography, iterations, family)
 
     def _most_if_suppressed(self, geography: GeographyLevel, iterations: IterationLevel) -> int | None:
         return most_if_suppressed(self._level(geography, iterations).design, self._confidence)

@@ -10,6 +10,7 @@ from safetab.census.geography_levels import EntityKind, GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel
 from safetab.estimates.reading.names import NameIndex, nearest, plain
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
+from safetab.products.product import TableFamily
 from safetab.release.release_universe import Universe
 
 _MOST_CANDIDATES = 10
@@ -102,6 +103,16 @@ class Lookup:
             there = [f"{iterations[position].name} ({iterations[position].kind.value})" for position in positions]
             raise self.refusal("group", f'"{wanted}" is not there as {kind}. There is: {shortened(there)}.')
         raise self._missing("group", wanted, [self._groups])
+
+    def family(self, word: str | None) -> TableFamily:
+        """The table family of this name; the first if none is named."""
+        families = self._universe.product.families
+        if word is None:
+            return families[0]
+        for family in families:
+            if plain(family.name) == plain(word):
+                return family
+        raise self.refusal("family", f'"{word}" is none. Say {" or ".join(one.name for one in families)}.')
 
     def refusal(self, where: str, message: str) -> InvalidInput:
         """What to raise: the release is the file, `where` the argument that is at fault."""

@@ -11,7 +11,7 @@ from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.estimates.linear_form import LinearForm, Measured
 from safetab.estimates.reading.number_reader import NumberReader, Row
 from safetab.privacy.stages import Stage
-from safetab.products.product import Line, Shape
+from safetab.products.product import TOTAL_LINE, Line, Shape, TableFamily
 from safetab.release.release_folder import ReleaseFolder
 
 _GEOGRAPHIES = {level.label: level for level in GeographyLevel}
@@ -24,38 +24,47 @@ class NumberRows:
         self._folder = folder
         self._product = folder.universe.product
         self.release = str(folder.path.resolve())
-        self._files: dict[PopulationGroupLevel, NumberReader | None] = {}
+        self._files: dict[tuple[TableFamily, PopulationGroupLevel], NumberReader | None] = {}
 
-    def of_group(self, geography: GeographyLevel, region_id: str, iteration: CharacteristicIteration) -> list[Row]:
-        """All lines of one group; none if it is absent."""
-        file = self._file(PopulationGroupLevel(geography, iteration.level))
+    def of_group(
+        self, geography: GeographyLevel, region_id: str, iteration: CharacteristicIteration, family: TableFamily
+    ) -> list[Row]:
+        """All lines of one group in a family; none if it is absent."""
+        file = self._file(PopulationGroupLevel(geography, iteration.level), family)
         return [] if file is None else file.rows({"iteration_code": [iteration.code]}, [region_id])
 
     def totals(
-        self, level: PopulationGroupLevel, region_ids: Sequence[str] | None, codes: Sequence[str] | None
+        self,
+        level: PopulationGroupLevel,
+        region_ids: Sequence[str] | None,
+        codes: Sequence[str] | None,
+        family: TableFamily,
     ) -> list[Row]:
         """The totals of some entities and iterations, by rising region and iteration."""
-        file = self._file(level)
+        file = self._file(level, family)
         conditions: dict[str, Sequence[str]] = {"table_id": self._product.total_table_ids}
         if codes is not None:
             conditions["iteration_code"] = codes
-        return [] if file is None else file.rows(conditions, region_ids)
+        rows = [] if file is None else file.rows(conditions, region_ids)
+        return [row for row in rows if row["line"] == TOTAL_LINE]
 
-    def _file(self, level: PopulationGroupLevel) -> NumberReader | None:
-        if level not in self._files:
-            number = self._folder.universe.number_of_level.get(level)
+    def _file(self, level: PopulationGroupLevel, family: TableFamily) -> NumberReader | None:
+        if (family, level) not in self._files:
+            number = self._folder.universe.number_of_level.get((family, level))
             path = None if number is None else self._folder.numbers_of(self._folder.universe.levels[number])
-            self._files[level] = None if path is None else NumberReader(path)
-        return self._files[level]
+            self._files[family, level] = None if path is None else NumberReader(path)
+        return self._files[family, level]
 
     def measured(self, row: Row, geography: GeographyLevel, iteration: CharacteristicIteration) -> Measured:
         """Whose noise the number of a row has: its donor's, if it is a copy."""
         donor = row["donor_geography_level"]
         origin = geography if donor is None else _GEOGRAPHIES[donor]
         region = row["region_id"] if donor is None else row["donor_region_id"]
-        stage = Stage.TOTAL_ONLY if iteration.is_total_only else Stage.STAGE_2
-        noise = self._folder.universe.level_of(origin, iteration.level).design.noise(stage)
-        return Measured(self.release, origin, region, iteration.code, stage, noise)
+        is_total_only = self._product.has_total_only and iteration.is_total_only
+        stage = Stage.TOTAL_ONLY if is_total_only else Stage.STAGE_2
+        family = self._product.family_of_label[row["table"]]
+        noise = self._folder.universe.level_of(origin, iteration.level, family).design.noise(stage)
+        return Measured(self.release, origin, region, iteration.code, stage, noise, family.name)
 
     def stage_1(self, measured: Measured, iteration: CharacteristicIteration) -> LinearForm:
         """The form of the total by which the table of a group was chosen."""
@@ -63,7 +72,7 @@ class NumberRows:
         return LinearForm({measured._replace(stage=Stage.STAGE_1, noise=noise): (1,)})
 
     def shape_of(self, row: Row) -> Shape:
-        return self._product.only_family.shape(row["table"])
+        return self._product.shape(row["table"])
 
     def line_of(self, row: Row) -> Line:
         return _line(self.shape_of(row), row["table_id"], row["line"])

@@ -15,7 +15,7 @@ from safetab.products.safetab_p.tables import OLDEST_AGE, SEXES
 PERSON_RECORD = RecordLayout(
     table="person-records",
     noun="person",
-    nouns="persons",
+    nouns="people",
     columns=("QAGE", "QSEX", "HOUSEHOLDER", *BLOCK_COLUMNS, "CENRACE", *RACE_COLUMNS, ETHNICITY_COLUMN),
     attribute=(
         AttributePart("QSEX", 1, len(SEXES), "must be 1 or 2", leading_zeros=False),

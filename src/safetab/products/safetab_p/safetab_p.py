@@ -18,6 +18,7 @@ SAFETAB_P = Product(
     family_keys=MappingProxyType({PERSONS.name: FamilyKeys("privacy_budget_p", "thresholds_p")}),
     selector=Selector.NOISY_STAGE_1,
     stage_1_key="privacy_budget_p_stage_1_fraction",
+    suppression_key="zero_suppression_chance",
     label_columns=(
         LabelColumn("sex", "string", "int8", "Who is counted.", values=(BOTH_SEXES, *SEXES)),
         LabelColumn("age_start", "int8", "int16", "First age that is counted, in years."),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.outputs.tables import table_columns
-from safetab.products.product import Product, TableFileLayout
+from safetab.products.product import TOTAL_LINE, Product, TableFileLayout
 from safetab.release.after_steps import AFTER_STEPS_FOLDER
 from safetab.release.checks.breaches import Breaches
 from safetab.release.checks.table_checks import TableRows
@@ -37,7 +37,8 @@ class AfterStepsChecks:
     def check(self, level: str, numbers: pa.Table) -> None:
         """`numbers` has whole groups of one geography level."""
         is_shown = np.asarray(numbers["count"].is_valid())
-        group = np.cumsum(np.asarray(pc.is_in(numbers["table_id"], self._total_ids)))  # each begins with its total
+        is_total = pc.and_(pc.is_in(numbers["table_id"], self._total_ids), pc.equal(numbers["line"], TOTAL_LINE))
+        group = np.cumsum(np.asarray(is_total))  # each begins with its total
         for table, file in zip(self._tables, self._files, strict=True):
             order, texts = table.of(numbers)
             rows = np.flatnonzero(is_shown & (order >= 0))

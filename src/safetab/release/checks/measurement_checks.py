@@ -15,7 +15,7 @@ from safetab.release.release_universe import Universe
 
 _ROWS_AT_ONCE = 1 << 18
 _NOISE = ["mechanism", "parameter_numerator", "parameter_denominator", "variance"]
-_LEVEL = ["geography_level", "iteration_code", "stage"]
+_LEVEL = ["geography_level", "iteration_code", "stage", "table"]
 _SHAPE = ["stage", "table"]
 
 
@@ -25,10 +25,11 @@ def check_noise_and_shape(path: Path, name: str, universe: Universe, breaches: B
     shapes = _shapes(universe.product)
     labels = [column.name for column in universe.product.label_columns]
     with pa.parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[*_LEVEL, *_NOISE, *_SHAPE[1:], *labels]):
+        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[*_LEVEL, *_NOISE, *labels]):
             table = pa.Table.from_batches([batch])
             for row in _distinct(table, [*_LEVEL, *_NOISE]):
-                if noise.get(tuple(row[:3])) != tuple(row[3:]):
+                family = universe.product.family_of_label.get(str(row[3]))
+                if noise.get((*row[:3], family)) != tuple(row[4:]):
                     breaches.add(
                         name, f"{row[0]}, {row[1]}, stage {row[2]}: the noise is not that of its level and stage"
                     )
@@ -49,7 +50,7 @@ def _noise(universe: Universe) -> dict[tuple[object, ...], tuple[object, ...]]:
             noise = measured.noise
             parameter = str(noise.parameter.numerator), str(noise.parameter.denominator)
             for iteration in level.iterations:
-                key = (level.geography.label, iteration.code, int(stage))
+                key = (level.geography.label, iteration.code, int(stage), level.family)
                 expected[key] = (noise.mechanism, *parameter, variance_of(noise, 1))
     return expected
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from safetab.products.product import TOTAL_LINE
 from safetab.release.checks.after_steps_checks import AfterStepsChecks
 from safetab.release.checks.breaches import Breaches
 from safetab.release.checks.table_checks import PublishedTotals
@@ -40,13 +41,12 @@ class NumberChecks:
         self._options = options
         self._breaches = breaches
         self._columns = number_columns(universe.product)
-        self._family = universe.product.only_family
         self._table_ids: Mapping[str | None, int] = {one: n for n, one in enumerate(universe.product.table_ids)}
-        (self._total_id,) = universe.product.total_table_ids
+        self._total_ids = universe.product.total_table_ids
         self._no_negatives = not universe.allow_negative_counts or bool(_NEGATIVE_RULES & set(options.rules))
 
     def check_level(self, level: ReleaseLevel, published: PublishedTotals) -> None:
-        name = numbers_file(level.level)
+        name = numbers_file(level.design)
         path, shown = self._release / name, f"{RELEASE_FOLDER}/{name}"
         if not path.is_file():
             if len(published[0]):
@@ -66,9 +66,9 @@ class NumberChecks:
             table = pa.Table.from_batches([batch])
             if rest is not None:
                 table = pa.concat_tables([rest, table]).unify_dictionaries()
-            first_lines = np.flatnonzero(_are(table["table_id"], self._total_id))
+            first_lines = np.flatnonzero(self._are_totals(table))
             if not len(first_lines):
-                self._breaches.add(level.name, f"a group has no row of {self._total_id}")
+                self._breaches.add(level.name, f"a group has no row of {' or '.join(self._total_ids)}")
                 return
             whole, rest = table.slice(0, int(first_lines[-1])), table.slice(int(first_lines[-1]))
             own_groups, last = self._check_groups(whole, level, before, last, own_groups)
@@ -87,7 +87,7 @@ class NumberChecks:
         table = table.combine_chunks()
         self._check_domains(table, level.name, before)
         self._check_values(table, level.name, before)
-        first = np.flatnonzero(_are(table["table_id"], self._total_id))
+        first = np.flatnonzero(self._are_totals(table))
         indices = level.indices(table.take(pa.array(first)))
         self._breaches.add_rows(
             level.name, "a group is not in the universe", _spread(indices < 0, first, table), before
@@ -96,7 +96,7 @@ class NumberChecks:
         self._breaches.add_rows(
             level.name, "a group is there twice, or out of its order", _spread(is_repeated, first, table), before
         )
-        self._check_lines(table, first, level.name, before)
+        self._check_lines(table, first, level, before)
         self._check_totals(table, first, indices, level, before)
         if self._after_steps is not None:
             self._after_steps.check(level.geography, table)
@@ -138,14 +138,20 @@ class NumberChecks:
         for sentence, is_wrong in wrong.items():
             self._breaches.add_rows(name, sentence, is_wrong, before)
 
-    def _check_lines(self, table: pa.Table, first: NDArray[np.intp], name: str, before: int) -> None:
+    def _are_totals(self, table: pa.Table) -> NDArray[np.bool_]:
+        """The lines that every group has first."""
+        ids: Mapping[str | None, int] = dict.fromkeys(self._total_ids, 1)
+        return np.asarray((_looked_up(table["table_id"], ids) == 1) & (table["line"].to_numpy() == TOTAL_LINE))
+
+    def _check_lines(self, table: pa.Table, first: NDArray[np.intp], level: _NumberRows, before: int) -> None:
         """Each group has all lines of its table, in order, and what is not withheld adds up."""
+        name = level.name
         rows = np.diff(np.append(first, len(table)))
         tables = np.asarray(table["table"].combine_chunks().take(pa.array(first)).cast(pa.string()))
         line, table_id = table["line"].to_numpy(), _looked_up(table["table_id"], self._table_ids)
         value = table["unclamped_count"].fill_null(0).to_numpy()
         is_shown = np.asarray(table["unclamped_count"].is_valid())
-        for shape in self._family.shapes:
+        for shape in level.family.shapes:
             lines = shape.lines
             alike = np.flatnonzero(tables == shape.label)
             is_whole = rows[alike] == len(lines)
@@ -194,6 +200,7 @@ class _NumberRows:
     def __init__(self, level: ReleaseLevel, universe: Universe, name: str, published: PublishedTotals) -> None:
         self.name = name
         self.geography = level.geography.label
+        self.family = level.family
         self.published = published
         self._level = level
         self._entities: Mapping[str | None, int] = {

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from safetab.census.geography_levels import TabulationPass
 from safetab.outputs.measurement_file import schema_of
 from safetab.outputs.tables import table_columns
+from safetab.planning.selectors import chosen_shapes
+from safetab.privacy.stages import Stage
 from safetab.products.product import FileRow, TableFileLayout
 from safetab.release.checks.breaches import Breaches
 from safetab.release.checks.measurement_checks import check_noise_and_shape
@@ -23,7 +25,6 @@ from safetab.release.numbers.measured_groups import groups_as_written
 from safetab.release.numbers.published_groups import PublishedGroups
 from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.tabulation.marginals import line_sums
-from safetab.tabulation.selectors import chosen_shapes
 
 PublishedTotals = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Indices of a level's published groups, rising, and their totals."""
@@ -132,11 +133,11 @@ class TableChecks:
         order = groups.is_total_only * index.size + groups.indices
         if not (np.diff(order, prepend=last[0] * index.size + last[1]) > 0).all():
             self._breaches.add(name, f"{level.level}: a group is there twice, or out of its order")
-        is_listed_total_only = np.array([one.is_total_only for one in level.iterations])[iteration]
-        if (is_listed_total_only != groups.is_total_only).any():
+        if (level.is_total_only[iteration] != groups.is_total_only).any():
             self._breaches.add(name, f"{level.level}: a group was measured in a stage that it doesn't have")
         adaptive = groups.chosen(~groups.is_total_only)
-        if (chosen_shapes(adaptive.stage_1_totals, design.thresholds) != adaptive.shapes).any():
+        has_stage_1 = Stage.STAGE_1 in design.stages
+        if has_stage_1 and (chosen_shapes(adaptive.stage_1_totals, design.thresholds) != adaptive.shapes).any():
             self._breaches.add(name, f"{level.level}: a group has another table than its stage-1 total chooses")
         if design.suppression_threshold is not None:
             is_total = adaptive.shapes == family.number_of(family.total)
@@ -168,7 +169,8 @@ class TableChecks:
                 expected[at] = line_sums(values, own, allow_negative=self._universe.allow_negative_counts)
                 labels[at] = len(known) + np.arange(len(own))
             known += own
-        for name, texts in zip(layout.label_columns, zip(*(row.texts for row in known), strict=True), strict=True):
+        texts_of_columns = zip(*(row.texts for row in known), strict=True) if known else ()
+        for name, texts in zip(layout.label_columns if known else (), texts_of_columns, strict=True):
             is_wrong = ~np.asarray(pc.equal(table[name], pa.array(texts).take(pa.array(labels))))
             self._breaches.add_rows(file.name, f"{name} is not that of the group's table", is_wrong, before)
         is_wrong = counts != expected

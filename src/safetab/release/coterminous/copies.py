@@ -13,6 +13,7 @@ from safetab.census.geography_levels import EntityKind, GeographyLevel, Tabulati
 from safetab.census.group_universe import GroupIndex
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationLevel
 from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.products.product import TableFamily
 from safetab.release.coterminous.coterminous_sets import CoterminousSet, coterminous_sets
 from safetab.release.numbers.published_groups import PublishedGroups, joined, no_groups
 from safetab.release.release_options import CoterminousOptions
@@ -59,7 +60,6 @@ class Copies:
         """`published` has the groups of all levels of the pass, each with the number of its level."""
         self._universe = universe
         self._options = options
-        self._none = no_groups(universe.product.only_family)
         self._geographies = [
             geography_level_of(of_pass.tabulation_pass, kind)
             for kind in options.order
@@ -68,11 +68,12 @@ class Copies:
         self._entity_of_set = _entities_of_sets(universe, of_pass, self._geographies)
         self._held = self._groups_of_members(published)
         self._by_level: dict[int, PublishedGroups] = {}
-        for iterations in TABULATED_ITERATION_LEVELS:
-            self._copy(iterations)
+        for family in universe.product.families:
+            for iterations in TABULATED_ITERATION_LEVELS:
+                self._copy(family, iterations)
 
     def to_level(self, number: int) -> PublishedGroups:
-        return self._by_level.get(number, self._none)
+        return self._by_level.get(number, no_groups(self._universe.levels[number].family))
 
     def _groups_of_members(self, published: Iterable[tuple[int, PublishedGroups]]) -> dict[int, PublishedGroups]:
         parts: dict[int, list[PublishedGroups]] = {}
@@ -84,10 +85,10 @@ class Copies:
                 parts.setdefault(number, []).append(groups.chosen(is_member))
         return {number: joined(of_level) for number, of_level in parts.items()}
 
-    def _copy(self, iterations: IterationLevel) -> None:
+    def _copy(self, family: TableFamily, iterations: IterationLevel) -> None:
         """For each set and iteration the first level with data gives its groups to the other members."""
         numbers = [
-            self._universe.number_of_level[PopulationGroupLevel(geography, iterations)]
+            self._universe.number_of_level[family, PopulationGroupLevel(geography, iterations)]
             for geography in self._geographies
         ]
         of_sets = GroupIndex(
@@ -123,7 +124,8 @@ class Copies:
 
     def _keys(self, number: int, of_sets: GroupIndex) -> NDArray[np.int64]:
         """Set and iteration of each group that a level has for members of sets."""
-        groups, level = self._held.get(number, self._none), self._universe.levels[number]
+        level = self._universe.levels[number]
+        groups = self._held.get(number, no_groups(level.family))
         members = self._entity_of_set[level.geography]
         order = np.argsort(members)
         entities = level.index.entity_of(groups.indices)

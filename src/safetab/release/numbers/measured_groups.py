@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from safetab.census.geography import changes_in
 from safetab.census.geography_levels import GeographyLevel
 from safetab.privacy.stages import Stage
 from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups, joined
@@ -18,6 +19,7 @@ from safetab.release.release_universe import ReleaseLevel, Universe
 
 _ROWS_AT_ONCE = 1 << 18
 _TEXTS = ("geography_level", "region_id", "iteration_code", "table")
+_MOST_FAMILIES = 16  # an address of noise has no room for more
 _COLUMNS = (*_TEXTS, "stage", "value")
 _GEOGRAPHIES = {level.label: number for number, level in enumerate(GeographyLevel)}
 
@@ -56,9 +58,9 @@ def _parts(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator
                 table = pa.concat_tables([rest, table]).unify_dictionaries()
             if not len(table):
                 continue
-            begins = np.flatnonzero(table["stage"].to_numpy() != int(Stage.STAGE_2))
-            rest = table.slice(int(begins[-1]))
-            yield from _split_by_level(table.slice(0, int(begins[-1])), universe)
+            last = int(_begins(table, universe)[-1])
+            rest = table.slice(last)
+            yield from _split_by_level(table.slice(0, last), universe)
         if rest is not None:
             yield from _split_by_level(rest, universe)
 
@@ -86,30 +88,45 @@ def _split_by_level(table: pa.Table, universe: Universe) -> Iterator[tuple[int, 
 
 
 def _level_numbers(table: pa.Table, universe: Universe) -> NDArray[np.int64]:
-    """The number of each row's level: by its geography level and the level of its iteration."""
-    by_geography = np.full((len(_GEOGRAPHIES), 10_000), -1, dtype=np.int64)
+    """The number of each row's level: by its geography level, the level of its iteration, the family of its table."""
+    numbers = np.full((len(_GEOGRAPHIES), len(universe.product.families), 10_000), -1, dtype=np.int64)
     for number, level in enumerate(universe.levels):
-        has_code = level.position_of_code >= 0
-        by_geography[_GEOGRAPHIES[level.geography.label], has_code] = number
-    return by_geography[_looked_up(table["geography_level"], _GEOGRAPHIES), _numbers(table["iteration_code"])]
+        family = universe.product.families.index(level.family)
+        numbers[_GEOGRAPHIES[level.geography.label], family, level.position_of_code >= 0] = number
+    geography = _looked_up(table["geography_level"], _GEOGRAPHIES)
+    return numbers[geography, _families(table, universe), _numbers(table["iteration_code"])]
+
+
+def _families(table: pa.Table, universe: Universe) -> NDArray[np.int64]:
+    """The position of each row's family in the product."""
+    product = universe.product
+    position_of = {label: product.families.index(family) for label, family in product.family_of_label.items()}
+    return _looked_up(table["table"], position_of)
+
+
+def _begins(table: pa.Table, universe: Universe) -> NDArray[np.intp]:
+    """Where a group's rows begin: at another geography level, region, iteration or family than the row before."""
+    geography = _looked_up(table["geography_level"], _GEOGRAPHIES)
+    group = (_numbers(table["region_id"]) * len(_GEOGRAPHIES) + geography) * _MOST_FAMILIES + _families(table, universe)
+    return np.flatnonzero(changes_in(group, _numbers(table["iteration_code"])))
 
 
 def _groups(table: pa.Table, number: int, level: ReleaseLevel, universe: Universe) -> PublishedGroups:
     stage = table["stage"].to_numpy()
-    first = np.flatnonzero(stage != int(Stage.STAGE_2))
+    first = _begins(table, universe)
     is_total_only = stage[first] == int(Stage.TOTAL_ONLY)
+    has_stage_1 = stage[first] == int(Stage.STAGE_1)
     region, code = _numbers(table["region_id"])[first], _numbers(table["iteration_code"])[first]
     value = table["value"].to_numpy()
     is_value = stage != int(Stage.STAGE_1)
     entity = np.searchsorted(universe.entities[level.geography].ids, region)
-    family = level.design.family
-    own_shape = _looked_up(table["table"], family.number_of_label)[np.where(is_total_only, first, first + 1)]
+    own_shape = _looked_up(table["table"], universe.product.number_of_label)[first + has_stage_1]
     return PublishedGroups(
-        family=family,
+        family=level.family,
         indices=level.index.index_of(entity, level.position_of_code[code]),
         shapes=own_shape.astype(np.int8),
         is_total_only=is_total_only,
-        stage_1_totals=np.where(is_total_only, 0, value[first]),
+        stage_1_totals=np.where(has_stage_1, value[first], 0),
         measured_at=np.full(len(first), number, dtype=np.int16),
         donors=np.full(len(first), NO_DONOR, dtype=np.int64),
         values=value[is_value],

@@ -45,9 +45,8 @@ _OF_GROUPS = (
            values=("race alone", "race alone or in any combination", "ethnicity")),
     Column("iteration_level", TEXT, "How fine the group is.", values=("Regional", "Detailed")),
 )  # fmt: skip
+_COUNT = "The number of {}, with noise; null if withheld. Not a count of exactly so many."
 _OF_NUMBERS = (
-    Column("count", pa.int64(), "The number of people, with noise; null if withheld. Not a count of exactly so many.",
-           is_required=False),
     Column("margin_of_error", pa.int64(),
            "The truth is within this distance of `count` at the stated confidence, as far as noise goes. Null if"
            " `count` is withheld or is a sum of numbers that were clamped at 0: use the unclamped columns then.",
@@ -91,6 +90,7 @@ def number_columns(product: Product) -> tuple[Column, ...]:
         Column("stub", TEXT, "Text of the line."),
         *(Column(one.name, pa.type_for_alias(one.line_type), one.description, values=one.values)
           for one in product.label_columns),
+        Column("count", pa.int64(), _COUNT.format(product.record.nouns), is_required=False),
         *_OF_NUMBERS,
     )  # fmt: skip
 
@@ -120,7 +120,12 @@ class NumberColumns:
         self._of_kind = _columns_of_kinds(universe.product, kinds)
         self._is_sum_clamped = ~(kinds.draws == 1) & (not universe.allow_negative_counts)
         self._is_first_line = np.array([kind.line.is_total for kind in kinds.kinds])
-        self._has_stage_1 = np.array([kind.stage is Stage.STAGE_2 for kind in kinds.kinds])
+        self._has_stage_1 = np.array(
+            [
+                kind.stage is Stage.STAGE_2 and Stage.STAGE_1 in universe.levels[kind.level].design.stages
+                for kind in kinds.kinds
+            ]
+        )
 
     def table(self, numbers: Numbers) -> pa.Table:
         kinds, is_withheld = numbers.kinds, numbers.is_withheld

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 
-from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.planning.level_design import LevelDesign
 from safetab.release.numbers.level_numbers import Numbers, joined_numbers
 from safetab.release.numbers.number_columns import NumberColumns
 
@@ -16,9 +16,11 @@ _ROWS_OF_A_GROUP = 1 << 17
 _SEARCHED = ["region_id", "iteration_code"]  # readers skip row groups by these
 
 
-def numbers_file(level: PopulationGroupLevel) -> str:
+def numbers_file(design: LevelDesign) -> str:
     """The path of a level's numbers inside the release; readers take the geography level from the folder's name."""
-    return f"{NUMBERS_FOLDER}/geography_level={level.geography.label}/{level.iterations.label.lower()}.parquet"
+    level, family = design.level, design.family.name.replace(" ", "-")
+    name = level.iterations.label.lower() + (f"-{family}" if design.product.has_several_families else "")
+    return f"{NUMBERS_FOLDER}/geography_level={level.geography.label}/{name}.parquet"
 
 
 class NumberFile:

@@ -25,7 +25,7 @@ class PublishedGroups:
     indices: NDArray[np.int64]
     shapes: NDArray[np.int8]  # positions in the family's ladder
     is_total_only: NDArray[np.bool_]
-    stage_1_totals: NDArray[np.int64]  # 0 for total-only groups, which have none
+    stage_1_totals: NDArray[np.int64]  # 0 for groups that have none
     measured_at: NDArray[np.int16]
     donors: NDArray[np.int64]
     values: NDArray[np.int64]

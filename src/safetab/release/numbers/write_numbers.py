@@ -88,7 +88,7 @@ class NumbersWriter:
     ) -> None:
         level = self._universe.levels[number]
         numbers = NumbersOfLevel(self._universe, level, self._kinds, self._options)
-        name = numbers_file(level.level)
+        name = numbers_file(level.design)
         file = NumberFile(self._output / RELEASE_FOLDER / name, NumberColumns(self._universe, level, self._kinds))
         with closing(file):
             for groups in _with_more(own, more, level.index):

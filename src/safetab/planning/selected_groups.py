@@ -1,0 +1,78 @@
+"""The groups of a level that published totals select, and what is worth saying about totals that select none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.geography import Geography, region_id
+from safetab.census.geography_levels import TabulationPass
+from safetab.census.group_universe import GroupUniverse
+from safetab.census.iterations import IterationLevel
+from safetab.census.public_lists import PublicLists
+from safetab.census.published_totals import PublishedTotals
+from safetab.foundation.findings import FindingsOf, shortened
+
+_CODES = 10_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SelectedGroups:
+    """Groups by rising index, each with the published total that chooses its shape. A public fact."""
+
+    indices: NDArray[np.int64]
+    totals: NDArray[np.int64]
+
+
+def selected_groups(universe: GroupUniverse, totals: PublishedTotals) -> SelectedGroups:
+    """The groups of the universe that have a total: no other is measured."""
+    of_level = totals.of_level.get(universe.level.geography)
+    if of_level is None or not len(universe.entities):
+        none = np.empty(0, dtype=np.int64)
+        return SelectedGroups(none, none)
+    positions = np.full(_CODES, -1, dtype=np.int64)
+    positions[[int(iteration.code) for iteration in universe.iterations]] = np.arange(len(universe.iterations))
+    entity = np.minimum(np.searchsorted(universe.entities, of_level.entity), len(universe.entities) - 1)
+    iteration = positions[of_level.code]
+    rows = np.flatnonzero((universe.entities[entity] == of_level.entity) & (iteration >= 0))
+    indices = universe.index.index_of(entity[rows], iteration[rows])
+    order = np.argsort(indices, kind="stable")
+    return SelectedGroups(indices[order], of_level.count[rows][order])
+
+
+def check_totals(
+    totals: PublishedTotals,
+    lists: PublicLists,
+    whole: Geography,
+    of_pass: Mapping[TabulationPass, Geography],
+    findings: FindingsOf,
+) -> None:
+    """Totals of unknown regions or iterations are errors; of what this run doesn't tabulate, worth a count."""
+    known = {int(iteration.code): iteration for iteration in lists.iterations}
+    ignored: Counter[str] = Counter()
+    for geography, of_level in totals.of_level.items():
+        kind = geography.entity_kind
+        strange = np.unique(of_level.entity[~np.isin(of_level.entity, whole.entities(kind))]).tolist()
+        if strange:
+            ids = shortened(region_id(entity, kind) for entity in strange)
+            findings.error("REGION_ID", f"{geography.label} {ids}: not in the geography. Give the GRF-C of the totals.")
+        if geography.tabulation_pass not in of_pass:
+            ignored["of a pass that doesn't run"] += len(of_level.entity)
+            continue
+        is_inside = np.isin(of_level.entity, of_pass[geography.tabulation_pass].entities(kind))
+        ignored["of regions outside state_filter_us"] += int(np.count_nonzero(~is_inside))
+        codes, times = np.unique(of_level.code[is_inside], return_counts=True)
+        for code, rows in zip(codes.tolist(), times.tolist(), strict=True):
+            if code not in known:
+                findings.error("ITERATION_CODE", f"{code:04d} at {geography.label}: no iteration of the lists.")
+            elif known[code].level is IterationLevel.MAJOR:
+                ignored["of major groups, which are never tabulated"] += rows
+            elif not known[code].is_tabulated(is_substate=kind.is_substate):
+                ignored["of iterations that are not tabulated at their level (coterminous copies)"] += rows
+    for why, rows in ignored.items():
+        if rows:
+            findings.warning("", f"{rows:,} {'total is' if rows == 1 else 'totals are'} {why}: ignored.")

@@ -1,0 +1,29 @@
+"""Questions about households of one category, as an argument and as it is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from safetab.products.product import Line, Refusal, Shape, WantedCells
+from safetab.products.safetab_h.tables import ALL
+
+
+class Category:
+    """`category` is a line of the table: family, living alone, rented, ..."""
+
+    arguments = ("category",)
+    everything = "all households"
+
+    def name_of(self, line: Line) -> str:
+        return str(line.labels[0])
+
+    def cells_of(self, shape: Shape, category: str = ALL) -> WantedCells | Refusal:
+        wanted = category.strip().casefold()
+        for line in shape.lines:
+            if str(line.labels[0]).casefold() == wanted:
+                return WantedCells(line.run, line.words)
+        names = ", ".join(str(line.labels[0]) for line in shape.lines)
+        return Refusal("category", f'"{category}" is not in this table. It has {names}.')
+
+    def parsed(self, texts: Mapping[str, str]) -> Mapping[str, object] | Refusal:
+        return {} if texts.get("category", ALL) == ALL else {"category": texts["category"]}

@@ -1,0 +1,31 @@
+"""SafeTab-H as a value: the Detailed DHC-B of the 2020 Census."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from safetab.products.product import FamilyKeys, LabelColumn, Product, Selector, TableFileLayout
+from safetab.products.safetab_h.line_question import Category
+from safetab.products.safetab_h.record import HOUSEHOLD_RECORD
+from safetab.products.safetab_h.tables import FILES, HOUSEHOLD_TYPE, TENURE
+
+SAFETAB_H = Product(
+    number=1,
+    name="SafeTab-H",
+    source="SafeTab-H (the public program of the 2020 Detailed DHC-B)",
+    record=HOUSEHOLD_RECORD,
+    families=(HOUSEHOLD_TYPE, TENURE),
+    family_keys=MappingProxyType(
+        {
+            HOUSEHOLD_TYPE.name: FamilyKeys("privacy_budget_h_t3", "thresholds_h_t3"),
+            TENURE.name: FamilyKeys("privacy_budget_h_t4", "thresholds_h_t4"),
+        }
+    ),
+    selector=Selector.PUBLISHED_TOTALS,
+    stage_1_key=None,
+    suppression_key=None,
+    totals_table="pop-group-totals",
+    label_columns=(LabelColumn("category", "string", "string", "Which households are counted."),),
+    files=tuple(TableFileLayout(folder, (f"{folder[:2].upper()}_DATA_CELL",)) for folder in FILES),
+    line_question=Category(),
+)

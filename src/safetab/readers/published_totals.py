@@ -1,0 +1,130 @@
+"""pop-group-totals, the public totals of another release -> PublishedTotals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.published_totals import PublishedTotals, TotalsOfLevel
+from safetab.foundation.findings import Checked, FindingsOf, shortened
+from safetab.readers.digit_columns import NOT_DIGITS, digits_of
+from safetab.readers.geography_batches import batches_of
+from safetab.readers.table_files import TableFiles, TableForm, find_table
+
+COLUMNS = ("REGION_ID", "REGION_TYPE", "ITERATION_CODE", "COUNT")
+
+_LABELS = pa.array([level.label.encode() for level in GeographyLevel], pa.binary())
+_CODE_DIGITS = 4
+_COUNT = "^-?[0-9]{1,18}$"
+_EXAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Rows that keep to the format: level, entity, iteration code and count, each as a number."""
+
+    level: NDArray[np.int64]
+    entity: NDArray[np.int64]
+    code: NDArray[np.int64]
+    count: NDArray[np.int64]
+
+
+def read_published_totals(data: Path, table: str) -> Checked[PublishedTotals]:
+    """The totals of a data directory, whatever levels they are of."""
+    findings = FindingsOf(table)
+    files = find_table(data, table, findings)
+    if files is None:
+        return Checked(None, findings.findings)
+    rows = _joined([one for path in files.parts for one in _rows_of_file(path, files, findings)])
+    _refuse_repeated(rows, findings)
+    if not len(rows.level) and not findings.has_errors:
+        findings.error("", "it has no total, so nothing could be measured.")
+    if findings.has_errors:
+        return Checked(None, findings.findings)
+    levels = {
+        geography: TotalsOfLevel(*(column[rows.level == number] for column in (rows.entity, rows.code, rows.count)))
+        for number, geography in enumerate(GeographyLevel)
+    }
+    return Checked(PublishedTotals({level: one for level, one in levels.items() if len(one.entity)}), findings.findings)
+
+
+def published_totals_paths(data: Path, table: str) -> tuple[Path, ...]:
+    """The files that the totals are read from."""
+    files = find_table(data, table, FindingsOf(table))
+    return files.parts if files else ()
+
+
+def _rows_of_file(path: Path, files: TableFiles, findings: FindingsOf) -> Iterator[_Rows]:
+    of_file, misshapen = FindingsOf(path.name), list[int]()
+    wrong: dict[tuple[str, str], list[str]] = {}
+    before = 1 if files.form is TableForm.PARQUET else 2
+    for batch in batches_of(path, files.form, COLUMNS, of_file, misshapen):
+        yield _checked(batch, before + len(misshapen), wrong)
+        before += len(batch)
+    for found in of_file.findings:
+        findings.error(found.where, f"{path.name}: {found.message}")
+    for (column, rule), places in wrong.items():
+        findings.error(column, f"{rule}: {path.name}, {shortened(places, _EXAMPLES)}.")
+
+
+def _checked(batch: pa.RecordBatch, first_line: int, wrong: dict[tuple[str, str], list[str]]) -> _Rows:
+    """The rows of a batch that keep to the format; the others are noted by line."""
+    texts = {name: batch.column(name) for name in COLUMNS}
+    level = _numbers(pc.index_in(_as_text(texts["REGION_TYPE"]), value_set=_LABELS).cast(pa.int64()))
+    entity = np.full(len(batch), NOT_DIGITS, dtype=np.int64)
+    for number, geography in enumerate(GeographyLevel):
+        own = np.flatnonzero(level == number)
+        if len(own):
+            entity[own] = digits_of(texts["REGION_ID"].take(pa.array(own)), geography.entity_kind.id_digits)
+    code = digits_of(texts["ITERATION_CODE"], _CODE_DIGITS)
+    count_text = _as_text(texts["COUNT"])
+    is_count = pc.match_substring_regex(count_text, _COUNT).fill_null(False)
+    count = _numbers(pc.if_else(is_count, count_text, pa.scalar(b"0")).cast(pa.string()).cast(pa.int64()))
+    is_wrong = {
+        ("REGION_TYPE", "must be a geography level such as COUNTY or PR-TRACT"): level == NOT_DIGITS,
+        ("REGION_ID", "must have the digits of its REGION_TYPE"): (level != NOT_DIGITS) & (entity == NOT_DIGITS),
+        ("ITERATION_CODE", f"must be {_CODE_DIGITS} digits"): code == NOT_DIGITS,
+        ("COUNT", "must be an integer"): ~np.asarray(is_count),
+    }
+    is_right = np.ones(len(batch), dtype=np.bool_)
+    for rule, rows in is_wrong.items():
+        if rows.any():
+            wrong.setdefault(rule, []).extend(f"line {first_line + row}" for row in np.flatnonzero(rows).tolist())
+            is_right &= ~rows
+    return _Rows(level[is_right], entity[is_right], code[is_right], count[is_right])
+
+
+def _as_text(column: pa.Array) -> pa.Array:
+    return column.cast(pa.string()).cast(pa.binary()) if pa.types.is_integer(column.type) else column
+
+
+def _numbers(column: pa.Array) -> NDArray[np.int64]:
+    return np.asarray(column.fill_null(NOT_DIGITS).to_numpy(zero_copy_only=False))
+
+
+def _joined(parts: list[_Rows]) -> _Rows:
+    none = np.empty(0, dtype=np.int64)
+    columns = ([none, *(getattr(part, name) for part in parts)] for name in _Rows.__slots__)
+    return _Rows(*(np.concatenate(column) for column in columns))
+
+
+def _refuse_repeated(rows: _Rows, findings: FindingsOf) -> None:
+    """A group with two totals would have two tables, and count its households twice."""
+    order = np.lexsort((rows.code, rows.entity, rows.level))
+    is_same = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
+    for column in (rows.level, rows.entity, rows.code):
+        is_same &= np.diff(column[order]) == 0
+    if is_same.any():
+        levels = tuple(GeographyLevel)
+        names = [
+            f"{levels[rows.level[row]].label} {rows.entity[row]} {rows.code[row]:04d}"
+            for row in order[1:][is_same][: _EXAMPLES + 1].tolist()
+        ]
+        findings.error("", f"a group has more than one total: {shortened(names, _EXAMPLES)}. Keep one.")
