@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -20,7 +20,7 @@ from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_text
 from safetab.privacy.reference import REFERENCE, REFERENCE_NAME
 from safetab.privacy.stages import Stage
-from safetab.products.product import TableFamily
+from safetab.products.product import Selector, TableFamily
 
 _WIDTH = 1000  # tables take what they need: a number cut short would be a wrong number
 NONE = "-"
@@ -32,11 +32,15 @@ def show_plan(plan: RunPlan) -> None:
     warning = no_protection(plan.unprotected_levels)
     if warning is not None:
         console.print(f"STOP. {warning}\n", style="bold", soft_wrap=True)
-    show_table("What is measured", _groups_table(plan), console)
-    for one in plan.config.families:
-        title = f"Noise, and margins of error (+/-) at {float(CONFIDENCE):.0%}"
-        show_table(title, _noise_table(plan, one.family), console)
-    show_table("What is published, on average, if nobody is in any group", _output_table(plan), console)
+    families = plan.config.product.families
+    for family in families:
+        show_table(f"What is measured{_of(family, families)}", _groups_table(plan, family), console)
+    for family in families:
+        title = f"Noise, and margins of error (+/-) at {float(CONFIDENCE):.0%}{_of(family, families)}"
+        show_table(title, _noise_table(plan, family), console)
+    for family in families:
+        title = f"What is published{_IF_EMPTY[plan.config.product.selector]}{_of(family, families)}"
+        show_table(title, _output_table(plan, family), console)
     show_table("Total privacy loss", _loss_table(plan), console)
     for note in _notes(plan):
         console.print(note, soft_wrap=True)
@@ -44,13 +48,29 @@ def show_plan(plan: RunPlan) -> None:
         console.print(f"Warning: {warning}", soft_wrap=True)
 
 
+_IF_EMPTY = {
+    Selector.NOISY_STAGE_1: ", on average, if nobody is in any group",
+    Selector.PUBLISHED_TOTALS: ", whoever is in the groups",
+}
+_ROWS = {
+    Selector.NOISY_STAGE_1: "Rows: a group with people in it is published at least as often as an empty one, so a run"
+    " has as many or more.",
+    Selector.PUBLISHED_TOTALS: "Thresholds are compared with published totals, which count people. A group without such"
+    " a total is not measured.",
+}
+
+
+def _of(family: TableFamily, families: Sequence[TableFamily]) -> str:
+    return f": {family.name}" if len(families) > 1 else ""
+
+
 def _title(plan: RunPlan) -> str:
     config = plan.config
     noise = "discrete Gaussian" if config.privacy_definition is PrivacyDefinition.ZCDP else "two-sided geometric"
-    groups = sum(level_plan.universe.size for level_plan in plan.levels)
+    groups = {one.level: one.measured_groups for one in plan.levels}
     return (
-        f"Plan of a run: {groups:,} population groups at {len(plan.levels)} levels,"
-        f" {config.privacy_definition.full_name}, {noise} noise. No person record was opened."
+        f"Plan of a run of {config.product.name}: {sum(groups.values()):,} population groups at {len(groups)} levels,"
+        f" {config.privacy_definition.full_name}, {noise} noise. No {config.product.record.noun} record was opened."
     )
 
 
@@ -66,28 +86,21 @@ def show_table(title: str, table: TextTable, console: Console) -> None:
     console.print(table)
 
 
-def _groups_table(plan: RunPlan) -> TextTable:
-    symbol = plan.config.privacy_definition.budget_symbol
-    table = text_table(
-        *(
-            "level",
-            "entities",
-            "adaptive\niterations",
-            "total-only\niterations",
-            "groups",
-            "stability",
-            symbol,
-            "thresholds",
-        ),
-    )
+def _groups_table(plan: RunPlan, family: TableFamily) -> TextTable:
+    symbol, selector = plan.config.privacy_definition.budget_symbol, plan.config.product.selector
+    counted = _COUNTED[selector]
+    table = text_table("level", "entities", *counted, "stability", symbol, _THRESHOLDS[selector])
     for level in plan.levels:
-        universe = level.universe
+        if level.family is not family:
+            continue
+        universe, chosen = level.universe, level.selected
+        total_only = universe.total_only_iterations
+        adaptive = len(universe.iterations) - total_only
+        numbers = (adaptive, total_only if chosen is None else universe.size, level.measured_groups)
         table.add_row(
             _name(level),
             f"{len(universe.entities):,}",
-            f"{len(universe.iterations) - universe.total_only_iterations:,}",
-            f"{universe.total_only_iterations:,}",
-            f"{universe.size:,}",
+            *(f"{number:,}" for number in numbers),
             str(level.design.stability),
             exact(level.design.budget),
             " ".join(str(threshold) for threshold in level.design.thresholds.totals),
@@ -95,21 +108,34 @@ def _groups_table(plan: RunPlan) -> TextTable:
     return table
 
 
+_COUNTED = {
+    Selector.NOISY_STAGE_1: ("adaptive\niterations", "total-only\niterations", "groups"),
+    Selector.PUBLISHED_TOTALS: ("iterations", "groups", "groups with a\npublished total"),
+}
+_THRESHOLDS = {Selector.NOISY_STAGE_1: "thresholds", Selector.PUBLISHED_TOTALS: "thresholds\n(people)"}
+
+
 def _noise_table(plan: RunPlan, family: TableFamily) -> TextTable:
     parameter = "sigma" if plan.config.privacy_definition is PrivacyDefinition.ZCDP else "scale"
+    margins = [f"+/- {head}" for head in margin_heads(family)]
+    if plan.config.product.selector is Selector.PUBLISHED_TOTALS:
+        table = text_table("level", parameter, *margins)
+        for level in (one for one in plan.levels if one.family is family):
+            *texts, _ = margin_texts(level.design.margins(), family)
+            table.add_row(_name(level), parameter_text(level.design, Stage.STAGE_2), *texts)
+        return table
     table = text_table(
         "level",
         *(f"{parameter}\n{what}" for what in ("stage 1", "stage 2", "total-only")),
-        *("T", *(f"+/- {head}" for head in margin_heads(family)), "+/-\ntotal-only"),
+        *("T", *margins, "+/-\ntotal-only"),
     )
-    for level in plan.levels:
-        if level.family is family:
-            table.add_row(
-                _name(level),
-                *(parameter_text(level.design, stage) for stage in (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)),
-                shown(level.design.suppression_threshold),
-                *margin_texts(level.design.margins(), family),
-            )
+    for level in (one for one in plan.levels if one.family is family):
+        table.add_row(
+            _name(level),
+            *(parameter_text(level.design, stage) for stage in (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)),
+            shown(level.design.suppression_threshold),
+            *margin_texts(level.design.margins(), family),
+        )
     return table
 
 
@@ -117,37 +143,39 @@ def margin_heads(family: TableFamily) -> Iterator[str]:
     """For a lone total, then for each coarser kind of line of the finer shapes."""
     sizes = ", ".join(str(shape.divisions) for shape in family.finer)
     yield "cell,\nlone total"
-    yield from (f"{kind.short} of\n{sizes} {family.divided_into}" for kind in family.finer[0].kinds[1:])
+    shorts = {kind.name: kind.short for shape in family.finer for kind in shape.kinds}
+    yield from (f"{shorts[kind]} of\n{sizes} {family.divided_into}" for kind in family.sums)
 
 
 def margin_texts(margins: LevelMargins | None, family: TableFamily) -> Iterator[str]:
     """Those of `margin_heads`, then that of a TotalOnly group."""
     shapes = {} if margins is None else margins.shapes
     yield shown(shapes[family.total]["total"] if shapes else None)
-    for kind in family.finer[0].kinds[1:]:
-        yield " ".join(shown(shapes[shape][kind.name]) for shape in family.finer if shapes) or NONE
+    for kind in family.sums:
+        yield " ".join(shown(shapes[shape].get(kind)) for shape in family.finer if shapes) or NONE
     yield shown(margins.total_only if margins else None)
 
 
-def _output_table(plan: RunPlan) -> TextTable:
-    folders = [file.folder for file in plan.config.product.files]
+def _output_table(plan: RunPlan, family: TableFamily) -> TextTable:
+    folders = family.folders
     table = text_table("level", "groups published", *(f"rows of {folder}" for folder in folders))
-    outputs = [output_if_all_groups_are_empty(level) for level in plan.levels]
-    for level, output in zip(plan.levels, outputs, strict=True):
-        table.add_row(_name(level), *_averages(output.published_groups, *output.rows.values()))
+    levels = [level for level in plan.levels if level.family is family]
+    places = 2 if plan.config.product.selector is Selector.NOISY_STAGE_1 else 0  # published totals leave no doubt
+    outputs = [output_if_all_groups_are_empty(level) for level in levels]
+    for level, output in zip(levels, outputs, strict=True):
+        numbers = (output.published_groups, *(output.rows[folder] for folder in folders))
+        table.add_row(_name(level), *(f"{number:,.{places}f}" for number in numbers))
     table.add_section()
     rows = (sum(output.rows[folder] for output in outputs) for folder in folders)
-    table.add_row("all levels", *_averages(sum(output.published_groups for output in outputs), *rows))
+    sums = (sum(output.published_groups for output in outputs), *rows)
+    table.add_row("all levels", *(f"{number:,.{places}f}" for number in sums))
     return table
-
-
-def _averages(*numbers: float) -> list[str]:
-    return [f"{number:,.2f}" for number in numbers]
 
 
 def _loss_table(plan: RunPlan) -> TextTable:
     losses = {f"{one.value.upper()} pass": plan.loss_of(one) for one in plan.config.passes}
-    return loss_table(plan.config.privacy_definition, losses | {"anybody in this run": plan.loss})
+    anybody = f"any {plan.config.product.record.noun} in this run"
+    return loss_table(plan.config.privacy_definition, losses | {anybody: plan.loss})
 
 
 def loss_table(definition: PrivacyDefinition, losses: Mapping[str, PrivacyLoss]) -> TextTable:
@@ -167,8 +195,9 @@ def _notes(plan: RunPlan) -> list[str]:
     notes = ["T: below state level, a group that gets only a total is published only if it is above T."]
     notes = notes if any(level.design.suppression_threshold is not None for level in plan.levels) else []
     notes += [
-        "Rows: a group with people in it is published at least as often as an empty one, so a run has as many or more.",
-        "Unbounded: a person's record is added or removed; bounded: it is changed. Losses are rounded up.",
+        _ROWS[plan.config.product.selector],
+        f"Unbounded: a {plan.config.product.record.noun}'s record is added or removed; bounded: it is changed."
+        " Losses are rounded up.",
         *([reference_words(definition)] if definition is PrivacyDefinition.PURE_DP else []),
         published_words(),
     ]

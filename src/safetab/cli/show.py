@@ -10,24 +10,23 @@ from safetab.estimates.open_release import Release, open_release
 from safetab.estimates.reading.absence import Absence
 from safetab.estimates.reading.lookup import Entity
 from safetab.foundation.findings import FindingsOf, InvalidInput
-from safetab.products.product import Refusal
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.products.product import Product, Refusal
 
 AREA_OPTIONS = ("place", "county", "state", "tract", "aiannh")
 
 _LARGEST = 20
-_ASKED = SAFETAB_P.line_question  # the options of the command are this product's
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The options as they were given; `areas` has those that name one, by level, `part` those of the product."""
+    """The options as they were given; `areas` has those that name one, by level, `part` those of products."""
 
     areas: Mapping[str, str]
     is_nation: bool
     group: str | None
     kind: str | None
     is_table: bool
+    family: str | None
     part: Mapping[str, str]
 
 
@@ -36,8 +35,8 @@ def answer_to(path: Path, question: Question) -> str:
 
     Raises InvalidInput if the question makes no sense, or names what the release doesn't have.
     """
-    part = _checked(question)
     release = open_release(path)
+    part = _checked(question, release.product)
     return f"{release.output_status.line}\n\n{_answer(release, question, part)}"
 
 
@@ -47,7 +46,7 @@ def _answer(release: Release, question: Question, part: Mapping[str, object]) ->
         return str(release.totals(geography=entity, kind=question.kind).largest(_LARGEST))
     if not (question.is_table or part):
         return str(release.total(entity, question.group, kind=question.kind))
-    table = release.table(entity, question.group, kind=question.kind)
+    table = release.table(entity, question.group, kind=question.kind, family=question.family)
     if question.is_table or isinstance(table, Absence):
         return str(table)
     return str(table.count(**part))
@@ -60,18 +59,20 @@ def _entity(release: Release, question: Question) -> Entity:
     return release.geography(name, level)
 
 
-def _checked(question: Question) -> Mapping[str, object]:
+def _checked(question: Question, product: Product) -> Mapping[str, object]:
     """What is asked of the group's table."""
-    findings = FindingsOf("the command")
+    findings, asked = FindingsOf("the command"), product.line_question
     if len(question.areas) + question.is_nation != 1:
         findings.error("area", f"give one of {', '.join(f'--{one}' for one in AREA_OPTIONS)} or --nation.")
-    options = [f"--{one}" for one in _ASKED.arguments]
-    part = _ASKED.parsed(question.part)
-    if question.group is None and (question.is_table or part):
+    options = [f"--{one}" for one in asked.arguments]
+    for strange in (one for one in question.part if one not in asked.arguments):
+        findings.error(f"--{strange}", f"has no meaning for {product.name}. Ask with {' or '.join(options)}.")
+    part = asked.parsed(question.part)
+    if question.group is None and (question.is_table or question.part):
         findings.error("--group", f"must be given with --table, {' or '.join(options)}.")
-    if question.is_table and part:
+    if question.is_table and question.part:
         without = " and ".join(options)
-        findings.error("--table", f"shows {_ASKED.everything}; give it alone, or {without} without it.")
+        findings.error("--table", f"shows {asked.everything}; give it alone, or {without} without it.")
     if isinstance(part, Refusal):
         findings.error(f"--{part.argument}", part.message)
     if isinstance(part, Refusal) or findings.has_errors:

@@ -18,6 +18,7 @@ from safetab.estimates.results import Answer, Answers, GroupTable
 from safetab.estimates.sums import sum_notes, sum_of_estimates
 from safetab.foundation.findings import shortened
 from safetab.privacy.output_status import OutputStatus
+from safetab.products.product import Product
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 
 Geographic = str | Entity
@@ -50,6 +51,11 @@ class Release:
         levels = ", ".join(f"{len(ids.ids):,} {level.label}" for level, ids in self._universe.entities.items())
         facts = self._folder.facts
         return f"release of {facts.date} ({facts.status.value}) in {self._folder.path}: {levels}"
+
+    @property
+    def product(self) -> Product:
+        """What was counted, and in which tables."""
+        return self._universe.product
 
     @property
     def output_status(self) -> OutputStatus:

@@ -77,7 +77,8 @@ def required_inputs(
     checked = read_inputs(parameters, data, options.empty_blocks, backend)
     progress.advance()
     if checked.value is None:
-        progress.step("Checking what can be checked of the person records", 0)
+        noun = product_asked_for(parameters).record.noun
+        progress.step(f"Checking what can be checked of the {noun} records", 0)
         known = KnownLists.readable(parameters, backend.geography_folder(data).value)
         raise InvalidInput((*checked.findings, *backend.judge(data, known, progress.advance)))
     refused = refused_plan(checked.value.plan, data, options)
@@ -94,7 +95,8 @@ def checked_engine(
     """An engine whose persons all keep to the rules."""
     inputs = checked.require()
     with closing(backend.engine(inputs.persons, inputs.files)) as engine:
-        progress.step("Checking the person records", backend.number_of_persons(inputs.persons))
+        noun = inputs.plan.config.product.record.noun
+        progress.step(f"Checking the {noun} records", backend.number_of_persons(inputs.persons))
         findings = engine.check(progress.advance)
         if any(finding.is_error for finding in findings):
             raise InvalidInput((*checked.findings, *findings))

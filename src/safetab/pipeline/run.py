@@ -71,10 +71,11 @@ def run_files(
         require_disk(inputs.plan, backend.number_of_persons(inputs.persons), options.temporary_folder, out, times.note)
         with checked_engine(checked, backend, times) as (warnings, engine):
             log_passed(log, warnings)
-            times.step("Counting the persons of each state", 1)
-            people = engine.prepare()
+            noun = inputs.plan.config.product.record.noun
+            times.step(f"Counting the {noun}s of each state", 1)
+            records = engine.prepare()
             times.advance()
-            log.write(", ".join(f"{count:,} persons in the {which.value} pass" for which, count in people.items()))
+            log.write(", ".join(f"{count:,} {noun}s in the {which.value} pass" for which, count in records.items()))
             with _recorded(spending, engine, times) as spend_warnings:
                 rows = _tabulated(inputs, status, engine, out, options, times)
         times.end_step()
@@ -116,7 +117,7 @@ def _recorded(
     if spending is None:
         yield ()
         return
-    progress.step("Taking the fingerprint of the person records", 1)
+    progress.step("Taking the fingerprint of the records", 1)
     with spending.recorded(engine.fingerprint) as warnings:
         progress.advance()
         yield warnings

@@ -24,6 +24,7 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
     definition = config.privacy_definition
     return {
         "safetab_version": VERSION,
+        "product": config.product.name,
         "privacy_definition": definition.spelling,
         "max_race_codes": config.max_race_codes,
         "stage_1_fraction": exact(config.stage_1_fraction),
@@ -33,7 +34,7 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
         "levels_left_out": [_level_name(level) for level in plan.levels_left_out],
         "levels_without_protection": [_level_name(level) for level in plan.unprotected_levels],
         "no_protection": no_protection(plan.unprotected_levels),
-        "groups": sum(level_plan.universe.size for level_plan in plan.levels),
+        "groups": sum({level_plan.level: level_plan.universe.size for level_plan in plan.levels}.values()),
         "loss": loss_as_json(plan),
         "loss_of_2020": _loss(reference_loss(), PrivacyDefinition.ZCDP),
         "privacy_warnings": list(privacy_warnings(plan)),
@@ -58,6 +59,8 @@ def _level(plan: LevelPlan) -> JsonObject:
     return {
         "pass": plan.level.geography.tabulation_pass.value,
         **_level_name(plan.level),
+        **({"family": plan.family.name} if design.product.has_several_families else {}),
+        **({} if plan.selected is None else {"groups_with_a_published_total": len(plan.selected.indices)}),
         "entities": len(universe.entities),
         "iterations": len(universe.iterations),
         "adaptive_iterations": len(universe.iterations) - universe.total_only_iterations,

@@ -17,4 +17,4 @@ def privacy_warnings(plan: RunPlan) -> Iterator[str]:
     for level in plan.levels:
         sentence = level_far_above(definition, level.design.budget)
         if sentence is not None:
-            yield f"{level.level}: {sentence}"
+            yield f"{level}: {sentence}"

@@ -31,6 +31,14 @@ class LevelPlan:
     def family(self) -> TableFamily:
         return self.design.family
 
+    @property
+    def measured_groups(self) -> int:
+        """All of the universe, or those that published totals select."""
+        return self.universe.size if self.selected is None else len(self.selected.indices)
+
+    def __str__(self) -> str:
+        return f"{self.level}{f', {self.family.name}' if self.design.product.has_several_families else ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
@@ -47,7 +55,7 @@ class RunPlan:
     @property
     def unprotected_levels(self) -> tuple[PopulationGroupLevel, ...]:
         """The levels whose published numbers are more likely exact than not. A public fact: no person decides it."""
-        return tuple(plan.level for plan in self.levels if not plan.design.is_protected)
+        return tuple(dict.fromkeys(plan.level for plan in self.levels if not plan.design.is_protected))
 
     def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
         """What a pass costs a person in it: the budgets of all its levels."""

@@ -64,7 +64,7 @@ class LineKind:
     @property
     def short(self) -> str:
         """As questions and the heads of tables spell it."""
-        return self.name.removesuffix("_marginal")
+        return self.name.removesuffix("_marginal").replace("_", " ")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +122,17 @@ class TableFamily:
     def finer(self) -> tuple[Shape, ...]:
         """All but the total."""
         return self.shapes[1:]
+
+    @property
+    def sums(self) -> tuple[str, ...]:
+        """The kinds of lines of finer shapes that sum several cells, fewest first."""
+        draws = {kind.name: kind.draws for shape in self.finer for kind in shape.kinds if kind.draws > 1}
+        return tuple(sorted(draws, key=draws.__getitem__))
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders of the table files that show it."""
+        return tuple(dict.fromkeys(folder for shape in self.shapes for folder in shape.file_rows))
 
     @cached_property
     def cells(self) -> NDArray[np.int64]:

@@ -95,11 +95,17 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
         str | None, typer.Option(metavar="NAME", help="Race or ethnicity group; if left out, the largest of the area.")
     ] = None,
     kind: Annotated[str | None, typer.Option(metavar="KIND", help="alone, combination or ethnicity.")] = None,
-    table: Annotated[bool, typer.Option("--table", help="Sex by age, as finely as there is.")] = False,
+    table: Annotated[
+        bool, typer.Option("--table", help="The group's whole table, such as sex by age, as finely as there is.")
+    ] = False,
+    family: Annotated[str | None, typer.Option(metavar="NAME", help="Households: household type or tenure.")] = None,
+    category: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Households: a line of the table, e.g. family or rented.")
+    ] = None,
     sex: Annotated[str, typer.Option(metavar="SEX", help="both, male or female.")] = "both",
     ages: Annotated[str | None, typer.Option(metavar="A-B", help="From which to which age, e.g. 0-17 or 65+.")] = None,
 ) -> None:
-    """Show how many people of a group live somewhere, give or take.
+    """Show how many people or households of a group there are somewhere, give or take.
 
     NAME is a name, a part of it, or an id. An absent number comes
     with its reason, and with what to use instead.
@@ -109,9 +115,10 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
 
     given = dict(zip(AREA_OPTIONS, (place, county, state, tract, aiannh), strict=True))
     areas = {level: name for level, name in given.items() if name is not None}
-    part = {"sex": sex} if ages is None else {"sex": sex, "ages": ages}
+    asked = {"sex": None if sex == "both" else sex, "ages": ages, "category": category}
+    part = {name: text for name, text in asked.items() if text is not None}
     with exits_with_code():
-        answer = answer_to(release, Question(areas, nation, group, kind, table, part))
+        answer = answer_to(release, Question(areas, nation, group, kind, table, family, part))
     typer.echo(printable(answer))
 
 
