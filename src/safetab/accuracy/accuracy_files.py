@@ -133,7 +133,7 @@ def _assessed(
 ) -> tuple[Assessment, tuple[Finding, ...]]:
     options = request.options
     progress.step(f"Reading the public files of {parameters}", 1)
-    checked = read_inputs(parameters, data, options.empty_blocks)
+    checked = read_inputs(parameters, data, options.empty_blocks, totals=options.totals)
     inputs = checked.require()
     progress.advance()
     with backend_of(options) as backend, checked_engine(checked, backend, progress) as (warnings, engine):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -16,7 +16,7 @@ from safetab.cli.commands.trust_commands import add_trust_commands
 from safetab.cli.commands.tune import tune
 from safetab.cli.exit_codes import ExitCode
 from safetab.cli.options import Data, Out, Overwrite, Parameters, takes
-from safetab.pipeline.declared_options import RUN, VALIDATE
+from safetab.pipeline.declared_options import RUN, TOGETHER_WITH, TOTALS, VALIDATE
 
 app = typer.Typer(
     name="safetab",
@@ -87,10 +87,12 @@ def validate(parameters: Parameters, data: Data, **given: object) -> None:
 
 
 @app.command()
+@takes(TOTALS, TOGETHER_WITH)
 def plan(
     parameters: Parameters,
     data: Data,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON, for programs.")] = False,
+    **given: Any,
 ) -> None:
     """Show what a run would measure, with how much noise, at what cost.
 
@@ -101,25 +103,31 @@ def plan(
     """
     from safetab.cli.messages import exits_with_code, show_findings
     from safetab.cli.terminal_progress import TerminalProgress
+    from safetab.pipeline.totals_of_release import given_totals
+    from safetab.planning.joint_loss import joint_loss
     from safetab.planning.planner import plan_of_files
 
     with exits_with_code():
         with TerminalProgress(is_quiet_in_a_log=True) as progress:
             progress.step("Reading the public files", 1)
-            planned = plan_of_files(parameters, data)
+            planned = plan_of_files(parameters, data, given_totals(given["totals"], data))
             progress.advance()
         show_findings(planned.warnings)
-        made = planned.require()
+        made, other = planned.require(), given["together_with"]
+        joint = None if other is None else joint_loss(made.config, other).require()
     if as_json:
         import json
 
-        from safetab.planning.plan_json import plan_as_json
+        from safetab.planning.plan_json import joint_loss_as_json, plan_as_json
 
-        typer.echo(json.dumps(plan_as_json(made), indent=2))
+        together = {} if joint is None else {"joint_loss": joint_loss_as_json(joint)}
+        typer.echo(json.dumps(plan_as_json(made) | together, indent=2))
     else:
-        from safetab.cli.plan_tables import show_plan
+        from safetab.cli.plan_tables import show_joint_loss, show_plan
 
         show_plan(made)
+        if joint is not None:
+            show_joint_loss(joint)
 
 
 @app.command()

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table as TextTable
 
 from safetab.planning.expectations import output_if_all_groups_are_empty
+from safetab.planning.joint_loss import JointLoss
 from safetab.planning.level_design import CONFIDENCE, LevelDesign, LevelMargins
 from safetab.planning.losses import DELTA, published_words, reference_words, reported_loss
 from safetab.planning.plan_json import exact
@@ -16,6 +17,7 @@ from safetab.planning.privacy_warnings import privacy_warnings
 from safetab.planning.protection import no_protection
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.composition import PrivacyLoss
+from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_text
 from safetab.privacy.reference import REFERENCE, REFERENCE_NAME
@@ -62,6 +64,23 @@ _ROWS = {
 
 def _of(family: TableFamily, families: Sequence[TableFamily]) -> str:
     return f": {family.name}" if len(families) > 1 else ""
+
+
+def show_joint_loss(joint: JointLoss) -> None:
+    """What a household, a person and a household of several people lose by both products together."""
+    symbol = joint.definition.budget_symbol
+    at_delta = [f"epsilon at\ndelta {float(DELTA):g}"] if joint.definition is PrivacyDefinition.ZCDP else []
+    table = text_table(
+        "who is added or removed",
+        *(head for one in joint.passes for head in (f"{one.value.upper()} {symbol}", *at_delta)),
+    )
+    for who, losses in joint.rows():
+        cells = [(loss, *(epsilon_of_rho(loss, DELTA) for _ in at_delta)) for loss in losses.values()]
+        table.add_row(who, *(loss_text(amount) for of_pass in cells for amount in of_pass))
+    names = " and ".join(config.product.name for config in (joint.persons, joint.households))
+    console = Console(width=_WIDTH, highlight=False)
+    console.print()
+    show_table(f"Total privacy loss of {names} together", table, console)
 
 
 def _title(plan: RunPlan) -> str:

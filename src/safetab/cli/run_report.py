@@ -24,8 +24,8 @@ def show_summary(summary: RunSummary, out: Path) -> None:
     typer.echo(f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from")
     typer.echo(f"  {REPORT_FILE}: what was released, how precise it is and what it cost, for people")
     typer.echo(
-        f"Privacy loss of a {summary.plan.config.product.record.noun}: {definition.budget_symbol} {loss_text(loss.unbounded)}"
-        f" (bounded {loss_text(loss.bounded)})."
+        f"Privacy loss of a {summary.plan.config.product.record.noun}:"
+        f" {definition.budget_symbol} {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})."
     )
     typer.echo(reference_words(definition))
     for warning in privacy_warnings(summary.plan):

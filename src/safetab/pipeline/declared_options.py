@@ -120,11 +120,24 @@ RULES = DeclaredOption(
     "RULE",
     flag="--rule",
 )
+TOTALS = DeclaredOption(
+    "totals", Path | None, None, "A release whose totals choose the tables, instead of a file of totals in DATA.", "OUT"
+)
+TOGETHER_WITH = DeclaredOption(
+    "together_with",
+    Path | None,
+    None,
+    "PARAMETERS of the other product about the same census: states what both cost together.",
+    "PARAMETERS",
+    flag="--with",
+)
 STEPS = (COTERMINOUS, *COPYING, RULES)
 
-RUN = (*ENGINE[:1], *MACHINE, OVERWRITE, CONFIDENTIAL_LOG, TEST_KEY, *ACCOUNTS, CONFIDENCE, *STEPS, *ENGINE[1:])
-VALIDATE = (*ENGINE[:1], *MACHINE, FINDINGS_LOG, *ENGINE[1:])
-ASSESS = (*STEPS, *MACHINE, OVERWRITE, TEST_KEY)
+RUN = (
+    *ENGINE[:1], *MACHINE, OVERWRITE, CONFIDENTIAL_LOG, TEST_KEY, TOTALS, *ACCOUNTS, CONFIDENCE, *STEPS, *ENGINE[1:],
+)  # fmt: skip
+VALIDATE = (*ENGINE[:1], *MACHINE, FINDINGS_LOG, TOTALS, *ENGINE[1:])
+ASSESS = (*STEPS, *MACHINE, OVERWRITE, TEST_KEY, TOTALS)
 
 
 def with_defaults(options: Iterable[DeclaredOption], given: Mapping[str, object]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from safetab.foundation.findings import Checked, Finding, InvalidInput, Severity
 from safetab.foundation.progress import Progress
 from safetab.pipeline.options import RunOptions, refused_plan
 from safetab.pipeline.rerelease import populated_geography
+from safetab.pipeline.totals_of_release import given_totals
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
 
@@ -41,9 +42,13 @@ class RunInputs:
 
 
 def read_inputs(
-    parameters: Path, data: Path, empty_blocks: Path | None = None, backend: Backend | None = None
+    parameters: Path,
+    data: Path,
+    empty_blocks: Path | None = None,
+    backend: Backend | None = None,
+    totals: Path | None = None,
 ) -> Checked[RunInputs]:
-    """Without a backend, what is given lies in the two directories."""
+    """Without a backend, what is given lies in the two directories; `totals` is a release that chooses tables."""
     backend = backend or DuckDbBackend(EngineSettings(data), lambda _: None)
     config = read_config(parameters)
     if config.value is not None and config.value.reader is ReaderKind.CEF:  # then DATA is something else
@@ -52,7 +57,7 @@ def read_inputs(
     persons = backend.persons(data, product_asked_for(parameters).record)
     if folder.value is None:
         return Checked(None, config.findings + folder.findings + persons.findings)
-    public = read_public_files(parameters, data, folder.value)
+    public = read_public_files(parameters, data, folder.value, given_totals(totals, data))
     findings = public.findings + persons.findings
     if public.value is None:
         return Checked(None, findings)
@@ -74,7 +79,7 @@ def required_inputs(
 ) -> Checked[RunInputs]:
     """Has a value; raises InvalidInput if there is none, with what can still be judged of the person records."""
     progress.step("Reading the public files", 1)
-    checked = read_inputs(parameters, data, options.empty_blocks, backend)
+    checked = read_inputs(parameters, data, options.empty_blocks, backend, options.totals)
     progress.advance()
     if checked.value is None:
         noun = product_asked_for(parameters).record.noun

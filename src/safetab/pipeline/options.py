@@ -49,6 +49,7 @@ class RunOptions:
     same_people_as: tuple[str, ...] = ()
     release: ReleaseOptions = field(default_factory=ReleaseOptions)
     empty_blocks: Path | None = None
+    totals: Path | None = None
     spark: SparkOptions = field(default_factory=SparkOptions)
 
     @classmethod
@@ -73,6 +74,7 @@ class RunOptions:
             same_people_as=tuple(values["same_people_as"] or ()),
             release=ReleaseRequest.of(values).options(),
             empty_blocks=_path(values["empty_blocks"]),
+            totals=_path(values["totals"]),
             spark=SparkOptions(
                 values["spark_master"], tuple(values["spark_conf"] or ()), values["persons"], values["geography"]
             ),

@@ -235,7 +235,7 @@ def _populated(universe: Universe, path: Path, empty_blocks: Path | None) -> Geo
 
 def _copy_what_stays(out: Path, output: Path, measured: _Measured) -> None:
     for name in (*measured.rows, *measured.documents):
-        (output / name).parent.mkdir(exist_ok=True)
+        (output / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(out / name, output / name)
 
 

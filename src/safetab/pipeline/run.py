@@ -13,7 +13,14 @@ from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
 from safetab.mechanisms.addressed_bits import AddressedBits
-from safetab.outputs.manifest import RunFacts, hashes_of, write_manifest, write_not_for_release, write_release_log
+from safetab.outputs.manifest import (
+    RunFacts,
+    hashes_of,
+    sha256_of,
+    write_manifest,
+    write_not_for_release,
+    write_release_log,
+)
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.outputs.pass_files import PassFiles
 from safetab.pipeline.disk_space import require_disk
@@ -152,7 +159,8 @@ def _tabulated(
         ran = RunFacts(plan, ledger.events, today, status, options.test_key is not None, steps)
         write_release_log(output, ran, rows)
         read = inputs.files.paths + (() if options.empty_blocks is None else table_paths_at(options.empty_blocks))
-        write_manifest(output, ran, hashes_of(read), rows)
+        totals = {name: sha256_of(path) for name, path in inputs.files.totals_files.items()}
+        write_manifest(output, ran, hashes_of(read) | totals, rows)
         times.advance()
         times.step("Checking the output", 1)
         check_output(output, universe, options.release)

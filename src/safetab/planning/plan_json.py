@@ -7,12 +7,14 @@ from fractions import Fraction
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.foundation.version import VERSION
 from safetab.planning.expectations import output_if_all_groups_are_empty
+from safetab.planning.joint_loss import JointLoss
 from safetab.planning.level_design import CONFIDENCE
 from safetab.planning.losses import DELTA, ReportedLoss, epsilons_by_delta, reference_loss, reported_loss
 from safetab.planning.privacy_warnings import privacy_warnings
 from safetab.planning.protection import no_protection
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.calibration import Noise
+from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_number
 
@@ -47,6 +49,25 @@ def loss_as_json(plan: RunPlan) -> JsonObject:
     losses = {tabulation_pass.value: plan.loss_of(tabulation_pass) for tabulation_pass in plan.config.passes}
     losses["whole_run"] = plan.loss
     return {who: _loss(reported_loss(definition, loss), definition) for who, loss in losses.items()}
+
+
+def joint_loss_as_json(joint: JointLoss) -> list[JsonObject]:
+    """Who is added or removed, and what both products together cost them, by pass."""
+    symbol = joint.definition.budget_symbol
+    return [
+        {"who": who}
+        | {
+            one.value: {f"unbounded_{symbol}": exact(loss), **_epsilon(loss, joint.definition)}
+            for one, loss in losses.items()
+        }
+        for who, losses in joint.rows()
+    ]
+
+
+def _epsilon(loss: Fraction, definition: PrivacyDefinition) -> JsonObject:
+    if definition is PrivacyDefinition.PURE_DP:
+        return {}
+    return {"delta": float(DELTA), "unbounded_epsilon": loss_number(epsilon_of_rho(loss, DELTA))}
 
 
 def _level_name(level: PopulationGroupLevel) -> JsonObject:

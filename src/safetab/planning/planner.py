@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -21,6 +21,7 @@ from safetab.planning.level_design import IterationsMeasured, level_design
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.planning.selected_groups import check_totals, selected_groups
 from safetab.privacy.stages import Stage
+from safetab.products.product import Product
 from safetab.readers.code_assignments import ASSIGNMENTS_FILE
 from safetab.readers.geography import GEOGRAPHY_TABLE, geography_paths, read_geography
 from safetab.readers.geography_names import GeographyNames, geography_names_path, read_geography_names
@@ -45,19 +46,33 @@ class PublicFiles:
     paths: tuple[Path, ...] = ()
     names: GeographyNames = field(default_factory=dict)
     totals: PublishedTotals | None = None  # that choose tables, if the product asks for such
+    totals_files: Mapping[str, Path] = field(default_factory=dict)
 
 
-def plan_of_files(parameters: str | Path, data: str | Path) -> Checked[RunPlan]:
-    """The plan that the parameters directory and the geography of the data directory make; opens no person file."""
-    files = read_public_files(Path(parameters), Path(data))
+@dataclass(frozen=True, slots=True)
+class GivenTotals:
+    """Published totals from elsewhere than the data directory, and the files that they are from."""
+
+    totals: Checked[PublishedTotals]
+    files: Mapping[str, Path] = field(default_factory=dict)  # by the names that a manifest gives them
+
+
+def plan_of_files(parameters: str | Path, data: str | Path, totals: GivenTotals | None = None) -> Checked[RunPlan]:
+    """The plan that the parameters directory and the geography of the data directory make; opens no record file."""
+    files = read_public_files(Path(parameters), Path(data), totals=totals)
     if files.value is None:
         return Checked(None, files.findings)
     made = plan_of(files.value)
     return Checked(made.value, files.findings + made.findings)
 
 
-def read_public_files(parameters: Path, data: Path, geography_folder: Path | None = None) -> Checked[PublicFiles]:
-    """Reads the lists, and the geography of the data directory or of another folder."""
+def read_public_files(
+    parameters: Path, data: Path, geography_folder: Path | None = None, totals: GivenTotals | None = None
+) -> Checked[PublicFiles]:
+    """Reads the lists, the geography of the data directory or of another folder, and totals if the product needs them.
+
+    Totals are those of the data directory, unless others are given.
+    """
     geography_folder = geography_folder or data
     if not _is_directory(parameters):
         finding = Finding(Severity.ERROR, str(parameters), "", "no such directory. Give the directory of config.json.")
@@ -76,25 +91,38 @@ def read_public_files(parameters: Path, data: Path, geography_folder: Path | Non
         for tabulation_pass in config.value.passes
     }
     findings += _states_without_blocks(config.value, of_pass)
-    names_path, table = geography_names_path(data), config.value.product.totals_table
+    names_path = geography_names_path(data)
     paths = (*(parameters / name for name in PARAMETER_FILES), *geography_paths(geography_folder))
     paths += () if names_path is None else (names_path,)
-    totals = None
-    if table is not None:
-        checked = _published_totals(data, table, lists.value, geography.value, of_pass)
-        totals, findings = checked.value, findings + checked.findings
-        paths += published_totals_paths(data, table)
-    files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass), paths, names.value or {}, totals)
+    files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass), paths, names.value or {})
+    chosen = _selecting_totals(config.value.product, data, totals)
+    if chosen is not None:
+        checked = _checked_totals(chosen.totals, lists.value, geography.value, of_pass)
+        findings += checked.findings
+        files = replace(files, totals=checked.value, totals_files=chosen.files)
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)
 
 
-def _published_totals(
-    data: Path, table: str, lists: PublicLists, whole: Geography, of_pass: Mapping[TabulationPass, Geography]
+def _selecting_totals(product: Product, data: Path, given: GivenTotals | None) -> GivenTotals | None:
+    """Those that were given, or those of the data directory; none if the product measures its own."""
+    if product.totals_table is None:
+        if given is None:
+            return None
+        findings = FindingsOf("the command")
+        findings.error("--totals", f"{product.name} measures its own totals. Leave the option out.")
+        return GivenTotals(Checked(None, findings.findings))
+    if given is not None:
+        return given
+    paths = published_totals_paths(data, product.totals_table)
+    return GivenTotals(read_published_totals(data, product.totals_table), {path.name: path for path in paths})
+
+
+def _checked_totals(
+    read: Checked[PublishedTotals], lists: PublicLists, whole: Geography, of_pass: Mapping[TabulationPass, Geography]
 ) -> Checked[PublishedTotals]:
-    read = read_published_totals(data, table)
     if read.value is None:
         return read
-    findings = FindingsOf(table)
+    findings = FindingsOf("the published totals")
     check_totals(read.value, lists, whole, of_pass, findings)
     return Checked(None if findings.has_errors else read.value, read.findings + findings.findings)
 

@@ -73,6 +73,7 @@ class RecordLayout:
     columns: tuple[str, ...]
     attribute: tuple[AttributePart, ...]
     checked: tuple[CheckedColumn, ...]
+    holds_people: bool = False  # whether a record stands for several people, who may be in another product
 
     @property
     def ruled(self) -> tuple[AttributePart | CheckedColumn, ...]:

@@ -51,8 +51,9 @@ def _exported(opened: ReleaseFolder, folder: Path) -> dict[str, int]:
             rows |= _written(output, f"universe/{path.stem}.csv", [path], None)
         for part in sorted((release / NUMBERS_FOLDER).iterdir()):
             label = part.name.removeprefix("geography_level=")
-            paths = [part / f"{one}.parquet" for one in ("regional", "detailed")]
-            rows |= _written(output, f"{NUMBERS_FOLDER}/{label}.csv", [path for path in paths if path.is_file()], label)
+            levels = (level for level in opened.universe.levels if level.geography.label == label)
+            numbers = [file for level in levels if (file := opened.numbers_of(level)) is not None]
+            rows |= _written(output, f"{NUMBERS_FOLDER}/{label}.csv", numbers, label)
         _write_dictionary(release, output, rows)
     return rows
 

@@ -22,4 +22,5 @@ HOUSEHOLD_RECORD = RecordLayout(
         AttributePart("TEN", 1, TENURES, "must be 1 to 4", leading_zeros=False),
     ),
     checked=(CheckedColumn("HHRACE", tuple(f"{code:02d}" for code in range(1, 64)), "must be 01 to 63", digits=2),),
+    holds_people=True,
 )

@@ -1,0 +1,79 @@
+"""What two products about the same census cost together: a household, a person, a household of several people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from safetab.census.geography_levels import TabulationPass
+from safetab.config.config_file import read_config
+from safetab.config.run_config import RunConfig
+from safetab.foundation.findings import Checked, Finding, Severity
+from safetab.planning.run_plan import loss_of_config_pass
+from safetab.privacy.definitions import PrivacyDefinition
+
+PEOPLE_SHOWN = (2, 3, 4, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class JointLoss:
+    """A configuration whose records are persons, and one whose records are made of persons, such as households.
+
+    Proof of every number: docs/privacy.md#two-products.
+    """
+
+    persons: RunConfig
+    households: RunConfig
+
+    @property
+    def definition(self) -> PrivacyDefinition:
+        return self.persons.privacy_definition
+
+    @property
+    def passes(self) -> tuple[TabulationPass, ...]:
+        """Those of either; a pass that one of them doesn't run costs nothing there."""
+        return tuple(one for one in TabulationPass if one in self.persons.passes or one in self.households.passes)
+
+    def of_a_record(self, one: TabulationPass) -> Fraction:
+        """The record of a household is added or removed, and nobody's own record changes."""
+        return _loss(self.households, one)
+
+    def of_a_person(self, one: TabulationPass) -> Fraction:
+        """A person is added or removed: one person's record, and at most one household's, which changes."""
+        return _loss(self.persons, one) + 2 * _loss(self.households, one)
+
+    def of_people(self, one: TabulationPass, people: int) -> Fraction:
+        """A household of so many people is added or removed, with everybody in it."""
+        is_zcdp = self.definition is PrivacyDefinition.ZCDP
+        return (people**2 if is_zcdp else people) * _loss(self.persons, one) + _loss(self.households, one)
+
+    def rows(self) -> Iterator[tuple[str, dict[TabulationPass, Fraction]]]:
+        """Who, and the loss in each pass."""
+        noun = self.households.product.record.noun
+        yield f"the record of a {noun}, added or removed", {one: self.of_a_record(one) for one in self.passes}
+        yield "a person, added or removed: at most", {one: self.of_a_person(one) for one in self.passes}
+        for people in PEOPLE_SHOWN:
+            losses = {one: self.of_people(one, people) for one in self.passes}
+            yield f"a {noun} of {people} people, added or removed", losses
+
+
+def _loss(config: RunConfig, one: TabulationPass) -> Fraction:
+    return loss_of_config_pass(config, one).unbounded if one in config.passes else Fraction(0)
+
+
+def joint_loss(config: RunConfig, other_parameters: Path) -> Checked[JointLoss]:
+    """Of a configuration and that of another parameters directory, in either order."""
+    read = read_config(other_parameters)
+    if read.value is None:
+        return Checked(None, read.findings)
+    persons, households = sorted((config, read.value), key=lambda one: one.product.record.holds_people)
+    problem = None
+    if config.product is read.value.product:
+        problem = f"is for {config.product.name} too. Two runs of one product are added up by --spend-log."
+    elif config.privacy_definition is not read.value.privacy_definition:
+        problem = "has another privacy_defn. Losses of two definitions don't add up to one."
+    if problem is not None:
+        return Checked(None, (*read.findings, Finding(Severity.ERROR, str(other_parameters), "--with", problem)))
+    return Checked(JointLoss(persons, households), read.findings)
