@@ -20,7 +20,8 @@ from safetab.privacy.definitions import PrivacyDefinition
 _WIDTH = 1000  # tables take what they need: a number cut short would be a wrong number
 _NONE = "-"
 _NOTES = (
-    "Spent: what a person in the pass may have lost in all runs together, unbounded (a record is added or removed).",
+    "Spent: what a person in the pass may have lost in all runs together, unbounded (the person is added or removed;"
+    " of a run on households, at most one record changes, which costs twice its loss).",
     "A limit holds for each pass. Names in one row are of the same people, whose runs are added up.",
     "Under a limit in rho, and beside runs under zcdp, a pure epsilon counts as rho = epsilon squared / 2.",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.group_universe import GroupUniverse
@@ -60,6 +61,14 @@ class RunPlan:
     def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
         """What a pass costs a person in it: the budgets of all its levels."""
         return loss_of_config_pass(self.config, tabulation_pass)
+
+    def loss_of_a_person(self, tabulation_pass: TabulationPass) -> Fraction:
+        """What a pass costs a person whose presence is at stake: a record that holds several people only changes.
+
+        Proof: docs/privacy.md#two-products.
+        """
+        loss = self.loss_of(tabulation_pass)
+        return loss.bounded if self.config.product.record.holds_people else loss.unbounded
 
     @property
     def loss(self) -> PrivacyLoss:

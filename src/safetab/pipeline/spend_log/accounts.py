@@ -10,6 +10,7 @@ from safetab.census.geography_levels import TabulationPass
 from safetab.planning.plan_json import exact
 from safetab.privacy.conversions import rho_of_epsilon
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.products.all_products import PRODUCTS
 
 _AMOUNT = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?")
 
@@ -29,7 +30,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """What one run spends on one pass of a data set. It counts from the moment the run has begun, however it ends."""
+    """What one run costs a person in one pass of a data set. It counts once the run has begun, however it ends."""
 
     run: str
     utc: str
@@ -38,6 +39,7 @@ class Spend:
     definition: PrivacyDefinition
     budget: Fraction
     fingerprint: str
+    product: str = PRODUCTS[0].name
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from safetab.foundation.findings import Checked, FindingsOf
 from safetab.pipeline.spend_log.accounts import Limit, Spend
 from safetab.planning.plan_json import exact
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.products.all_products import PRODUCTS
 
 DATASET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 DATASET_RULE = "must be 1 to 100 letters, digits, dots, hyphens or underscores, beginning with one of the first two."
@@ -39,6 +40,7 @@ _FORMS = {
     "fingerprint": re.compile("[0-9a-f]{32}"),
     "limit": _EXACT,
     "other": DATASET_NAME,
+    "product": re.compile("|".join(product.name for product in PRODUCTS)),
 }
 _SECRET = re.compile("[0-9a-f]{64}")
 
@@ -60,6 +62,10 @@ _KEYS = {
     LineState.SAME_PEOPLE: {"state", "utc", "dataset", "other"},
     LineState.TORN: {"state", "utc"},
 }
+
+
+_OPTIONAL_KEYS = {LineState.BEGUN: {"product"}}
+"""A line without a product is of the first."""
 
 
 class _Malformed(Exception):  # noqa: N818 - the name is the sentence
@@ -99,6 +105,7 @@ def begun_line(spend: Spend) -> str:
             "decimal": exact(spend.budget),
             "fingerprint": spend.fingerprint,
         }
+        | ({} if spend.product == PRODUCTS[0].name else {"product": spend.product})
     )
 
 
@@ -192,6 +199,7 @@ def _spend_of(values: Mapping[str, str]) -> Spend:
         _definition_of(values),
         _exact_of(values, "budget"),
         values["fingerprint"],
+        values.get("product", PRODUCTS[0].name),
     )
 
 
@@ -214,9 +222,9 @@ def _values_of(line: bytes) -> dict[str, str]:
     state = next((state for state in LineState if state.value == texts.get("state")), None)
     if state is None:
         raise _Malformed(f"the state must be one of {', '.join(each.value for each in LineState)}.")
-    if values.keys() != _KEYS[state]:
+    if not _KEYS[state] <= values.keys() <= _KEYS[state] | _OPTIONAL_KEYS.get(state, set()):
         raise _Malformed(f"a line that says {state.value} must have {', '.join(sorted(_KEYS[state]))}, and no more.")
-    for key in sorted(_KEYS[state] - {"state"}):
+    for key in sorted(values.keys() - {"state"}):
         if not _FORMS[key].fullmatch(texts.get(key, "")):
             raise _Malformed(f"{key} is not as a run writes it.")
     return texts

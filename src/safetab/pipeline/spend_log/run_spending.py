@@ -52,7 +52,16 @@ class RunSpending:
         self._run = secrets.token_hex(8)
         self._definition = plan.config.privacy_definition
         self._spends = [
-            Spend(self._run, "", request.dataset, each, self._definition, plan.loss_of(each).unbounded, fingerprint="")
+            Spend(
+                run=self._run,
+                utc="",
+                dataset=request.dataset,
+                tabulation_pass=each,
+                definition=self._definition,
+                budget=plan.loss_of_a_person(each),
+                fingerprint="",
+                product=plan.config.product.name,
+            )
             for each in plan.config.passes
         ]
 
@@ -192,7 +201,7 @@ class RunSpending:
                 "last line", "was cut short, as by a crash. It counts for nothing: noise waits for a whole line."
             )
         for spend in self._spends:
-            before = people.of(spend.tabulation_pass).spends
+            before = [one for one in people.of(spend.tabulation_pass).spends if one.product == spend.product]
             others = sum(earlier.fingerprint != spend.fingerprint for earlier in before)
             if others:
                 findings.warning(
