@@ -254,6 +254,8 @@ class Product:
     label_columns: tuple[LabelColumn, ...]
     files: tuple[TableFileLayout, ...]
     line_question: LineQuestion
+    counts: str  # what a release tells of an area and a group, in a sentence
+    adding_up: str  # what to beware of when its numbers are added up
     totals_table: str | None = None  # the public file of the totals that select
 
     def __post_init__(self) -> None:

@@ -17,6 +17,7 @@ from safetab.planning.run_plan import RunPlan
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_number
 from safetab.privacy.output_status import OutputStatus, status_as_json
+from safetab.products.product import Product, Selector
 from safetab.release.data_dictionary import resources_of
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
@@ -34,10 +35,29 @@ _NOISE = {
     False: "There is next to no noise: at some levels a number is more likely exact than not. It protects nobody.",
 }
 _PROTECTION = {
-    True: "The numbers are differentially private: whatever anybody can conclude from them about one person, they could"
-    " conclude nearly as well had that person not been counted. privacy.json states how nearly, exactly.",
+    True: "The numbers are differentially private: whatever anybody can conclude from them about one {noun}, they could"
+    " conclude nearly as well had that {noun} not been counted. privacy.json states how nearly, exactly.",
     False: "They are not. The loss that privacy.json states is so large that it bounds nothing.",
 }
+
+
+_SELECTION = {
+    Selector.NOISY_STAGE_1: "Small totals below state level are shown only if they are large enough. That makes the"
+    " smallest of those that are shown too large on average. For these, use interval_low and interval_high: they allow"
+    " for it.",
+    Selector.PUBLISHED_TOTALS: "Which groups are here, and how fine their tables are, was decided by published totals"
+    " of people, not by these numbers: their noise is as likely to raise as to lower them.",
+}
+_ABSENT = {
+    Selector.NOISY_STAGE_1: "If a group has no row, it was suppressed (too small to be shown, perhaps nobody, perhaps"
+    " some people), or it was never tabulated at that level. Don't put 0 in its place. Ask for the reason:",
+    Selector.PUBLISHED_TOTALS: "If a group has no row, no total of its people was published, or it was never tabulated"
+    " at that level; there may be {nouns} in it. Don't put 0 in its place. Ask for the reason:",
+}
+_SELECTED_SUMS = """ If some of the numbers have an
+  interval_low (they were shown because they passed a threshold), their sum is
+  too large on average, and this is no 95 % interval: safetab's open_release
+  gives one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +111,24 @@ def steps_as_json(options: ReleaseOptions) -> JsonObject:
     }
 
 
-def write_readme(release: Path, facts: ReleaseFacts) -> None:
+def write_readme(release: Path, product: Product, facts: ReleaseFacts) -> None:
     text = resources.files("safetab.release").joinpath("readme_template.txt").read_text(encoding="utf-8")
     is_protected = facts.status is not OutputStatus.NO_PROTECTION
     rules = [_paragraph(f"- {rule.value}: {rule.explanation}.") for rule in facts.options.rules]
+    selector = product.selector
     values = {
+        "COUNTS": _indented(f"For many geographic areas and race or ethnicity groups: {product.counts}."),
+        "SELECTION": _indented(_SELECTION[selector]),
+        "ABSENT": _indented(_ABSENT[selector].format(nouns=product.record.nouns)),
+        "SELECTED_SUMS": _SELECTED_SUMS if selector is Selector.NOISY_STAGE_1 else "",
+        "ADDING_UP": _indented(product.adding_up),
+        "NOUNS": product.record.nouns,
+        "NOUN": product.record.noun,
         "CONFIDENCE": f"{float(100 * facts.options.confidence):.10g}",
         "DATE": facts.date.isoformat(),
         "VERSION": facts.version,
         "NOISE": _indented(_NOISE[is_protected]),
-        "PROTECTION": _indented(_PROTECTION[is_protected]),
+        "PROTECTION": _indented(_PROTECTION[is_protected].format(noun=product.record.noun)),
         "STATUS": textwrap.fill(facts.status.line, width=_README_WIDTH),
         "COTERMINOUS": _paragraph(
             "applied: such areas have the same numbers, those of the donor that donor_geography_level and"
@@ -125,17 +153,17 @@ def _paragraph(text: str) -> str:
 
 def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: ReleaseFacts) -> None:
     """For a registry of deployments: who is protected, how, and at what loss. A function of public numbers."""
-    definition = universe.definition
+    definition, noun = universe.definition, universe.product.record.noun
     document: JsonObject = {
         "name": f"{universe.product.name} tabulation by safetab",
         "software": {"program": "safetab", "version": VERSION, "algorithm": universe.product.source},
         "date": facts.date.isoformat(),
         **status_as_json(facts.status),
         "model": "central: a trusted curator holds the records and releases noisy counts once",
-        "unit_of_privacy": f"one {universe.product.record.noun}: a record of the {universe.product.record.noun} file",
+        "unit_of_privacy": f"one {noun}: a record of the {noun} file",
         "neighbours": {
-            "unbounded": "data sets that differ by one person's record, added or removed; the guarantee is for these",
-            "bounded": "data sets of one size that differ in one person's record; the loss is twice as large",
+            "unbounded": f"data sets that differ by one {noun}'s record, added or removed; the guarantee is for these",
+            "bounded": f"data sets of one size that differ in one {noun}'s record; the loss is twice as large",
         },
         "privacy_definition": {
             "name": definition.full_name,
@@ -147,8 +175,8 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
         if definition is PrivacyDefinition.PURE_DP
         else "conversions of rho to (epsilon, delta) are listed by delta and rounded up",
         "loss": loss_as_json(plan),
-        "composition": "budgets of the levels of a pass add up; the passes are over disjoint people, so a person's loss"
-        " is that of the pass they are in, at most the larger",
+        "composition": "budgets of the levels of a pass add up; the passes are over disjoint"
+        f" {universe.product.record.nouns}, so a {noun}'s loss is that of the pass they are in, at most the larger",
         "levels": [_level(level, definition) for level in universe.levels],
         "post_processing": "sums, suppression, margins of error, coterminous copies and withholding rules use published"
         " noisy numbers and public lists alone, and cost nothing",
@@ -173,6 +201,7 @@ def _level(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
         "pass": level.geography.tabulation_pass.value,
         "geography_level": level.geography.label,
         "iteration_level": level.level.iterations.label,
+        **({"family": level.family.name} if design.product.has_several_families else {}),
         f"budget_{definition.budget_symbol}": _loss(design.budget),
         "stability": design.stability if design.stages else None,
         "stages": {

@@ -37,5 +37,5 @@ def write_release(
         numbers.write_pass(measurements, tabulation_pass, None if sets is None else sets[tabulation_pass])
     rows |= numbers.rows
     write_datapackage(release, universe, facts, rows)
-    write_readme(release, facts)
+    write_readme(release, universe.product, facts)
     return {f"{RELEASE_FOLDER}/{name}": count for name, count in rows.items()} | numbers.rows_after_steps

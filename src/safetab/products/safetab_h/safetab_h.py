@@ -28,4 +28,9 @@ SAFETAB_H = Product(
     label_columns=(LabelColumn("category", "string", "string", "Which households are counted."),),
     files=tuple(TableFileLayout(folder, (f"{folder[:2].upper()}_DATA_CELL",)) for folder in FILES),
     line_question=Category(),
+    counts="how many households there are whose householder is in the group, and, for groups with more people, by"
+    " household type and by tenure",
+    adding_up="Don't add a table's total to its parts: lines that hold others (Total, Family households, Nonfamily"
+    " households, Other family) are rows too. The totals of household type and of tenure count the same households,"
+    " each with noise of its own: they differ, and safetab's open_release gives their best mean.",
 )

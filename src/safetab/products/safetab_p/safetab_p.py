@@ -26,4 +26,7 @@ SAFETAB_P = Product(
     ),
     files=(TableFileLayout("t1", ()), TableFileLayout("t2", ("AGESTART", "AGEEND", "SEX"))),
     line_question=SexAndAges(),
+    counts="how many people there are, in all, and for larger groups by sex and age",
+    adding_up="Don't add a table's total to its parts: lines that hold others (Total, Male, Female) are rows too. The"
+    " total in T01001 and that in the first line of a sex-by-age table are one number, not two.",
 )
