@@ -1,0 +1,277 @@
+"""SafeTab-H from files to files: exact tables where noise vanishes, the chain from totals, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from tests.brute_force import rows_of
+from tests.conftest import SHARED
+from tests.household_worlds import (
+    HouseholdBruteForce,
+    household_config,
+    write_household_world,
+    write_totals,
+    written_household_tables,
+)
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.foundation.findings import InvalidInput
+
+KEY = "07" * 32
+CASE = SHARED / "households" / "case-tricky"
+
+
+def cli(*arguments: object):
+    return CliRunner().invoke(app, [str(one) for one in arguments])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_tables_are_those_of_a_plain_count_where_noise_vanishes(tmp_path: Path, seed: int) -> None:
+    world = write_household_world(tmp_path / "world", seed)
+    safetab.run(world.parameters, world.data, tmp_path / "out")
+    expected = HouseholdBruteForce(world.parameters, world.data).tables()
+    assert len(expected) >= 4
+    assert written_household_tables(tmp_path / "out") == expected
+
+
+@pytest.mark.needs_2020_files
+def test_the_bureaus_own_rows(tmp_path: Path) -> None:
+    safetab.run(CASE / "parameters", CASE / "data", tmp_path / "out")
+    expected = {
+        path.stem: sorted(path.read_text().splitlines()[1:]) for path in sorted((CASE / "expected").glob("t[34]/*.csv"))
+    }
+    assert sum(map(len, expected.values())) == 4266
+    assert written_household_tables(tmp_path / "out") == expected
+
+
+def test_rows_are_sorted_by_public_keys_and_headers_are_the_bureaus(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 1)
+    safetab.run(world.parameters, world.data, tmp_path / "out")
+    lists = ("race-characteristic-iterations.txt", "ethnicity-characteristic-iterations.txt")
+    level_of = {row["ITERATION_CODE"]: row["LEVEL"] for name in lists for row in rows_of(world.parameters / name)}
+    for folder in ("t3/T03001", "t3/T03002", "t3/T03003", "t3/T03004", "t4/T04001", "t4/T04002"):
+        cell = f"{folder[:2].upper()}_DATA_CELL"
+        for name in ("us", "pr"):
+            header, *rows = (tmp_path / "out" / folder / f"{name}.csv").read_text().splitlines()
+            assert header == f"REGION_ID|REGION_TYPE|ITERATION_CODE|{cell}|COUNT"
+            groups = list(dict.fromkeys(tuple(row.split("|")[:3]) for row in rows))
+            by_level: dict[tuple[str, str], list[str]] = {}
+            for region, kind, code in groups:
+                by_level.setdefault((kind, level_of[code]), []).append(region + code)
+            assert all(keys == sorted(keys) for keys in by_level.values())
+
+
+def test_negative_cells_are_raised_to_0_before_sums_if_negatives_are_not_allowed(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 2, budget=0.05, people=150)
+    world.configure(allow_negative_counts=False)
+    safetab.run(world.parameters, world.data, tmp_path / "out", test_key=KEY)
+    tables = written_household_tables(tmp_path / "out")
+    for table, cells in (("T03002", (1, 6)), ("T03003", (2, 3, 7, 8)), ("T04002", (1, 2, 3))):
+        groups: dict[str, dict[int, int]] = {}
+        for row in tables[table]:
+            *group, cell, count = row.split("|")
+            groups.setdefault("|".join(group), {})[int(cell)] = int(count)
+        assert all(min(one.values()) >= 0 for one in groups.values())
+        assert all(one[0] == sum(one[cell] for cell in cells) for one in groups.values())
+        assert any(0 in one.values() for one in groups.values())
+
+
+def test_the_same_key_gives_the_same_tables_and_batches_do_not_matter(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 3, budget=0.5)
+    for number, at_once in enumerate((1 << 21, 7)):
+        options = safetab.RunOptions(test_key=bytes.fromhex(KEY), groups_at_once=at_once)
+        safetab.run(world.parameters, world.data, tmp_path / str(number), options=options)
+    assert written_household_tables(tmp_path / "0") == written_household_tables(tmp_path / "1")
+    assert (tmp_path / "0/measurements/us.parquet").read_bytes() == (
+        tmp_path / "1/measurements/us.parquet"
+    ).read_bytes()
+
+
+def test_families_have_noise_of_their_own(tmp_path: Path) -> None:
+    """Lone totals of both families count the same households: with shared noise they would all be equal."""
+    world = write_household_world(tmp_path / "world", 4, budget=0.2)
+    safetab.run(world.parameters, world.data, tmp_path / "out", test_key=KEY)
+    tables = written_household_tables(tmp_path / "out")
+    of_type, of_tenure = (
+        {row.rsplit("|", 1)[0]: row.rsplit("|", 1)[1] for row in tables[t]} for t in ("T03001", "T04001")
+    )
+    both = of_type.keys() & of_tenure.keys()
+    assert len(both) >= 30
+    assert sum(of_type[group] == of_tenure[group] for group in both) < len(both) / 2
+
+
+# totals
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("99|STATE|{code}|5", "not in the geography"),
+        ("{state}|STATE|9999|5", "no iteration of the lists"),
+        ("{first}", "more than one total"),
+        ("{state}|STAAT|{code}|5", "must be a geography level"),
+        ("{state}1|STATE|{code}|5", "must have the digits of its REGION_TYPE"),
+        ("{state}|STATE|{code}|5.0", "must be an integer"),
+        ("{state}|STATE|{code}x|5", "must be 4 digits"),
+        ("{state}|STATE|{code}", "a row must have 4 fields"),
+    ],
+)
+def test_a_wrong_total_is_an_error_in_plan_and_run(tmp_path: Path, row: str, words: str) -> None:
+    world = write_household_world(tmp_path / "world", 5)
+    totals = (world.data / "pop-group-totals.txt").read_text().splitlines()[1:]
+    first = next(one for one in totals if "|STATE|" in one)
+    state, _, code, _ = first.split("|")
+    write_totals(world, [*totals, row.format(first=first, state=state, code=code)])
+    for command in (("plan",), ("validate",), ("run",)):
+        out = (tmp_path / "out",) if command == ("run",) else ()
+        result = cli(*command, world.parameters, world.data, *out)
+        assert result.exit_code == 1
+        assert words in result.output.replace("\n", " ")
+        assert not (tmp_path / "out").exists()
+
+
+def test_no_totals_is_an_error(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 5)
+    write_totals(world, [])
+    assert "no total" in cli("plan", world.parameters, world.data).output
+    (world.data / "pop-group-totals.txt").unlink()
+    assert "pop-group-totals.txt" in cli("validate", world.parameters, world.data).output
+
+
+def test_a_household_in_an_unknown_block_or_with_a_wrong_value_is_an_error_that_shows_no_value(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 6)
+    path = world.data / "household-records.txt"
+    header, first, *rest = path.read_text().splitlines()
+    for position, value, words in ((3, "7777", "block"), (14, "6", "must be 1 to 5"), (15, "0", "must be 1 to 4"),
+                                   (4, "64", "must be 01 to 63"), (5, "Null", "QRACE1")):  # fmt: skip
+        fields = first.split("|")
+        fields[position] = value
+        path.write_text("\n".join([header, "|".join(fields), *rest]) + "\n")
+        result = cli("validate", world.parameters, world.data)
+        assert result.exit_code == 1, position
+        assert words in result.output
+        assert value not in result.output.replace(words, "") or value in {"6", "0", "Null"}
+
+
+# configuration
+
+
+def test_budgets_of_two_products_are_a_finding(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 7)
+    world.configure(privacy_budget_p_level_1_usa=1)
+    result = cli("plan", world.parameters, world.data)
+    assert result.exit_code == 1
+    assert "a budget of SafeTab-P among those of SafeTab-H" in result.output
+
+
+@pytest.mark.parametrize(("thresholds", "family"), [([1, 2, 3, 4], "t3"), ([1, 2], "t3"), ([1, 2], "t4"), ([], "t4")])
+def test_the_number_of_thresholds_is_exact(tmp_path: Path, thresholds: list[int], family: str) -> None:
+    world = write_household_world(tmp_path / "world", 7)
+    key = f"thresholds_h_{family}"
+    world.configure(**{key: household_config(1)[key] | {"(USA, 1)": thresholds}})
+    assert f'{key} "(USA, 1)"' in cli("plan", world.parameters, world.data).output
+
+
+def test_thresholds_may_be_below_0(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 8)
+    for key, values in (("thresholds_h_t3", [-5, -1, 4]), ("thresholds_h_t4", [-2])):
+        world.configure(**{key: dict.fromkeys(household_config(1)[key], values)})
+    safetab.run(world.parameters, world.data, tmp_path / "out")
+    assert written_household_tables(tmp_path / "out") == HouseholdBruteForce(world.parameters, world.data).tables()
+
+
+# the chain
+
+
+def person_run(world, out: Path, **options: object) -> None:
+    """A run of SafeTab-P on the people of the same world."""
+    config = json.loads((world.parameters / "config.json").read_text())
+    levels = [key.removeprefix("privacy_budget_h_t3_") for key in config if key.startswith("privacy_budget_h_t3_")]
+    shared = ("max_race_codes", "run_us", "run_pr", "state_filter_us", "reader", "privacy_defn")
+    parameters = out.parent / f"{out.name}-parameters"
+    parameters.mkdir()
+    for path in world.parameters.glob("*.txt"):
+        (parameters / path.name).write_text(path.read_text())
+    persons = {name: config[name] for name in shared} | {
+        **{f"privacy_budget_p_{level}": 1 for level in levels},
+        "privacy_budget_p_stage_1_fraction": 0.1,
+        "thresholds_p": config["thresholds_h_t3"],
+        "allow_negative_counts": options.pop("allow_negative_counts", True),
+    }
+    (parameters / "config.json").write_text(json.dumps(persons))
+    safetab.run(parameters, world.data, out, **options)
+
+
+def test_a_release_of_persons_stands_for_the_file_of_totals(tmp_path: Path) -> None:
+    """t1 of a run without copies is what the file would hold: the same households, key and totals give the same bytes."""
+    world = write_household_world(tmp_path / "world", 9)
+    person_run(world, tmp_path / "persons", test_key=KEY)
+    t1 = [row for one in ("us", "pr") for row in (tmp_path / f"persons/t1/{one}.csv").read_text().splitlines()[1:]]
+    write_totals(world, t1)
+    safetab.run(world.parameters, world.data, tmp_path / "from-file", test_key=KEY)
+    (world.data / "pop-group-totals.txt").unlink()
+    for number, path in enumerate((tmp_path / "persons", tmp_path / "persons" / "release")):
+        out = tmp_path / f"from-release-{number}"
+        safetab.run(world.parameters, world.data, out, test_key=KEY, totals=path)
+        assert written_household_tables(out) == written_household_tables(tmp_path / "from-file")
+        hashed = json.loads((out / "manifest.json").read_text())["public_files"]
+        assert any(name.startswith("totals/numbers/") for name in hashed)
+    assert (
+        "without the coterminous step"
+        in cli("plan", world.parameters, world.data, "--totals", tmp_path / "persons").output
+    )
+
+
+def test_totals_that_are_not_public_clamped_or_ruled_are_refused(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 10)
+    person_run(world, tmp_path / "clamped", allow_negative_counts=False, coterminous=True)
+    person_run(world, tmp_path / "ruled", rules=["withhold-negatives"], coterminous=True)
+    person_run(world, tmp_path / "right", coterminous=True)
+    for name, words in (("clamped", "raised to 0"), ("ruled", "withhold-negatives")):
+        assert words in cli("plan", world.parameters, world.data, "--totals", tmp_path / name).output
+    assert cli("plan", world.parameters, world.data, "--totals", tmp_path / "right").exit_code == 0
+    (world.data / "SYNTHETIC").unlink()
+    assert "not public" in cli("plan", world.parameters, world.data, "--totals", tmp_path / "right").output
+    assert "is no release" in cli("plan", world.parameters, world.data, "--totals", tmp_path).output
+
+
+def test_persons_measure_their_own_totals(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 11)
+    person_run(world, tmp_path / "persons")
+    result = cli("plan", tmp_path / "persons-parameters", world.data, "--totals", tmp_path / "persons")
+    assert result.exit_code == 1
+    assert "measures its own totals" in result.output
+
+
+# what both cost
+
+
+def test_both_products_together(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 12, budget=0.25)
+    person_run(world, tmp_path / "persons")
+    made = cli("plan", world.parameters, world.data, "--with", tmp_path / "persons-parameters", "--json")
+    rows = {row["who"]: row for row in json.loads(made.stdout)["joint_loss"]}
+    persons, households = 12, 2 * 12 * 0.25  # levels of the US pass; both families
+    assert float(rows["the record of a household, added or removed"]["us"]["unbounded_rho"]) == households
+    assert float(rows["a person, added or removed: at most"]["us"]["unbounded_rho"]) == persons + 2 * households
+    assert float(rows["a household of 3 people, added or removed"]["us"]["unbounded_rho"]) == 9 * persons + households
+    other_way = cli("plan", tmp_path / "persons-parameters", world.data, "--with", world.parameters, "--json")
+    assert json.loads(other_way.stdout)["joint_loss"] == json.loads(made.stdout)["joint_loss"]
+    assert cli("plan", world.parameters, world.data, "--with", world.parameters).exit_code == 1
+
+
+def test_a_persons_account_adds_both_products(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 13, budget=0.25)
+    log = tmp_path / "spend.log"
+    person_run(world, tmp_path / "persons", dataset="census", spend_log=log, spend_limit="24")
+    safetab.run(world.parameters, world.data, tmp_path / "out", dataset="census", spend_log=log)
+    told = json.loads(cli("spend", log, "--json").stdout)
+    assert "24" in json.dumps(told)
+    with pytest.raises(InvalidInput, match="more than the limit"):
+        safetab.run(world.parameters, world.data, tmp_path / "again", dataset="census", spend_log=log)
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
