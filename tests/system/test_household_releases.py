@@ -1,0 +1,135 @@
+"""A release of households for its users: combined totals, tables of both families, absences, steps."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from tests.household_worlds import write_household_world
+from tests.releases import numbers_of
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.estimates.estimate import Estimate
+from safetab.estimates.reading.absence import Absence
+
+KEY = "0a" * 32
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("households")
+    world = write_household_world(folder / "world", 21, budget=0.3, people=250)
+    safetab.run(world.parameters, world.data, folder / "out", test_key=KEY)
+    return world, folder / "out"
+
+
+def cli(*arguments: object):
+    return CliRunner().invoke(app, [str(one) for one in arguments])
+
+
+def published_groups(out: Path):
+    """By level, region and iteration: the total line of each family."""
+    groups: dict[tuple[str, str, str], dict[str, dict]] = {}
+    for row in numbers_of(out):
+        if row["line"] == 1:
+            key = row["geography_level"], row["region_id"], row["iteration_code"]
+            groups.setdefault(key, {})[row["table_id"][:3]] = row
+    return groups
+
+
+def test_the_combined_total_is_the_best_mean_of_both_families(made) -> None:
+    _, out = made
+    release, looked_at = safetab.open_release(out), 0
+    for (level, region, code), rows in list(published_groups(out).items())[::7]:
+        if len(rows) < 2:
+            continue
+        answer = release.total(release.geography(region, level), release.group(code))
+        assert isinstance(answer, Estimate)
+        type_row, tenure_row = rows["T03"], rows["T04"]
+        assert answer.exact_value == type_row["unclamped_count"]
+        combined = answer.combined
+        assert combined is not None
+        weights = [1 / type_row["variance"], 1 / tenure_row["variance"]]
+        mean = (type_row["unclamped_count"] * weights[0] + tenure_row["unclamped_count"] * weights[1]) / sum(weights)
+        if type_row["iteration_level"] == "Detailed":  # Regional groups have a sum of Detailed ones besides
+            assert float(combined.exact_value) == pytest.approx(mean, abs=0.001 * max(abs(mean), 1))
+            assert combined.variance == pytest.approx(1 / sum(weights), rel=1e-3)
+        assert combined.variance <= 1 / sum(weights) * 1.001
+        assert combined.margin_of_error < answer.margin_of_error
+        looked_at += 1
+    assert looked_at >= 10
+
+
+def test_tables_of_both_families_add_up(made) -> None:
+    _, out = made
+    release = safetab.open_release(out)
+    rows = [row for row in numbers_of(out) if row["table_id"] in {"T03004", "T04002"} and row["line"] == 1]
+    assert {row["table_id"] for row in rows} == {"T03004", "T04002"}
+    for row in rows[:10]:
+        family = "household type" if row["table_id"] == "T03004" else "tenure"
+        area, group = release.geography(row["region_id"], row["geography_level"]), release.group(row["iteration_code"])
+        table = release.table(area, group, family=family)
+        assert table.shape.label == row["table_id"]
+        assert table.count().exact_value == row["unclamped_count"]
+        if family == "household type":
+            both = table.count("family").exact_value + table.count(category="nonfamily").exact_value
+            assert both == row["unclamped_count"]
+
+
+def test_an_absent_group_says_that_no_total_of_people_was_published(made) -> None:
+    _, out = made
+    release = safetab.open_release(out)
+    result = cli("status", out, "--level", "TRACT")
+    statuses = list(csv.DictReader(result.stdout.splitlines()))
+    absent = next(one for one in statuses if one["status"] == "no published total")
+    answer = release.total(release.geography(absent["region_id"], "tract"), release.group(absent["iteration_code"]))
+    assert isinstance(answer, Absence)
+    assert "No total of its people was published" in str(answer)
+    assert "suppress" not in str(answer)
+    assert "suppressed" not in result.stdout
+
+
+def test_copies_and_rules_work_by_family(made, tmp_path: Path) -> None:
+    world, out = made
+    safetab.run(
+        world.parameters, world.data, tmp_path / "steps", test_key=KEY, coterminous=True, rules=["clamp-negatives"]
+    )
+    rows = numbers_of(tmp_path / "steps")
+    assert min(row["count"] for row in rows) >= 0
+    copied = [row for row in rows if row["status"] == "copied"]
+    assert {row["table_id"][:3] for row in copied} == {"T03", "T04"}
+    own = {
+        (row["geography_level"], row["region_id"], row["iteration_code"], row["table_id"], row["line"]): row[
+            "unclamped_count"
+        ]
+        for row in numbers_of(out)
+    }
+    for row in copied:
+        donor = (
+            row["donor_geography_level"],
+            row["donor_region_id"],
+            row["iteration_code"],
+            row["table_id"],
+            row["line"],
+        )
+        assert row["unclamped_count"] == own[donor]
+    again = cli("rerelease", tmp_path / "steps", tmp_path / "again")
+    assert again.exit_code == 0, again.output
+    assert [row["count"] for row in numbers_of(tmp_path / "again")] == [row["count"] for row in numbers_of(out)]
+
+
+def test_commands_speak_of_households(made, tmp_path: Path) -> None:
+    _, out = made
+    readme = (out / "release" / "README.txt").read_text()
+    assert "households" in readme
+    assert "sex" not in readme
+    report = (out / "report.html").read_text()
+    assert "every single household" in report
+    assert "Tenure" in report
+    assert cli("export", out, tmp_path / "csv").exit_code == 0
+    exported = sum(len(path.read_text().splitlines()) - 1 for path in (tmp_path / "csv" / "numbers").glob("*.csv"))
+    assert exported == len(numbers_of(out))
+    assert "has no meaning for SafeTab-H" in cli("show", out, "--nation", "--group", "x", "--sex", "male").output

@@ -1,0 +1,115 @@
+"""SafeTab-H as a value: its tables, and the numbers of the 2020 Detailed DHC-B."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from tests.conftest import SHARED
+from tests.household_worlds import household_config
+
+from safetab.census.geography_levels import TabulationPass
+from safetab.config.config_file import parse_config
+from safetab.planning.level_design import CONFIDENCE, margin_of
+from safetab.planning.run_plan import loss_of_config_pass
+from safetab.privacy.calibration import calibrated_noise
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.products.safetab_h.safetab_h import SAFETAB_H
+from safetab.products.safetab_h.tables import HOUSEHOLD_TYPE, TENURE
+
+FINE, MIDDLE, COARSE = Fraction("1.9208"), Fraction("0.142869"), Fraction("0.006915")
+STABILITY = 9
+
+
+def config_of_2020() -> dict:
+    """The budgets of the production run, written down here from the published file."""
+    config = household_config(0)
+    for key in config:
+        if key.startswith("privacy_budget"):
+            is_detailed, geography = "_level_2_" in key, key.split("_level_")[1][2:]
+            is_coarse_area = geography in {"usa", "state", "pr_state"}
+            config[key] = (float(FINE) if is_coarse_area else float(MIDDLE)) if is_detailed else float(COARSE)
+            if geography == "aiannh" and not is_detailed:
+                config[key] = 0
+    return config
+
+
+@pytest.mark.parametrize(
+    ("family", "cells", "lines"), [(HOUSEHOLD_TYPE, [1, 2, 4, 5], [1, 3, 7, 9]), (TENURE, [1, 3], [1, 4])]
+)
+def test_cells_and_lines(family, cells, lines) -> None:
+    assert [shape.cells for shape in family.shapes] == cells
+    assert [len(shape.lines) for shape in family.shapes] == lines
+    for shape in family.shapes:
+        assert [line.number for line in shape.lines] == [*range(1, len(shape.lines) + 1)]
+        assert shape.lines[0].is_total
+        assert shape.lines[0].run == tuple(range(shape.cells))
+        assert {kind.draws for kind in shape.kinds} == {line.cells for line in shape.lines}
+
+
+def test_every_line_counts_the_values_that_it_names() -> None:
+    """By the specification: family is types 1 to 3, rented is tenure 3 and 4."""
+    values = [(kind, tenure) for kind in range(1, 6) for tenure in range(1, 5)]
+    wanted = {"family": {1, 2, 3}, "nonfamily": {4, 5}, "other family": {2, 3}, "living alone": {4}}
+    for shape in HOUSEHOLD_TYPE.shapes:
+        for line in shape.lines:
+            counted = {kind for (kind, _), cell in zip(values, shape.cell_of_value, strict=True) if cell in line.run}
+            assert counted == wanted.get(str(line.labels[0]), counted)
+    rented = next(line for line in TENURE.shapes[1].lines if line.labels == ("rented",))
+    assert {t for (_, t), cell in zip(values, TENURE.shapes[1].cell_of_value, strict=True) if cell in rented.run} == {
+        3,
+        4,
+    }
+
+
+def test_data_cells_are_the_bureaus() -> None:
+    rows = {
+        folder: [row.texts[0] for row in shape.file_rows[folder]]
+        for family in SAFETAB_H.families
+        for shape in family.shapes
+        for folder in shape.file_rows
+    }
+    assert rows == {
+        "t3/T03001": ["0"],
+        "t3/T03002": ["0", "1", "6"],
+        "t3/T03003": ["0", "1", "2", "3", "6", "7", "8"],
+        "t3/T03004": ["0", "1", "2", "3", "4", "5", "6", "7", "8"],
+        "t4/T04001": ["0"],
+        "t4/T04002": ["0", "1", "2", "3"],
+    }
+
+
+def test_the_losses_of_2020() -> None:
+    config = parse_config(json.dumps(config_of_2020())).require()
+    us, pr = (loss_of_config_pass(config, one) for one in TabulationPass)
+    assert (us.unbounded, us.bounded) == (Fraction("8.895302"), Fraction("17.790604"))
+    assert (pr.unbounded, pr.bounded) == (Fraction("4.754134"), Fraction("9.508268"))
+
+
+@pytest.mark.parametrize(
+    ("budget", "sigma", "margins"),
+    [
+        (FINE, Fraction(75, 49), [3, 4, 5, 6, 7]),
+        (MIDDLE, 5.612253, [11, 16, 19, 22, 25]),
+        (COARSE, 25.509983, [50, 71, 87, 100, 112]),
+    ],
+)
+def test_the_noise_and_the_margins_of_2020(budget, sigma, margins) -> None:
+    noise = calibrated_noise(PrivacyDefinition.ZCDP, STABILITY, budget)
+    assert float(noise.parameter) ** 0.5 == pytest.approx(float(sigma), abs=1e-6)
+    assert [margin_of(noise, draws, CONFIDENCE) for draws in range(1, 6)] == margins
+
+
+@pytest.mark.needs_2020_files
+def test_the_real_configuration_is_read() -> None:
+    checked = parse_config((SHARED / "households" / "config-2020.json").read_text())
+    config = checked.require()
+    assert config.product is SAFETAB_H
+    assert loss_of_config_pass(config, TabulationPass.US).unbounded == Fraction("8.895302")
+    written = json.loads(Path(SHARED / "households" / "config-2020.json").read_text())
+    own = config_of_2020()
+    assert {key: written[key] for key in own if key.startswith("privacy_budget")} == {
+        key: value for key, value in own.items() if key.startswith("privacy_budget")
+    }
