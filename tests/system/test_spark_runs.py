@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.household_worlds import write_household_world
 from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
 from typer.testing import CliRunner
 
@@ -261,3 +262,13 @@ def test_a_path_that_is_not_there_is_one_sentence(world, tmp_path: Path) -> None
     result = invoke(world, tmp_path / "out", "--engine", "spark", "--persons", "nosuch://host/x.parquet")
     assert result.exit_code == 1
     assert "nosuch://host/x.parquet can't be reached; the confidential log has the reason." in result.stderr
+
+
+def test_households_have_the_same_bytes_on_spark(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 31, budget=0, people=150)
+    budgets = {f"privacy_budget_h_{family}_level_2_{area}": 1 for family in ("t3", "t4") for area in ("state", "tract")}
+    world.configure(**budgets, run_pr=False)
+    run_files(world.parameters, world.data, tmp_path / "expected", RunOptions(test_key=KEY))
+    result = invoke(world, tmp_path / "out", "--engine", "spark", "--test-key", KEY.hex())
+    assert result.exit_code == 0, result.output
+    assert released(tmp_path / "out") == released(tmp_path / "expected")
