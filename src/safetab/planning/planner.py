@@ -19,17 +19,9 @@ from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity, 
 from safetab.planning.level_design import IterationsMeasured, level_design
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.stages import Stage
-from safetab.readers.code_assignments import ASSIGNMENTS_FILE
 from safetab.readers.geography import GEOGRAPHY_TABLE, geography_paths, read_geography
 from safetab.readers.geography_names import GeographyNames, geography_names_path, read_geography_names
-from safetab.readers.public_lists import (
-    CODES_FILE,
-    ETHNICITY_ITERATIONS_FILE,
-    RACE_ITERATIONS_FILE,
-    read_public_lists,
-)
-
-PARAMETER_FILES = (CONFIG_FILE, CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE, ASSIGNMENTS_FILE)
+from safetab.readers.public_lists import list_paths, read_public_lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +65,7 @@ def read_public_files(parameters: Path, data: Path, geography_folder: Path | Non
     }
     findings += _states_without_blocks(config.value, of_pass)
     names_path = geography_names_path(data)
-    paths = (*(parameters / name for name in PARAMETER_FILES), *geography_paths(geography_folder))
+    paths = (parameters / CONFIG_FILE, *list_paths(parameters), *geography_paths(geography_folder))
     paths += () if names_path is None else (names_path,)
     files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass), paths, names.value or {})
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)
