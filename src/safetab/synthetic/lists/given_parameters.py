@@ -39,8 +39,8 @@ def read_given_parameters(parameters: Path) -> Checked[GivenParameters]:
     return Checked(GivenParameters(lists.value, config.value.max_race_codes), found)
 
 
-def write_given_parameters(folder: Path, parameters: Path, us_states: Iterable[str]) -> None:
-    """The lists as they are, byte for byte; the configuration for delimited files or Parquet, and for these states.
+def write_given_parameters(folder: Path, parameters: Path, us_states: Iterable[str], reader: ReaderKind) -> None:
+    """The lists as they are, byte for byte; the configuration for this reader and these states.
 
     Which passes run stays as it is: people are made for both.
     """
@@ -49,6 +49,6 @@ def write_given_parameters(folder: Path, parameters: Path, us_states: Iterable[s
         shutil.copyfile(path, folder / path.name)
     # numbers stay as they are spelled: a budget is an exact decimal
     config = json.loads(read_text(parameters / CONFIG_FILE), parse_float=lambda text: _NUMBER_MARK + text)
-    config |= {"reader": ReaderKind.CSV.value, "state_filter_us": list(us_states)}
+    config |= {"reader": reader.value, "state_filter_us": list(us_states)}
     spelled = json.dumps(config, indent=2, ensure_ascii=False)
     write_lines(folder / CONFIG_FILE, [_MARKED_NUMBER.sub(r"\1", spelled)])
