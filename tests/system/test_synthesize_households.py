@@ -31,6 +31,7 @@ from safetab.synthetic.cef.record_widths import GRF_COLUMNS
 from safetab.synthetic.census import CensusPlan
 from safetab.synthetic.demo_census import demo_plan
 from safetab.synthetic.geography.state_geography import state_geography
+from safetab.synthetic.households import units
 from safetab.synthetic.households.whole_blocks import whole_blocks
 from safetab.synthetic.people import state_people
 from safetab.synthetic.people.demographics import demographics
@@ -82,8 +83,10 @@ def small(folder: Path) -> Cef:
 def cef(request: pytest.FixtureRequest, folder: Path, small: Cef) -> Cef:
     if request.param == "small":
         return small
-    size = {"dense": (260_000, *DENSE), "sparse": (9_000, *SPARSE)}[request.param]
-    return Cef(made(folder / request.param, "--people", *size, "--format", "cef") / "data" / "reader.ini")
+    size = {"dense": (40_000, *DENSE), "sparse": (9_000, *SPARSE)}[request.param]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(state_people, "CHUNK_PEOPLE", 3_000)
+        return Cef(made(folder / request.param, "--people", *size, "--format", "cef") / "data" / "reader.ini")
 
 
 @pytest.fixture(scope="module")
@@ -331,6 +334,25 @@ def test_ethnicity_codes_that_no_cef_holds_are_refused(tmp_path: Path) -> None:
     size = ("--states", 1, "--counties", 1, "--tracts", 2)
     errors = refusal(tmp_path / "out", "--people", 1_000, *size, "--parameters", own, "--format", "cef")
     assert "no CEF can hold the ethnicity codes 9001" in errors
+
+
+def test_very_large_group_quarters_are_several_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(units, "_MOST_PEOPLE_OF_QUARTERS", 3)
+    cef = Cef(made(tmp_path / "cef", "--people", 9_000, *SMALL, "--format", "cef") / "data" / "reader.ini")
+    test_persons_units_and_blocks_belong_together(cef)
+    quarters = [unit for unit in cef.units if unit["RTYPE"] == "4"]
+    assert max(int(unit["FINAL_POP"]) for unit in quarters) == 3
+    assert max(Counter((unit["OIDTB"], unit["QGQTYP"]) for unit in quarters).values()) > 1
+
+
+def test_a_state_without_anybody_has_its_files_too(tmp_path: Path) -> None:
+    cef = Cef(made(tmp_path / "cef", "--people", 110, "--iterations", 40, "--tracts", 60, "--counties", 51, "--format", "cef")
+              / "data" / "reader.ini")  # fmt: skip
+    assert len(cef.states) == 52
+    assert len(cef.persons) == 110
+    nobody = set(cef.states) - {person["file's state"] for person in cef.persons}
+    assert nobody
+    assert {int(cef.counts(state)["COUNT_PER"]) for state in nobody} == {0}
 
 
 def people_of(plan: CensusPlan, number: int) -> StatePeople:

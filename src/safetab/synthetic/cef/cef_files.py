@@ -9,8 +9,8 @@ from typing import BinaryIO, Self
 
 import numpy as np
 
-from safetab.synthetic.cef.fixed_lines import digits_of, lines_of
-from safetab.synthetic.cef.grf_lines import grf_text
+from safetab.synthetic.cef.fixed_lines import Texts, digits_of, lines_of, write_fixed_lines
+from safetab.synthetic.cef.grf_lines import grf_header, grf_lines
 from safetab.synthetic.cef.person_lines import person_lines
 from safetab.synthetic.cef.record_widths import COUNTS, VERSION
 from safetab.synthetic.cef.unit_ids import MafIds
@@ -39,7 +39,10 @@ def write_reader_file(folder: Path) -> None:
 
 
 def write_grf(folder: Path, geography: StateGeography) -> None:
-    (folder / f"grfc_tab20_{geography.share.state.code}.txt").write_bytes(grf_text(geography))
+    with (folder / f"grfc_tab20_{geography.share.state.code}.txt").open("wb") as file:
+        file.write(grf_header())
+        for lines in grf_lines(geography):
+            write_fixed_lines(file, lines)
 
 
 @dataclass(slots=True)
@@ -63,18 +66,18 @@ class CefStateFiles:
 
     def write(self, chunk: HousedChunk, people: StatePeople, bits: RandomBits) -> None:
         mafid = self._next_mafids(chunk.units)
-        self._persons.write(person_lines(chunk, people, self.mix, mafid, bits).tobytes())
+        write_fixed_lines(self._persons, person_lines(chunk, people, self.mix, mafid, bits))
         for lines in unit_lines(chunk, people, self.mix, mafid):
-            self._units.write(lines.tobytes())
+            write_fixed_lines(self._units, lines)
         quarters, in_quarters = len(chunk.quarters.block), int(chunk.quarters.size.sum())
         self._count(chunk.units - quarters, quarters, len(chunk.unit) - in_quarters, in_quarters)
 
     def write_vacant(self, vacant: VacantUnits) -> None:
         units = len(vacant.block)
-        self._units.write(vacant_lines(vacant, self.state, self._next_mafids(units)).tobytes())
+        write_fixed_lines(self._units, vacant_lines(vacant, self.state, self._next_mafids(units)))
         self._count(units, 0, 0, 0)
 
-    def _next_mafids(self, units: int) -> np.ndarray[tuple[int], np.dtype[np.bytes_]]:
+    def _next_mafids(self, units: int) -> Texts:
         first = self._housing_units + self._quarters
         return digits_of(self.mafids.of_units(np.arange(first, first + units)), 9)
 

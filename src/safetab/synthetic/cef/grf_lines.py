@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from typing import Any
+
 import numpy as np
 
 from safetab.readers.delimited import SEPARATOR
-from safetab.synthetic.cef.fixed_lines import Texts, digits_of
+from safetab.synthetic.cef.fixed_lines import Lines, Texts, digits_of, layout_of, lines_of
 from safetab.synthetic.cef.record_widths import GRF_COLUMNS
-from safetab.synthetic.cef.unit_ids import block_oids
+from safetab.synthetic.cef.unit_ids import OID_DIGITS, block_oids
 from safetab.synthetic.files.block_numbers import GEOGRAPHY_DIGITS, block_numbers
 from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.seeded_bits import Integers
 
+_BLOCKS_AT_ONCE = 100_000
+_SEPARATORS = tuple(f"after {name}" for name in GRF_COLUMNS[:-1])
 _STATES_OF_DIVISIONS = {
     ("1", "1"): "09 23 25 33 44 50", ("1", "2"): "34 36 42",
     ("2", "3"): "17 18 26 39 55", ("2", "4"): "19 20 27 29 31 38 46",
@@ -22,37 +28,43 @@ _STATES_OF_DIVISIONS = {
 _DIVISION_OF_STATE = {state: division for division, states in _STATES_OF_DIVISIONS.items() for state in states.split()}
 
 
-def grf_text(geography: StateGeography) -> bytes:
-    """The file: a header and a line a block. Every value has one width, so that the lines are an array."""
-    columns = _columns(geography)
-    pieces: list[tuple[str, Texts | bytes]] = []
-    for number, name in enumerate(GRF_COLUMNS):
-        if name in columns:
-            pieces.append((name, columns[name]))
-        pieces.append((f"after {name}", b"\n" if number == len(GRF_COLUMNS) - 1 else SEPARATOR.encode()))
-    layout = np.dtype([(name, texts.dtype if isinstance(texts, np.ndarray) else "S1") for name, texts in pieces])
-    lines = np.empty(len(geography.tract_of_block), dtype=layout)
-    for name, texts in pieces:
-        lines[name] = texts
-    return SEPARATOR.join(GRF_COLUMNS).encode() + b"\n" + lines.tobytes()
+def grf_header() -> bytes:
+    return SEPARATOR.join(GRF_COLUMNS).encode() + b"\n"
 
 
-def _columns(geography: StateGeography) -> dict[str, Texts]:
+def grf_lines(geography: StateGeography) -> Iterator[Lines]:
+    """The lines below the header, some at a time. Every value has one width, so that lines are an array."""
     numbers = block_numbers(geography)
-    columns = {name: _with_zeros(numbers[name], width) for name, width in GEOGRAPHY_DIGITS.items()}
-    group = _with_zeros(numbers["TABBLK"] // 1000, 1)
-    region, division = (np.full(len(group), text.encode()) for text in _DIVISION_OF_STATE[geography.share.state.code])
-    oid = block_oids(geography.state, np.arange(len(group)))
+    for first in range(0, geography.share.blocks, _BLOCKS_AT_ONCE):
+        blocks = slice(first, first + _BLOCKS_AT_ONCE)
+        some = {name: of_blocks[blocks] for name, of_blocks in numbers.items()}
+        columns = _columns(some, geography, block_oids(geography.state, first + np.arange(len(some["TABBLK"]))))
+        yield lines_of(_layout(columns), len(some["TABBLK"]), columns | dict.fromkeys(_SEPARATORS, SEPARATOR.encode()))
+
+
+def _layout(columns: Mapping[str, Texts | bytes]) -> np.dtype[Any]:
+    """The columns that have values, with separators after all but the last of the 76."""
+    widths: dict[str, int] = {}
+    for name, separator in zip_longest(GRF_COLUMNS, _SEPARATORS):
+        if name in columns:
+            texts = columns[name]
+            widths[name] = len(texts) if isinstance(texts, bytes) else texts.dtype.itemsize
+        if separator is not None:
+            widths[separator] = 1
+    return layout_of(widths)
+
+
+def _columns(numbers: Mapping[str, Integers], geography: StateGeography, oid: Integers) -> dict[str, Texts | bytes]:
+    columns = {name: digits_of(numbers[name], digits) for name, digits in GEOGRAPHY_DIGITS.items()}
+    group = digits_of(numbers["TABBLK"] // 1000, 1)
+    region, division = _DIVISION_OF_STATE[geography.share.state.code]
     current = {"CURSTATE": "TABBLKST", "CURCOUNTY": "TABBLKCOU", "CURTRACTCE": "TABTRACTCE"}
-    return (
-        columns
-        | {name: columns[same] for name, same in current.items()}
-        | {"TABBLKGRPCE": group, "CURBLKGRPCE": group, "REGIONCE": region, "DIVISIONCE": division}
-        | {"OIDTABBLK": digits_of(oid, len(str(int(oid[0]))))}
-    )
-
-
-def _with_zeros(numbers: Integers, width: int) -> Texts:
-    """A leading digit that is cut off again keeps the zeros."""
-    digits = digits_of(numbers + 10**width, width + 1).view(np.uint8).reshape(len(numbers), width + 1)
-    return np.ascontiguousarray(digits[:, 1:]).view(f"S{width}").ravel()
+    return {
+        **columns,
+        **{name: columns[same] for name, same in current.items()},
+        "TABBLKGRPCE": group,
+        "CURBLKGRPCE": group,
+        "REGIONCE": region.encode(),
+        "DIVISIONCE": division.encode(),
+        "OIDTABBLK": digits_of(oid, OID_DIGITS),
+    }

@@ -14,6 +14,7 @@ from safetab.synthetic.seeded_bits import Integers
 _FIRST_MAFID = 100_000_001
 _LAST_MAFID = 899_999_999
 _FIRST_OID = 10**14
+OID_DIGITS = 15
 _OIDS_OF_A_STATE = 10**12
 _OID_STEP = 7919
 

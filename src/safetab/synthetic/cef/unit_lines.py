@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from safetab.synthetic.cef.fixed_lines import Lines, Texts, digits_of, lines_of, numbers_up_to, texts_of
 from safetab.synthetic.cef.person_codes import AGES, CENRACES, SEXES, CodeTexts
 from safetab.synthetic.cef.person_lines import QUARTERS
 from safetab.synthetic.cef.record_widths import UNIT, VERSION
-from safetab.synthetic.cef.unit_ids import block_oids
+from safetab.synthetic.cef.unit_ids import OID_DIGITS, block_oids
 from safetab.synthetic.households.units import GroupQuarters, HousedChunk, VacantUnits
 from safetab.synthetic.people.code_mix import CodeMix
 from safetab.synthetic.people.state_people import StatePeople, cenrace_of_chunk
@@ -47,7 +45,7 @@ def vacant_lines(vacant: VacantUnits, state: str, mafid: Texts) -> Lines:
 
 def _quarters_lines(quarters: GroupQuarters, state: str, mafid: Texts) -> Lines:
     of_quarters: Fields = {
-        "FINAL_POP": digits_of(quarters.size, 5),
+        "FINAL_POP": _sizes(quarters.size),
         "QGQTYP": QUARTERS[quarters.kind],
         "GQSEX": _DIGITS[quarters.sexes],
     }
@@ -58,7 +56,7 @@ def _household_lines(chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafi
     facts = chunk.facts
     tenure = _DIGITS[chunk.tenure]
     of_households = {
-        "FINAL_POP": digits_of(facts.size, 5),
+        "FINAL_POP": _sizes(facts.size),
         **_of_householders(chunk, people, mix),
         **dict.fromkeys(("TEN", "TEN_A", "TEN_R"), tenure),
         "VACS": b"0",
@@ -87,7 +85,11 @@ def _of_householders(chunk: HousedChunk, people: StatePeople, mix: CodeMix) -> d
     }
 
 
+def _sizes(people: Integers) -> Texts:
+    return numbers_up_to(int(people.max(initial=0)), 5)[people]
+
+
 def _lines(kind: bytes, block: Integers, state: str, mafid: Texts, fields: Fields) -> Lines:
     same: Fields = {"RTYPE": kind, "MAFID": mafid, "BCUSTATEFP": state.encode(), "VERSION": VERSION}
-    oid = digits_of(block_oids(int(state), np.asarray(block)), 22)
+    oid = digits_of(block_oids(int(state), block), OID_DIGITS, 22)
     return lines_of(UNIT, len(block), {**same, "OIDTB": oid, **fields})
