@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from tests.cef_files import (
+from tests.conftest import SHARED, SMALL_EXAMPLE
+from tests.plain_cef import (
     OWN_CHILDREN,
     PARTNERS,
     PERSON,
@@ -23,7 +24,6 @@ from tests.cef_files import (
     broken_fields,
     household_type,
 )
-from tests.conftest import SHARED, SMALL_EXAMPLE
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
