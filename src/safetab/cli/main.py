@@ -32,7 +32,7 @@ app = typer.Typer(
     ),
 )
 
-CensusForm = Literal["parquet", "text"]
+CensusForm = Literal["parquet", "text", "cef"]
 
 
 def _show_version(is_asked: bool) -> None:
@@ -175,6 +175,9 @@ def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
     shuffle: Annotated[
         bool, typer.Option("--shuffle", help="People of a state in no order, instead of that of their blocks.")
     ] = False,
+    households: Annotated[
+        bool, typer.Option("--households", help="Write household records too. A CEF has households anyway.")
+    ] = False,
     threads: Annotated[int, typer.Option(help="How many threads; the bytes don't depend on it.")] = 2,
     overwrite: Overwrite = False,
 ) -> None:
@@ -189,7 +192,7 @@ def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
     from safetab.synthetic.request import CensusRequest
 
     size = SizeRequest(people, states, counties, tracts)
-    request = CensusRequest(size, parameters, iterations, seed, CensusFormat(form), shuffle, threads)
+    request = CensusRequest(size, parameters, iterations, seed, CensusFormat(form), shuffle, threads, households)
     synthesize_census(out, request, overwrite=overwrite)
 
 

@@ -22,18 +22,10 @@ from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.planning.selected_groups import check_totals, selected_groups
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product
-from safetab.readers.code_assignments import ASSIGNMENTS_FILE
 from safetab.readers.geography import GEOGRAPHY_TABLE, geography_paths, read_geography
 from safetab.readers.geography_names import GeographyNames, geography_names_path, read_geography_names
-from safetab.readers.public_lists import (
-    CODES_FILE,
-    ETHNICITY_ITERATIONS_FILE,
-    RACE_ITERATIONS_FILE,
-    read_public_lists,
-)
+from safetab.readers.public_lists import list_paths, read_public_lists
 from safetab.readers.published_totals import published_totals_paths, read_published_totals
-
-PARAMETER_FILES = (CONFIG_FILE, CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE, ASSIGNMENTS_FILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +84,7 @@ def read_public_files(
     }
     findings += _states_without_blocks(config.value, of_pass)
     names_path = geography_names_path(data)
-    paths = (*(parameters / name for name in PARAMETER_FILES), *geography_paths(geography_folder))
+    paths = (parameters / CONFIG_FILE, *list_paths(parameters), *geography_paths(geography_folder))
     paths += () if names_path is None else (names_path,)
     files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass), paths, names.value or {})
     chosen = _selecting_totals(config.value.product, data, totals)

@@ -1,4 +1,4 @@
-"""Which codes are inside which iteration: race-and-ethnicity-code-to-iteration.txt."""
+"""Which codes are inside which iteration: race-and-ethnicity-code-to-iteration.txt, or its short form."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from types import MappingProxyType
 from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.readers.delimited import Row, RowProblems, read_rows
+from safetab.readers.short_form_lists import ASSIGNMENTS_HEADER, SHORT_FORM_FILE, expanded, is_short_form
 
 ASSIGNMENTS_FILE = "race-and-ethnicity-code-to-iteration.txt"
-
-_HEADER = ("ITERATION_CODE", "RACE_ETH_CODE")
 
 CodesOfIteration = Mapping[str, frozenset[str]]
 
@@ -21,8 +20,13 @@ def read_code_assignments(
     parameters: Path, codes: Collection[str] | None, iterations: Collection[CharacteristicIteration] | None
 ) -> Checked[CodesOfIteration]:
     """The codes of each iteration; references are checked against those lists that could be read."""
-    findings = FindingsOf(ASSIGNMENTS_FILE)
-    rows = read_rows(parameters / ASSIGNMENTS_FILE, _HEADER, findings)
+    path = assignments_path(parameters)
+    findings = FindingsOf(path.name)
+    rows = read_rows(path, ASSIGNMENTS_HEADER, findings)
+    if path.name == SHORT_FORM_FILE or is_short_form(rows):
+        rows = expanded(rows, codes, findings)
+    if path.name == ASSIGNMENTS_FILE and _is_there(parameters / SHORT_FORM_FILE):
+        findings.error("", f"{SHORT_FORM_FILE} is there too. Keep one of the two.")
     _check_pairs(rows, codes, iterations, findings)
     assigned: dict[str, set[str]] = {iteration.code: set() for iteration in iterations or ()}
     for row in rows:
@@ -33,6 +37,19 @@ def read_code_assignments(
         _warn_of_iterations_without_codes(assigned, iterations or (), findings)
     frozen = MappingProxyType({iteration: frozenset(members) for iteration, members in assigned.items()})
     return Checked(None if findings.has_errors else frozen, findings.findings)
+
+
+def assignments_path(parameters: Path) -> Path:
+    """The long file; the one in short form if that is there alone."""
+    long, short = parameters / ASSIGNMENTS_FILE, parameters / SHORT_FORM_FILE
+    return short if _is_there(short) and not _is_there(long) else long
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists() or path.is_symlink()
+    except OSError:
+        return False
 
 
 def _check_pairs(

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
 from safetab.census.public_lists import PublicLists
 from safetab.foundation.findings import Checked, Finding, FindingsOf
-from safetab.readers.code_assignments import read_code_assignments
+from safetab.readers.code_assignments import assignments_path, read_code_assignments
 from safetab.readers.delimited import Row, RowProblems, read_rows
 
 CODES_FILE = "race-and-ethnicity-codes.txt"
@@ -30,6 +30,12 @@ _LISTS = {
     ("True", "False"): TabulationList.TOTAL_ONLY,
     ("False", "True"): TabulationList.SUBSTATE_ONLY,
 }
+
+
+def list_paths(parameters: Path) -> tuple[Path, ...]:
+    """The four files that `read_public_lists` reads."""
+    named = (parameters / file for file in (CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE))
+    return (*named, assignments_path(parameters))
 
 
 def read_public_lists(parameters: Path) -> Checked[PublicLists]:

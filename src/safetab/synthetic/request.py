@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from safetab.foundation.findings import Checked, Finding, FindingsOf
+from safetab.config.run_config import ReaderKind
+from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.foundation.progress import Progress
+from safetab.synthetic.cef.cef_codes import codes_no_cef_holds, lists_for_a_cef, mix_for_a_cef
+from safetab.synthetic.cef.unit_ids import are_enough
 from safetab.synthetic.census import CensusPlan, write_census_data
 from safetab.synthetic.files.census_files import CensusFormat
 from safetab.synthetic.geography.census_size import SizeRequest, state_shares
@@ -22,7 +25,10 @@ _MOST_THREADS = 1024
 
 @dataclass(frozen=True, slots=True)
 class CensusRequest:
-    """`parameters` None: lists of its own, with so many iterations, or as many as in 2020."""
+    """`parameters` None: lists of its own, with so many iterations, or as many as in 2020.
+
+    `households` asks for household records beside the persons; a CEF has households anyway.
+    """
 
     size: SizeRequest
     parameters: Path | None = None
@@ -31,6 +37,11 @@ class CensusRequest:
     form: CensusFormat = CensusFormat.PARQUET
     is_shuffled: bool = False
     threads: int = 2
+    households: bool = False
+
+    @property
+    def reader(self) -> ReaderKind:
+        return ReaderKind.CEF if self.form is CensusFormat.CEF else ReaderKind.CSV
 
     def checked(self) -> Checked[CensusPlan]:
         """What is to be made, or every finding about the request and the given parameters."""
@@ -44,17 +55,27 @@ class CensusRequest:
         found = findings + given.findings
         if given.value is None or any(finding.is_error for finding in found):
             return Checked(None, found)
+        plan = self._plan(given.value)
+        if self.form is not CensusFormat.CEF:
+            return Checked(plan, found)
+        found += _not_for_a_cef(plan)
+        return Checked(None if any(finding.is_error for finding in found) else plan, found)
+
+    def _plan(self, given: GivenParameters) -> CensusPlan:
         plan = CensusPlan(
             shares=state_shares(self.size),
-            lists=given.value.lists,
-            mix=code_mix_of(given.value.lists, self.seed),
-            max_race_codes=given.value.max_race_codes,
+            lists=given.lists,
+            mix=code_mix_of(given.lists, self.seed),
+            max_race_codes=given.max_race_codes,
             seed=self.seed,
             form=self.form,
             is_shuffled=self.is_shuffled,
             threads=self.threads,
+            has_households=self.households or self.form is CensusFormat.CEF,
         )
-        return Checked(plan, found)
+        if self.form is CensusFormat.CEF and self.parameters is None:
+            return replace(plan, lists=lists_for_a_cef(plan.lists), mix=mix_for_a_cef(plan.mix))
+        return plan
 
     def _refused(self) -> tuple[Finding, ...]:
         findings = FindingsOf("the command")
@@ -66,13 +87,29 @@ class CensusRequest:
             findings.error("--seed", "must be 0 or above.")
         if not 1 <= self.threads <= _MOST_THREADS:
             findings.error("--threads", f"must be from 1 to {_MOST_THREADS}.")
+        if self.households and self.form is CensusFormat.CEF:
+            findings.error("--households", "is for text and Parquet: a CEF has households as it is. Leave it out.")
+        if self.is_shuffled and (self.households or self.form is CensusFormat.CEF):
+            findings.error("--shuffle", "tears households apart. Leave it out, or leave out --households or the CEF.")
         return findings.findings
+
+
+def _not_for_a_cef(plan: CensusPlan) -> tuple[Finding, ...]:
+    findings = FindingsOf("the command")
+    if not are_enough(plan.shares):
+        findings.error("--people", "are too many for a CEF: the nine digits of MAFID don't number so many units.")
+    codes = codes_no_cef_holds(plan.mix)
+    if codes:
+        findings.error(
+            "--parameters", f"no CEF can hold the ethnicity codes {shortened(codes)}: only 1000 to 8999 and 9950."
+        )
+    return findings.findings
 
 
 def bytes_needed(plan: CensusPlan) -> int:
     """About how much room the census will take."""
     people, blocks = (sum(getattr(share, what) for share in plan.shares) for what in ("people", "blocks"))
-    return plan.form.bytes_needed(people, blocks)
+    return plan.form.bytes_needed(people, blocks, has_households=plan.has_households)
 
 
 def write_census(
@@ -82,7 +119,7 @@ def write_census(
     parameters = folder / "parameters"
     if request.parameters is None:
         parameters.mkdir()
-        write_parameters(parameters, plan.lists, plan.us_states)
+        write_parameters(parameters, plan.lists, plan.us_states, request.reader)
     else:
-        write_given_parameters(parameters, request.parameters, plan.us_states)
+        write_given_parameters(parameters, request.parameters, plan.us_states, request.reader)
     return write_census_data(folder / "data", plan, progress)

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from safetab.cli.options import Data, Out, Parameters, takes
+from safetab.cli.options import Data, Out, Overwrite, Parameters, takes
 from safetab.pipeline.declared_options import ASSESS, CONFIG, GEOGRAPHY, PARAMETERS
 
 
 def add_study_commands(app: typer.Typer) -> None:
-    for command in (explore, accuracy):
+    for command in (explore, accuracy, lists):
         app.command()(command)
 
 
@@ -77,3 +77,33 @@ def accuracy(
         summary = accuracy_files(parameters, data, out, request, progress)
     show_findings(summary.warnings)
     show_accuracy(summary, out)
+
+
+def lists(
+    parameters: Parameters,
+    short: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the codes of each iteration in short form.", readable=False),
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Check the lists of codes and iterations, and write them in short form.
+
+    The short form has one row an iteration, with codes and ranges of codes
+    (1010:1290). It takes the place of race-and-ethnicity-code-to-iteration.txt
+    under the name race-and-ethnicity-code-to-iteration-short-form.txt.
+    """
+    from safetab.cli.messages import exits_with_code, show_findings
+    from safetab.readers.public_lists import read_public_lists
+    from safetab.readers.short_form_lists import write_short_form
+
+    with exits_with_code():
+        checked = read_public_lists(parameters)
+        found = checked.require()
+        if short is not None:
+            write_short_form(found, short, overwrite=overwrite)
+    show_findings(checked.warnings)
+    pairs = sum(map(len, found.codes_of_iteration.values()))
+    typer.echo(f"{len(found.code_names):,} codes, {len(found.iterations):,} iterations, {pairs:,} pairs of the two.")
+    if short is not None:
+        typer.echo(f"Wrote {short}.")

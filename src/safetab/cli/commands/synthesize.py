@@ -12,12 +12,14 @@ from rich.console import Console
 from safetab.cli.messages import exits_with_code, show_findings
 from safetab.cli.plan_tables import show_table, text_table
 from safetab.cli.terminal_progress import TerminalProgress
+from safetab.config.run_config import ReaderKind
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.outputs.output_folder import whole_output
 from safetab.pipeline.disk_space import size_in_words
 from safetab.pipeline.options import whole_path
 from safetab.readers.person_files import is_synthetic
+from safetab.synthetic.cef.cef_files import READER_FILE
 from safetab.synthetic.census import CensusPlan
 from safetab.synthetic.people.nonempty_groups import NonEmptyGroups
 from safetab.synthetic.request import CensusRequest, bytes_needed, write_census
@@ -39,8 +41,9 @@ def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> 
         except OSError as error:
             raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
     _show_groups(groups)
-    typer.echo(f"Parameters: {out / 'parameters'}\nData:       {out / 'data'}")
-    typer.echo(f"To run it:  safetab run {out / 'parameters'} {out / 'data'} {out}-output")
+    data = out / "data" / READER_FILE if request.reader is ReaderKind.CEF else out / "data"
+    typer.echo(f"Parameters: {out / 'parameters'}\nData:       {data}")
+    typer.echo(f"To run it:  safetab run {out / 'parameters'} {data} {out}-output")
 
 
 def _tell_size(out: Path, plan: CensusPlan) -> None:

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from safetab.census.geography import NO_ENTITY
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.products.record import RACE_COLUMNS
 from safetab.products.safetab_p.record import PERSON_RECORD
+from safetab.synthetic.files.block_numbers import GEOGRAPHY_DIGITS, block_numbers
 from safetab.synthetic.files.person_tables import PERSON_SCHEMA
 from safetab.synthetic.geography.entity_names import Named
 from safetab.synthetic.geography.state_geography import StateGeography
@@ -26,10 +26,7 @@ GEOGRAPHY_TABLE = "GRF-C"
 NAMES_FILE = "geography-names.txt"
 
 _MARKER_TEXT = "These people do not exist. safetab made them up, from a seed."
-_GEOGRAPHY_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4, "PLACEFP": 5, "AIANNHCE": 4}
 _NO_CODE = "Null"
-_NO_PLACE = 99999
-_NO_AIANNH = 9999
 
 
 class CensusFormat(Enum):
@@ -37,15 +34,21 @@ class CensusFormat(Enum):
 
     PARQUET = "parquet"
     TEXT = "text"
+    CEF = "cef"
 
     @property
     def ending(self) -> str:
         return ".parquet" if self is CensusFormat.PARQUET else ".txt"
 
-    def bytes_needed(self, people: int, blocks: int) -> int:
+    def bytes_needed(self, people: int, blocks: int, *, has_households: bool = False) -> int:
         """About how much room a census takes, as measured, and a tenth more."""
-        a_person, a_block = (4.2, 1.0) if self is CensusFormat.PARQUET else (78.0, 30.0)
-        return round(1.1 * (people * a_person + blocks * a_block)) + 20_000_000
+        a_person, a_block, a_unit = {
+            CensusFormat.PARQUET: (4.2, 1.0, 6.0),
+            CensusFormat.TEXT: (78.0, 30.0, 70.0),
+            CensusFormat.CEF: (92.0, 140.0, 77.0),
+        }[self]
+        units = min(1.15 * people, 0.42 * people + 0.8 * blocks) if has_households else 0
+        return round(1.1 * (people * a_person + blocks * a_block + units * a_unit)) + 20_000_000
 
 
 class CensusTableFile:
@@ -79,11 +82,11 @@ class CensusTableFile:
                 file.close()
 
 
-def begin_census(folder: Path) -> None:
-    """The marker comes first: made-up people must never lie without it."""
+def begin_census(folder: Path, tables: Iterable[str]) -> None:
+    """The marker comes first: made-up people must never lie without it. Each of the tables gets a folder."""
     folder.mkdir()
     write_lines(folder / SYNTHETIC_MARKER, [_MARKER_TEXT])
-    for table in (GEOGRAPHY_TABLE, PERSON_RECORD.table):
+    for table in tables:
         (folder / table).mkdir()
 
 
@@ -93,24 +96,15 @@ def person_file(folder: Path, state: str, form: CensusFormat) -> CensusTableFile
 
 def as_text(table: pa.Table) -> pa.Table:
     """Plain texts instead of dictionaries, and the word for no code."""
-    columns = {name: table[name].cast(pa.string()) for name in PERSON_RECORD.columns}
+    columns = {name: table[name].cast(pa.string()) for name in table.column_names}
     return pa.table(columns | {name: columns[name].fill_null(_NO_CODE) for name in RACE_COLUMNS})
 
 
 def write_geography(folder: Path, geography: StateGeography, form: CensusFormat) -> None:
-    tract = geography.tract_of_block
-    place = np.append(geography.place_number, _NO_PLACE)  # position -1 is "in no place"
-    numbers = {
-        "TABBLKST": np.full(len(tract), geography.state),
-        "TABBLKCOU": geography.county_number_of_tract[tract],
-        "TABTRACTCE": geography.tract_number[tract],
-        "TABBLK": geography.block_number,
-        "PLACEFP": place[geography.place],
-        "AIANNHCE": np.where(geography.aiannh == NO_ENTITY, _NO_AIANNH, geography.aiannh),
-    }
+    numbers = block_numbers(geography)
     table = pa.table({name: pa.array(values.astype(np.int32)) for name, values in numbers.items()})
     if form is CensusFormat.TEXT:
-        table = pa.table({name: _padded(table[name], digits) for name, digits in _GEOGRAPHY_DIGITS.items()})
+        table = pa.table({name: _padded(table[name], digits) for name, digits in GEOGRAPHY_DIGITS.items()})
     path = folder / GEOGRAPHY_TABLE / f"{geography.share.state.code}{form.ending}"
     with CensusTableFile(path, table.schema, form) as file:
         file.write(table)

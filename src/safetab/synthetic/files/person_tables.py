@@ -24,32 +24,38 @@ _TRUTH = pa.array(["False", "True"])
 _CENRACES = pa.array([f"{number:02d}" for number in range(64)])
 
 
-def person_table(chunk: PeopleChunk, people: StatePeople, mix: CodeMix) -> pa.Table:
+def person_table(
+    chunk: PeopleChunk, people: StatePeople, mix: CodeMix, is_householder: NDArray[np.bool_] | None = None
+) -> pa.Table:
+    """`is_householder` follows from households; without them, from the table of demographics."""
     demographics = people.demographics
+    marked = demographics.is_householder[chunk.demographic] if is_householder is None else is_householder.view(np.int8)
     columns = {
-        "QAGE": _column(demographics.age[chunk.demographic], _AGES),
-        "QSEX": _column(demographics.is_female[chunk.demographic], _SEXES),
-        "HOUSEHOLDER": _column(demographics.is_householder[chunk.demographic], _TRUTH),
+        "QAGE": text_column(demographics.age[chunk.demographic], _AGES),
+        "QSEX": text_column(demographics.is_female[chunk.demographic], _SEXES),
+        "HOUSEHOLDER": text_column(marked, _TRUTH),
         **_block_columns(chunk, people),
-        "CENRACE": _column(cenrace_of_chunk(chunk, mix), _CENRACES),
+        "CENRACE": text_column(cenrace_of_chunk(chunk, mix), _CENRACES),
         **_race_columns(chunk, mix),
-        "QSPAN": _used_column(chunk.ethnicity, pa.array(mix.codes)),
+        "QSPAN": used_text_column(chunk.ethnicity, pa.array(mix.codes)),
     }
     return pa.table({name: columns[name] for name in PERSON_RECORD.columns})
 
 
-def _column(positions: NDArray[np.integer], texts: pa.Array, is_null: NDArray[np.bool_] | None = None) -> pa.Array:
+def text_column(positions: NDArray[np.integer], texts: pa.Array, is_null: NDArray[np.bool_] | None = None) -> pa.Array:
     indices = pa.array(positions.astype(np.int32), mask=is_null)
     return pa.DictionaryArray.from_arrays(indices, texts, safe=False)
 
 
-def _used_column(positions: NDArray[np.integer], texts: pa.Array, is_null: NDArray[np.bool_] | None = None) -> pa.Array:
-    """As `_column`, with those texts alone that occur: fewer bits a person."""
+def used_text_column(
+    positions: NDArray[np.integer], texts: pa.Array, is_null: NDArray[np.bool_] | None = None
+) -> pa.Array:
+    """As `text_column`, with those texts alone that occur: fewer bits a person."""
     occurring = positions if is_null is None else positions[~is_null]
     used = np.flatnonzero(np.bincount(occurring, minlength=len(texts)))
     renumbered = np.zeros(len(texts), dtype=np.int32)
     renumbered[used] = np.arange(len(used))
-    return _column(renumbered[positions], texts.take(pa.array(used)), is_null)
+    return text_column(renumbered[positions], texts.take(pa.array(used)), is_null)
 
 
 def _block_columns(chunk: PeopleChunk, people: StatePeople) -> dict[str, pa.Array]:
@@ -59,7 +65,7 @@ def _block_columns(chunk: PeopleChunk, people: StatePeople) -> dict[str, pa.Arra
     def column(number_of_block: Integers, digits: int) -> pa.Array:
         numbers, of_block = np.unique(number_of_block, return_inverse=True)
         texts = pa.array([f"{number:0{digits}d}" for number in numbers.tolist()])
-        return _column(np.repeat(of_block.astype(np.int32), chunk.people_of_block), texts)
+        return text_column(np.repeat(of_block.astype(np.int32), chunk.people_of_block), texts)
 
     return {
         "TABBLKST": column(np.full(len(tract), geography.state), 2),
@@ -71,12 +77,12 @@ def _block_columns(chunk: PeopleChunk, people: StatePeople) -> dict[str, pa.Arra
 
 def _race_columns(chunk: PeopleChunk, mix: CodeMix) -> dict[str, pa.Array]:
     texts, several = pa.array(mix.codes), chunk.several
-    columns = {RACE_COLUMNS[0]: _used_column(chunk.race, texts)}
+    columns = {RACE_COLUMNS[0]: used_text_column(chunk.race, texts)}
     for slot in range(1, len(RACE_COLUMNS)):
         positions = np.zeros(len(chunk.race), dtype=np.int32)
         is_null = np.ones(len(chunk.race), dtype=np.bool_)
         has_code = several.races[:, slot] >= 0
         positions[several.person[has_code]] = several.races[has_code, slot]
         is_null[several.person[has_code]] = False
-        columns[RACE_COLUMNS[slot]] = _used_column(positions, texts, is_null)
+        columns[RACE_COLUMNS[slot]] = used_text_column(positions, texts, is_null)
     return columns

@@ -14,16 +14,9 @@ from safetab.config.config_file import CONFIG_FILE, read_config
 from safetab.config.run_config import ReaderKind
 from safetab.foundation.findings import Checked, FindingsOf
 from safetab.foundation.text_files import read_text
-from safetab.readers.code_assignments import ASSIGNMENTS_FILE
-from safetab.readers.public_lists import (
-    CODES_FILE,
-    ETHNICITY_ITERATIONS_FILE,
-    RACE_ITERATIONS_FILE,
-    read_public_lists,
-)
+from safetab.readers.public_lists import CODES_FILE, list_paths, read_public_lists
 from safetab.synthetic.lists.parameter_files import write_lines
 
-_LIST_FILES = (CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE, ASSIGNMENTS_FILE)
 _NUMBER_MARK = "\ue000"  # of no use in a configuration
 _MARKED_NUMBER = re.compile(f'"{_NUMBER_MARK}([^"]*)"')
 
@@ -46,16 +39,16 @@ def read_given_parameters(parameters: Path) -> Checked[GivenParameters]:
     return Checked(GivenParameters(lists.value, config.value.max_race_codes), found)
 
 
-def write_given_parameters(folder: Path, parameters: Path, us_states: Iterable[str]) -> None:
-    """The lists as they are, byte for byte; the configuration for delimited files or Parquet, and for these states.
+def write_given_parameters(folder: Path, parameters: Path, us_states: Iterable[str], reader: ReaderKind) -> None:
+    """The lists as they are, byte for byte; the configuration for this reader and these states.
 
     Which passes run stays as it is: people are made for both.
     """
     folder.mkdir()
-    for file in _LIST_FILES:
-        shutil.copyfile(parameters / file, folder / file)
+    for path in list_paths(parameters):
+        shutil.copyfile(path, folder / path.name)
     # numbers stay as they are spelled: a budget is an exact decimal
     config = json.loads(read_text(parameters / CONFIG_FILE), parse_float=lambda text: _NUMBER_MARK + text)
-    config |= {"reader": ReaderKind.CSV.value, "state_filter_us": list(us_states)}
+    config |= {"reader": reader.value, "state_filter_us": list(us_states)}
     spelled = json.dumps(config, indent=2, ensure_ascii=False)
     write_lines(folder / CONFIG_FILE, [_MARKED_NUMBER.sub(r"\1", spelled)])

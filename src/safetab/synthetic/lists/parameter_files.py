@@ -12,6 +12,7 @@ from safetab.census.iterations import CharacteristicIteration, IterationKind, It
 from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.census.public_lists import PublicLists
 from safetab.config.config_file import CONFIG_FILE, budget_key, threshold_key
+from safetab.config.run_config import ReaderKind
 from safetab.products.record import RACE_COLUMNS
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS
@@ -24,8 +25,10 @@ _FLAGS = {
 }
 
 
-def write_parameters(folder: Path, lists: PublicLists, us_states: Iterable[str]) -> None:
-    write_lines(folder / CONFIG_FILE, [json.dumps(demo_config(us_states), indent=2)])
+def write_parameters(
+    folder: Path, lists: PublicLists, us_states: Iterable[str], reader: ReaderKind = ReaderKind.CSV
+) -> None:
+    write_lines(folder / CONFIG_FILE, [json.dumps(demo_config(us_states, reader), indent=2)])
     write_lines(
         folder / "race-and-ethnicity-codes.txt",
         ["RACE_ETH_CODE|RACE_ETH_NAME", *(f"{code}|{name}" for code, name in sorted(lists.code_names.items()))],
@@ -58,14 +61,14 @@ def _ethnicity_row(iteration: CharacteristicIteration) -> str:
     return f"{iteration.code}|{iteration.name}|{int(iteration.level)}|{_FLAGS[iteration.listed]}"
 
 
-def demo_config(us_states: Iterable[str]) -> dict[str, Any]:
+def demo_config(us_states: Iterable[str], reader: ReaderKind = ReaderKind.CSV) -> dict[str, Any]:
     """The budgets of 2020, with thresholds low enough that a demo of 200,000 people gets all four tables."""
     return {
         "privacy_defn": "zcdp",
         "run_us": True,
         "run_pr": True,
         "state_filter_us": list(us_states),
-        "reader": "csv",
+        "reader": reader.value,
         "max_race_codes": len(RACE_COLUMNS),
         **{budget_key(SAFETAB_P, PERSONS, level): _rho(level) for level in POPULATION_GROUP_LEVELS},
         "privacy_budget_p_stage_1_fraction": 0.1,

@@ -1,0 +1,187 @@
+"""A Census Edited File read in plain Python, with nothing of the package's own, and what its records must keep to."""
+
+from __future__ import annotations
+
+import configparser
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+Record = dict[str, str]
+
+STATES = "01-02 04-06 08-13 15-42 44-51 53-56 72"
+QUARTERS = "101-106 201-203 301 401-405 501 601-602 701-702 704 706 801-802 900-901 903-904"
+RACES = "1000-8999"
+
+# name: width, legal values, whether it may be blank
+PERSON = {
+    "RTYPE": (1, "3 5", False), "MAFID": (9, "100000001-899999999", False), "CUF_PNC": (5, "1-99999", False),
+    "BCUSTATEFP": (2, STATES, False), "VERSION": (5, "0-99999", False), "QSEX": (1, "1-2", False),
+    "QAGE": (3, "0-115", False), "QDB": (8, "19040402-20200401", False), "QDOB_MONTH": (2, "1-12", False),
+    "QDOB_DAY": (2, "1-31", False), "QDOB_YEAR": (4, "1904-2020", False), "QSPAN": (4, "1000-8999 9950", False),
+    "QSPANX": (1, "1-7", False), "CENHISP": (1, "1-2", False), "QRACE1": (4, RACES, False),
+    **{f"QRACE{number}": (4, RACES, True) for number in range(2, 9)},
+    "QRACEX": (1, "1-6", False), "CENRACE": (2, "1-63", False), "RACE2010": (2, "1-31", False),
+    "RELSHIP": (2, "20-38", False), "QGQTYP": (3, QUARTERS, True), "LIVE_ALONE": (1, "0-2", False),
+}  # fmt: skip
+UNIT = {
+    "RTYPE": (1, "2 4", False), "MAFID": (9, "100000001-899999999", False), "BCUSTATEFP": (2, STATES, False),
+    "VERSION": (5, "0-99999", False), "FINAL_POP": (5, "0-99999", False), "HHLDRAGE": (3, "15-115", True),
+    "HHSPAN": (1, "1-2", True), "HHLDRACE": (1, "1-6", True), "HHRACE": (2, "1-63", True), "TEN": (1, "0-4", False),
+    "TEN_A": (1, "0-4", False), "TEN_R": (1, "0-4", False), "VACS": (1, "0-7", False), "QGQTYP": (3, QUARTERS, True),
+    "GQSEX": (1, "1-3", True), "OIDTB": (22, f"0-{10**22}", False), "HHT": (1, "0-7", False),
+    "HHT2": (2, "0-12", False), "CPLT": (1, "0-5", False), "UPART": (1, "0-5", False), "MULTG": (1, "0-2", False),
+    "PAOC": (1, "0-4", False), "P18": (2, "0-99", False), "P60": (2, "0-99", False), "P65": (2, "0-99", False),
+    "P75": (2, "0-99", False), "PAC": (1, "0-4", False), "HHSEX": (1, "0-2", False),
+}  # fmt: skip
+COUNTS = {"BCUSTATEFP": 2, "VERSION": 5, "COUNT_UNIT": 10, "COUNT_UNIT_HU": 10, "COUNT_UNIT_GQ": 10,
+          "COUNT_PER": 10, "COUNT_PER_HU": 10, "COUNT_PER_GQ": 10}  # fmt: skip
+SPOUSES, PARTNERS, OWN_CHILDREN = {"21", "23"}, {"22", "24"}, {"25", "26", "27"}
+RELATIVES = {"21", "23", *map(str, range(25, 34))}
+
+
+@dataclass(frozen=True)
+class Cef:
+    """The files that a reader.ini names, all of them in one folder."""
+
+    reader: Path
+
+    @cached_property
+    def _paths(self) -> dict[str, str]:
+        settings = configparser.ConfigParser()
+        settings.read(self.reader)
+        return dict(settings["paths"])
+
+    @cached_property
+    def states(self) -> list[str]:
+        ends = self._paths["unit_file_format"].split("%s")
+        return sorted(path.name[len(ends[0]) : -len(ends[1])] for path in self._folder("unit_dir").glob("CEF20_UNIT_*"))
+
+    def _folder(self, key: str) -> Path:
+        return self.reader.parent / self._paths[key]
+
+    def _lines(self, key: str, state: str) -> list[str]:
+        form = {"per_dir": "per_file_format", "unit_dir": "unit_file_format", "grfc_dir": "geo_file_format"}[key]
+        folder = self._folder(f"{key}_pr" if state == "72" and key != "grfc_dir" else key)
+        text = (folder / (self._paths[form] % state)).read_bytes().decode("ascii")
+        assert text == "" or text.endswith("\n")
+        return text.split("\n")[:-1]
+
+    @cached_property
+    def persons(self) -> list[Record]:
+        return [one for state in self.states for one in _records(self._lines("per_dir", state), PERSON, state)]
+
+    @cached_property
+    def units(self) -> list[Record]:
+        return [one for state in self.states for one in _records(self._lines("unit_dir", state), UNIT, state)]
+
+    @cached_property
+    def blocks(self) -> list[Record]:
+        """The rows of GRF-C."""
+        rows: list[Record] = []
+        for state in self.states:
+            header, *lines = (line.split("|") for line in self._lines("grfc_dir", state))
+            rows += [dict(zip(header, line, strict=True)) for line in lines]
+        return rows
+
+    def counts(self, state: str) -> Record:
+        (line,) = (self._folder("unit_dir") / f"CEF20_CNT_{state}.txt").read_text().splitlines()
+        (record,) = _records([line], {name: (width, "", True) for name, width in COUNTS.items()}, state)
+        return record
+
+    @cached_property
+    def block_of_oid(self) -> dict[str, Record]:
+        return {block["OIDTABBLK"].strip(): block for block in self.blocks}
+
+    @cached_property
+    def unit_of_mafid(self) -> dict[str, Record]:
+        return {unit["MAFID"]: unit for unit in self.units}
+
+    @cached_property
+    def members(self) -> dict[str, list[Record]]:
+        """The persons of each unit, by its MAFID; of vacant units nobody."""
+        members: dict[str, list[Record]] = {unit["MAFID"]: [] for unit in self.units}
+        for person in self.persons:
+            members[person["MAFID"]].append(person)
+        return members
+
+    def block_of(self, mafid: str) -> Record:
+        return self.block_of_oid[self.unit_of_mafid[mafid]["OIDTB"].strip()]
+
+    def person_records(self) -> Iterator[list[str]]:
+        """The rows of person-records.txt, in the order of the file."""
+        for person in self.persons:
+            yield [
+                str(int(person["QAGE"])),
+                person["QSEX"],
+                str(person["RELSHIP"] == "20"),
+                *_block(self.block_of(person["MAFID"])),
+                person["CENRACE"],
+                *_codes(person),
+            ]
+
+    def household_records(self) -> Iterator[list[str]]:
+        """The rows of household-records.txt, in the order of the householders."""
+        for person in self.persons:
+            unit = self.unit_of_mafid[person["MAFID"]]
+            if person["RELSHIP"] == "20" and unit["RTYPE"] == "2" and unit["HHT"] != "0":
+                kind = {"6": "4", "7": "5"}.get(unit["HHT"], unit["HHT"])
+                block = _block(self.block_of(person["MAFID"]))
+                yield [*block, unit["HHRACE"], *_codes(person), kind, unit["TEN"]]
+
+
+def _records(lines: list[str], layout: dict[str, tuple[int, str, bool]], state: str) -> Iterator[Record]:
+    width = sum(one for one, *_ in layout.values())
+    for line in lines:
+        assert len(line) == width
+        record, first = {}, 0
+        for name, (length, *_) in layout.items():
+            record[name] = line[first : first + length]
+            first += length
+        yield record | {"file's state": state}
+
+
+def _block(row: Record) -> list[str]:
+    return [row[name] for name in ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")]
+
+
+def _codes(person: Record) -> list[str]:
+    races = (person[f"QRACE{number}"] for number in range(1, 9))
+    return [*("Null" if race == " " * 4 else race for race in races), person["QSPAN"]]
+
+
+def broken_fields(records: list[Record], layout: dict[str, tuple[int, str, bool]]) -> Counter[str]:
+    """How many records have a value outside the legal ones, by field."""
+    broken: Counter[str] = Counter()
+    for name, (_, legal, may_be_blank) in layout.items():
+        ranges = [tuple(map(int, (span.split("-") * 2)[:2])) for span in legal.split()]
+        for value, count in Counter(record[name] for record in records).items():
+            if not value.strip():
+                is_legal = may_be_blank
+            else:
+                is_legal = value.strip().isdigit() and any(low <= int(value) <= high for low, high in ranges)
+            if not is_legal:
+                broken[name] += count
+    return broken
+
+
+def household_type(members: list[Record]) -> str:
+    """HHT from the members, one of whom is the householder."""
+    relationships = {person["RELSHIP"] for person in members}
+    (sex,) = (person["QSEX"] for person in members if person["RELSHIP"] == "20")
+    if relationships & SPOUSES:
+        return "1"
+    if relationships & RELATIVES:
+        return {"1": "2", "2": "3"}[sex]
+    if len(members) == 1:
+        return {"1": "4", "2": "6"}[sex]
+    return {"1": "5", "2": "7"}[sex]
+
+
+def ages_of_children(ages: list[int]) -> str:
+    """PAOC and PAC."""
+    return {(True, False): "1", (False, True): "2", (True, True): "3", (False, False): "4"}[
+        any(age < 6 for age in ages), any(6 <= age < 18 for age in ages)
+    ]

@@ -1,0 +1,416 @@
+"""Households of a synthetic census: a CEF that keeps to every rule, and household records that agree with it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from tests.conftest import SHARED, SMALL_EXAMPLE
+from tests.plain_cef import (
+    OWN_CHILDREN,
+    PARTNERS,
+    PERSON,
+    RELATIVES,
+    SPOUSES,
+    UNIT,
+    Cef,
+    Record,
+    ages_of_children,
+    broken_fields,
+    household_type,
+)
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.synthetic.cef.record_widths import GRF_COLUMNS
+from safetab.synthetic.census import CensusPlan
+from safetab.synthetic.demo_census import demo_plan
+from safetab.synthetic.geography.state_geography import state_geography
+from safetab.synthetic.households import units
+from safetab.synthetic.households.whole_blocks import whole_blocks
+from safetab.synthetic.people import state_people
+from safetab.synthetic.people.demographics import demographics
+from safetab.synthetic.people.palettes import palettes_of
+from safetab.synthetic.people.state_people import PeopleChunk, StatePeople
+
+SMALL = ("--states", "2", "--counties", "6", "--tracts", "30", "--iterations", "120", "--seed", "11")
+DENSE = ("--states", "1", "--counties", "1", "--tracts", "1", "--iterations", "40")  # blocks that cross chunks
+SPARSE = ("--states", "3", "--counties", "9", "--tracts", "90", "--iterations", "40")  # hardly two people a block
+HOUSEHOLDS_HEADER = (
+    "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|HHRACE|"
+    "QRACE1|QRACE2|QRACE3|QRACE4|QRACE5|QRACE6|QRACE7|QRACE8|QSPAN|HOUSEHOLD_TYPE|TEN"
+)
+
+
+def made(out: Path, *arguments: object) -> Path:
+    result = CliRunner().invoke(app, ["synthesize", str(out), *map(str, arguments)])
+    assert result.exit_code == 0, result.stderr
+    return out
+
+
+def refusal(out: Path, *arguments: object) -> str:
+    result = CliRunner().invoke(app, ["synthesize", str(out), *map(str, arguments)])
+    assert result.exit_code == 1
+    assert not out.exists()
+    return result.stderr
+
+
+def text_rows(out: Path, table: str) -> list[list[str]]:
+    parts = sorted((out / "data" / table).iterdir())
+    return [line.split("|") for part in parts for line in part.read_text().splitlines()[1:]]
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("households")
+
+
+@pytest.fixture(scope="module")
+def small(folder: Path) -> Cef:
+    return Cef(made(folder / "small", "--people", 20_000, *SMALL, "--format", "cef") / "data" / "reader.ini")
+
+
+@pytest.fixture(scope="module", params=["small", "dense", "sparse"])
+def cef(request: pytest.FixtureRequest, folder: Path, small: Cef) -> Cef:
+    if request.param == "small":
+        return small
+    size = {"dense": (40_000, *DENSE), "sparse": (9_000, *SPARSE)}[request.param]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(state_people, "CHUNK_PEOPLE", 3_000)
+        return Cef(made(folder / request.param, "--people", *size, "--format", "cef") / "data" / "reader.ini")
+
+
+@pytest.fixture(scope="module")
+def text(folder: Path) -> Path:
+    return made(folder / "text", "--people", 20_000, *SMALL, "--format", "text", "--households")
+
+
+def test_every_field_of_every_line_is_legal(cef: Cef) -> None:
+    assert broken_fields(cef.persons, PERSON) == {}
+    assert broken_fields(cef.units, UNIT) == {}
+    for record in (*cef.persons, *cef.units):
+        assert record["BCUSTATEFP"] == record["file's state"]
+
+
+def test_persons_units_and_blocks_belong_together(cef: Cef) -> None:
+    assert len(cef.unit_of_mafid) == len(cef.units)
+    assert len(cef.block_of_oid) == len(cef.blocks)
+    assert all(len(block) == 76 for block in cef.blocks)
+    for unit in cef.units:
+        block = cef.block_of_oid[unit["OIDTB"].strip()]
+        assert block["TABBLKST"] == unit["BCUSTATEFP"]
+    for mafid, members in cef.members.items():
+        unit = cef.unit_of_mafid[mafid]
+        assert {person["RTYPE"] for person in members} <= {{"2": "3", "4": "5"}[unit["RTYPE"]]}
+        assert int(unit["FINAL_POP"]) == len(members)
+        assert sorted(int(person["CUF_PNC"]) for person in members) == list(range(1, len(members) + 1))
+        assert {person["QGQTYP"] for person in members} <= {unit["QGQTYP"]}
+
+
+def test_the_counts_are_those_of_the_files(cef: Cef) -> None:
+    for state in cef.states:
+        units = Counter(unit["RTYPE"] for unit in cef.units if unit["file's state"] == state)
+        persons = Counter(person["RTYPE"] for person in cef.persons if person["file's state"] == state)
+        counts = {name: int(count) for name, count in cef.counts(state).items() if name.startswith("COUNT")}
+        assert counts == {
+            "COUNT_UNIT": units.total(), "COUNT_UNIT_HU": units["2"], "COUNT_UNIT_GQ": units["4"],
+            "COUNT_PER": persons.total(), "COUNT_PER_HU": persons["3"], "COUNT_PER_GQ": persons["5"],
+        }  # fmt: skip
+
+
+def test_what_the_unit_record_says_follows_from_the_members(cef: Cef) -> None:
+    for mafid, members in cef.members.items():
+        unit = cef.unit_of_mafid[mafid]
+        if unit["RTYPE"] == "2" and members:
+            check_household(unit, members)
+        else:
+            check_not_in_universe(unit, members)
+
+
+def check_household(unit: Record, members: list[Record]) -> None:
+    (householder,) = (person for person in members if person["RELSHIP"] == "20")
+    ages = [int(person["QAGE"]) for person in members]
+    own = [int(person["QAGE"]) for person in members if person["RELSHIP"] in OWN_CHILDREN]
+    assert unit["HHT"] == household_type(members)
+    assert unit["HHT2"] == type_2(householder, members)
+    assert int(unit["HHLDRAGE"]) == int(householder["QAGE"]) >= 15
+    assert unit["HHSPAN"] == householder["CENHISP"] == ("1" if householder["QSPAN"] == "9950" else "2")
+    assert (unit["HHLDRACE"], unit["HHRACE"]) == (householder["QRACEX"], householder["CENRACE"])
+    assert unit["HHSEX"] == householder["QSEX"]
+    assert unit["TEN"] in "1234"
+    assert unit["TEN"] == unit["TEN_A"] == unit["TEN_R"]
+    assert (unit["VACS"], unit["QGQTYP"], unit["GQSEX"]) == ("0", "   ", " ")
+    assert int(unit["P18"]) == sum(age < 18 for age in ages)
+    assert [int(unit[f"P{age}"]) for age in (60, 65, 75)] == [sum(one >= age for one in ages) for age in (60, 65, 75)]
+    assert unit["PAC"] == ages_of_children(ages)
+    assert unit["PAOC"] == ages_of_children(own)
+    assert {person["LIVE_ALONE"] for person in members} == {"1" if len(members) == 1 else "2"}
+    check_relationships(unit, householder, members)
+
+
+def type_2(householder: Record, members: list[Record]) -> str:
+    relationships = {person["RELSHIP"] for person in members}
+    has_own = any(person["RELSHIP"] in OWN_CHILDREN and int(person["QAGE"]) < 18 for person in members)
+    if relationships & (SPOUSES | PARTNERS):
+        return f"{(1 if relationships & SPOUSES else 3) + (not has_own):02d}"
+    others = 0 if len(members) == 1 else 1 if has_own else 2 if relationships & RELATIVES else 3
+    return f"{(5 if householder['QSEX'] == '2' else 9) + others:02d}"
+
+
+def check_relationships(unit: Record, householder: Record, members: list[Record]) -> None:
+    couple = [person for person in members if person["RELSHIP"] in SPOUSES | PARTNERS]
+    assert len(couple) <= 1
+    assert unit["CPLT"] == ({"21": "1", "23": "2", "22": "3", "24": "4"}[couple[0]["RELSHIP"]] if couple else "5")
+    for person in members:
+        older = int(householder["QAGE"]) - int(person["QAGE"])
+        relationship = person["RELSHIP"]
+        assert relationship not in {"37", "38"}
+        if relationship in SPOUSES | PARTNERS:
+            assert int(person["QAGE"]) >= 18
+            assert abs(older) <= 14
+            assert (person["QSEX"] == householder["QSEX"]) == (relationship in {"23", "24"})
+        if relationship in OWN_CHILDREN:
+            assert 16 <= older <= 50
+        if relationship == "29":
+            assert -50 <= older <= -16
+        if relationship == "30":
+            assert older >= 38
+    partner = couple[0] if couple and couple[0]["RELSHIP"] in PARTNERS else None
+    sexes = None if partner is None else (householder["QSEX"], partner["QSEX"])
+    assert unit["UPART"] == {None: "5", ("1", "1"): "1", ("1", "2"): "2", ("2", "2"): "3", ("2", "1"): "4"}[sexes]
+    generations = {
+        {"29": -1, "31": -1, "32": 1, "30": 2}.get(person["RELSHIP"], int(person["RELSHIP"] in OWN_CHILDREN))
+        for person in members
+    }
+    assert unit["MULTG"] == ("2" if len(generations) >= 3 else "1")
+
+
+def check_not_in_universe(unit: Record, members: list[Record]) -> None:
+    zeros = ("TEN", "TEN_A", "TEN_R", "HHT", "HHT2", "CPLT", "UPART", "MULTG", "PAOC", "PAC", "HHSEX", "P18", "P75")
+    assert {int(unit[name]) for name in zeros} == {0}
+    assert not any(unit[name].strip() for name in ("HHLDRAGE", "HHSPAN", "HHLDRACE", "HHRACE"))
+    assert {person["LIVE_ALONE"] for person in members} <= {"0"}
+    if unit["RTYPE"] == "2":
+        assert unit["VACS"] in "1234567"
+        return
+    assert members
+    assert unit["VACS"] == "0"
+    sexes = {person["QSEX"] for person in members}
+    assert unit["GQSEX"] == ("3" if len(sexes) == 2 else min(sexes))
+    assert {person["RELSHIP"] for person in members} == {"37" if int(unit["QGQTYP"]) < 500 else "38"}
+
+
+def test_a_block_with_somebody_of_15_has_a_householder(cef: Cef) -> None:
+    oid = {mafid: unit["OIDTB"] for mafid, unit in cef.unit_of_mafid.items()}
+    with_adult = {oid[person["MAFID"]] for person in cef.persons if int(person["QAGE"]) >= 15}
+    with_householder = {oid[person["MAFID"]] for person in cef.persons if person["RELSHIP"] == "20"}
+    assert with_householder == with_adult
+
+
+def test_dates_of_birth_give_the_age_on_census_day(small: Cef) -> None:
+    for person in small.persons:
+        year, month, day = (int(person[f"QDOB_{part}"]) for part in ("YEAR", "MONTH", "DAY"))
+        assert int(person["QDB"]) == 10_000 * year + 100 * month + day
+        assert int(person["QAGE"]) == 2020 - year - ((month, day) > (4, 1))
+
+
+def test_a_census_has_all_kinds_of_households_and_units(small: Cef) -> None:
+    assert {unit["HHT"] for unit in small.units} == set("01234567")
+    assert {unit["TEN"] for unit in small.units} == set("01234")
+    assert {person["RELSHIP"] for person in small.persons} == {str(code) for code in range(20, 39)}
+    vacant = [unit["OIDTB"] for unit in small.units if unit["VACS"] != "0"]
+    occupied = {unit["OIDTB"] for unit in small.units if unit["VACS"] == "0"}
+    assert 0.05 < len(vacant) / len(small.units) < 0.2
+    assert set(vacant) - occupied  # a block where nobody lives
+    assert set(small.block_of_oid) - {unit["OIDTB"].strip() for unit in small.units}  # and one without units
+    in_quarters = sum(person["RTYPE"] == "5" for person in small.persons)
+    assert 0.01 < in_quarters / len(small.persons) < 0.05
+
+
+def test_reader_and_marker_lie_beside_each_other_and_the_configuration_says_cef(small: Cef) -> None:
+    data = small.reader.parent
+    assert "do not exist" in (data / "SYNTHETIC").read_text()
+    assert json.loads((data.parent / "parameters" / "config.json").read_text())["reader"] == "cef"
+    assert {path.name for path in data.iterdir()} == {
+        "reader.ini", "SYNTHETIC", "geography-names.txt",
+        *(f"CEF20_{kind}_{state}.txt" for kind in ("PER", "UNIT", "CNT") for state in ("06", "48", "72")),
+        *(f"grfc_tab20_{state}.txt" for state in ("06", "48", "72")),
+    }  # fmt: skip
+
+
+def test_the_command_says_how_to_run_it(tmp_path: Path) -> None:
+    out = tmp_path / "census"
+    arguments = ["synthesize", str(out), "--people", "3000", *SMALL, "--format", "cef"]
+    stdout = CliRunner().invoke(app, arguments).stdout
+    assert f"safetab run {out}/parameters {out}/data/reader.ini {out}-output" in stdout
+
+
+def moved(code: str) -> str:
+    """The Hispanic codes of a census's own lists, as a CEF has them."""
+    return str(int(code) - 2000) if "9000" <= code < "9900" else code
+
+
+def test_the_persons_are_those_of_text_and_the_households_those_of_household_records(small: Cef, text: Path) -> None:
+    persons, households = text_rows(text, "person-records"), text_rows(text, "household-records")
+    assert [[*row[:-1], moved(row[-1])] for row in persons] == list(small.person_records())
+    assert [[*row[:13], moved(row[13]), *row[14:]] for row in households] == list(small.household_records())
+    assert len(households) == sum(row[2] == "True" for row in persons) > 5_000
+
+
+def test_with_given_lists_the_codes_are_the_same_too(tmp_path: Path) -> None:
+    lists = ("--parameters", SMALL_EXAMPLE / "parameters", "--states", 1, "--counties", 2, "--tracts", 5)
+    cef = Cef(made(tmp_path / "cef", "--people", 3_000, *lists, "--format", "cef") / "data" / "reader.ini")
+    text = made(tmp_path / "text", "--people", 3_000, *lists, "--format", "text", "--households")
+    assert text_rows(text, "person-records") == list(cef.person_records())
+    assert text_rows(text, "household-records") == list(cef.household_records())
+    config = json.loads((tmp_path / "cef" / "parameters" / "config.json").read_text())
+    assert config == json.loads((text / "parameters" / "config.json").read_text()) | {"reader": "cef"}
+
+
+def test_households_change_nothing_of_the_persons_but_who_is_a_householder(tmp_path: Path, text: Path) -> None:
+    plain = made(tmp_path / "plain", "--people", 20_000, *SMALL, "--format", "text")
+    before, after = text_rows(plain, "person-records"), text_rows(text, "person-records")
+    assert [row[:2] + row[3:] for row in before] == [row[:2] + row[3:] for row in after]
+    assert {(one[2], other[2]) for one, other in zip(before, after, strict=True)} == {
+        ("True", "True"), ("False", "False"), ("False", "True")
+    }  # fmt: skip
+    without = {key: content for key, content in bytes_of(plain).items() if "person-records" not in key}
+    assert without == {key: content for key, content in bytes_of(text).items() if "-records" not in key}
+
+
+def test_household_records_have_their_header_and_are_the_same_in_parquet(tmp_path: Path, text: Path) -> None:
+    part = (text / "data" / "household-records" / "72.txt").read_text()
+    assert part.splitlines()[0] == HOUSEHOLDS_HEADER
+    out = made(tmp_path / "parquet", "--people", 20_000, *SMALL, "--households")
+    for table in ("household-records", "person-records"):
+        tables = [pq.read_table(path) for path in sorted((out / "data" / table).iterdir())]
+        rows = [list(row.values()) for one in tables for row in one.to_pylist()]
+        assert [["Null" if value is None else value for value in row] for row in rows] == text_rows(text, table)
+
+
+def test_a_census_with_households_is_valid(text: Path) -> None:
+    result = CliRunner().invoke(app, ["validate", str(text / "parameters"), str(text / "data")])
+    assert result.exit_code == 0, result.stderr
+
+
+def test_the_bytes_do_not_depend_on_threads(tmp_path: Path, small: Cef, text: Path) -> None:
+    for form, reference in (
+        (("--format", "cef"), small.reader.parents[1]),
+        (("--format", "text", "--households"), text),
+    ):
+        out = tmp_path / form[1]
+        made(out, "--people", 20_000, *SMALL, *form, "--threads", 1)
+        assert bytes_of(out) == bytes_of(reference)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--format", "cef", "--households"), "--households: is for text and Parquet"),
+        (("--format", "cef", "--shuffle"), "--shuffle: tears households apart"),
+        (("--households", "--shuffle"), "--shuffle: tears households apart"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
+    assert complaint in refusal(tmp_path / "out", "--people", 5_000, *SMALL, *arguments)
+
+
+def test_more_people_than_mafids_can_number_are_refused(tmp_path: Path) -> None:
+    errors = refusal(tmp_path / "out", "--people", 800_000_000, *SMALL, "--format", "cef")
+    assert "--people: are too many for a CEF" in errors
+
+
+def test_ethnicity_codes_that_no_cef_holds_are_refused(tmp_path: Path) -> None:
+    own = made(tmp_path / "own", "--people", 1_000, *SMALL) / "parameters"
+    size = ("--states", 1, "--counties", 1, "--tracts", 2)
+    errors = refusal(tmp_path / "out", "--people", 1_000, *size, "--parameters", own, "--format", "cef")
+    assert "no CEF can hold the ethnicity codes 9001" in errors
+
+
+def test_very_large_group_quarters_are_several_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(units, "_MOST_PEOPLE_OF_QUARTERS", 3)
+    cef = Cef(made(tmp_path / "cef", "--people", 9_000, *SMALL, "--format", "cef") / "data" / "reader.ini")
+    test_persons_units_and_blocks_belong_together(cef)
+    quarters = [unit for unit in cef.units if unit["RTYPE"] == "4"]
+    assert max(int(unit["FINAL_POP"]) for unit in quarters) == 3
+    assert max(Counter((unit["OIDTB"], unit["QGQTYP"]) for unit in quarters).values()) > 1
+
+
+def test_a_state_without_anybody_has_its_files_too(tmp_path: Path) -> None:
+    cef = Cef(made(tmp_path / "cef", "--people", 110, "--iterations", 40, "--tracts", 60, "--counties", 51, "--format", "cef")
+              / "data" / "reader.ini")  # fmt: skip
+    assert len(cef.states) == 52
+    assert len(cef.persons) == 110
+    nobody = set(cef.states) - {person["file's state"] for person in cef.persons}
+    assert nobody
+    assert {int(cef.counts(state)["COUNT_PER"]) for state in nobody} == {0}
+
+
+def people_of(plan: CensusPlan, number: int) -> StatePeople:
+    geography = state_geography(plan.shares[number], plan.seed)
+    share = geography.share
+    return StatePeople(
+        geography,
+        palettes_of(geography, plan.mix, plan.seed),
+        demographics(share.tabulation_pass, plan.seed),
+        26,
+        False,
+    )
+
+
+def columns_of(chunks: list[PeopleChunk]) -> list[list[int]]:
+    starts = np.cumsum([0, *(len(chunk.race) for chunk in chunks)])
+    several = [chunk.several.person + start for chunk, start in zip(chunks, starts, strict=False)]
+    parts = (
+        [np.repeat(chunk.blocks, chunk.people_of_block) for chunk in chunks],
+        [chunk.demographic for chunk in chunks],
+        [chunk.race for chunk in chunks],
+        [chunk.ethnicity for chunk in chunks],
+        several,
+        [chunk.several.races.ravel() for chunk in chunks],
+    )
+    return [np.concatenate(part).tolist() for part in parts]
+
+
+@pytest.mark.parametrize("chunk_people", [37, 1_999, 10_000])
+def test_whole_blocks_are_the_same_people_with_no_block_in_two_chunks(
+    monkeypatch: pytest.MonkeyPatch, chunk_people: int
+) -> None:
+    monkeypatch.setattr(state_people, "CHUNK_PEOPLE", chunk_people)
+    people = people_of(demo_plan(8_000, 5), 2)
+    plain = [people.chunk(number, 5) for number in range(people.chunks)]
+    whole = list(whole_blocks(people, 5))
+    assert len(whole) == people.chunks
+    assert columns_of(plain) == columns_of(whole)
+    seen: set[int] = set()
+    for chunk in whole:
+        blocks = set(chunk.blocks[chunk.people_of_block > 0].tolist())
+        assert not blocks & seen
+        seen |= blocks
+
+
+@pytest.mark.needs_2020_files
+def test_the_rules_used_here_are_those_of_the_layout_and_hold_for_the_dummy_file() -> None:
+    with (SHARED / "cef" / "cef20-layout.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for record, layout in (("CEF20_PER", PERSON), ("CEF20_UNIT", UNIT)):
+        expected = [(row["name"], int(row["width"])) for row in rows if row["record"] == record]
+        assert [(name, width) for name, (width, *_) in layout.items()] == expected
+    dummy = Cef(SHARED / "cef" / "dummy" / "cef" / "reader.ini")
+    assert broken_fields(dummy.persons, PERSON) == {}
+    assert broken_fields(dummy.units, UNIT) == {}
+    for table, derived in (("person", dummy.person_records()), ("household", dummy.household_records())):
+        lines = (SHARED / "cef" / "dummy" / "expected" / f"{table}-records.txt").read_text().splitlines()[1:]
+        assert Counter(map(tuple, derived)) == Counter(tuple(line.split("|")) for line in lines)
+    header = (SHARED / "cef" / "dummy" / "cef" / "grfc_tab20_72.txt").read_text().splitlines()[0].split("|")
+    assert len(header) == 76
+    assert header == list(GRF_COLUMNS)

@@ -1,0 +1,194 @@
+"""The short form of the code assignments: read strictly, written so that it reads back the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from tests.conftest import SHARED, World
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.foundation.findings import FindingsOf
+from safetab.planning.planner import plan_of_files
+from safetab.readers.delimited import Row
+from safetab.readers.public_lists import read_public_lists
+from safetab.readers.short_form_lists import expanded, short_form_lines
+from safetab.synthetic.demo_census import demo_plan, write_demo_census
+
+LONG = "race-and-ethnicity-code-to-iteration.txt"
+SHORT = "race-and-ethnicity-code-to-iteration-short-form.txt"
+HEADER = "ITERATION_CODE|RACE_ETH_CODE"
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    return result.exit_code, result.stdout, result.stderr
+
+
+def pairs_of(parameters: Path) -> set[tuple[str, str]]:
+    rows = (parameters / LONG).read_text().splitlines()[1:]
+    return {tuple(row.split("|")) for row in rows}
+
+
+def pairs_read(parameters: Path) -> set[tuple[str, str]]:
+    lists = read_public_lists(parameters).require()
+    return {(iteration, code) for iteration, codes in lists.codes_of_iteration.items() for code in codes}
+
+
+def shortened(parameters: Path) -> None:
+    """The short form in place of the long one."""
+    code, _, errors = run("lists", parameters, "--short", parameters / SHORT)
+    assert code == 0, errors
+    (parameters / LONG).unlink()
+
+
+def expansion(*rows: tuple[str, str]) -> tuple[list[tuple[str, ...]], list[str]]:
+    findings = FindingsOf(SHORT)
+    numbered = [Row(number, row) for number, row in enumerate(rows, start=2)]
+    pairs = expanded(numbered, {"1000", "1001", "1010", "9950"}, findings)
+    return [pair.fields for pair in pairs], [str(finding) for finding in findings.findings if finding.is_error]
+
+
+def test_terms_are_codes_and_ranges_with_both_ends_and_spaces_where_they_may_be() -> None:
+    pairs, errors = expansion((" 1002", "  1000 "), ("1003 ", "1000:1001,  1005:1010   "), ("1004", "1000:9999"))
+    assert errors == []
+    assert pairs == [
+        ("1002", "1000"),
+        ("1003", "1000"), ("1003", "1001"), ("1003", "1010"),
+        ("1004", "1000"), ("1004", "1001"), ("1004", "1010"), ("1004", "9950"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        ("1010:1000", "a range must begin with its lower code"),
+        ("1002:1009", "a range without any listed code"),
+        ("1000 ,1001", "a term must be a code of four digits or a range"),
+        ("1000,,1001", "a term must be"),
+        ("1000,", "a term must be"),
+        ("", "a term must be"),
+        ("100", "a term must be"),
+        ("1000:1001:1010", "a term must be"),
+        ("1000: 1001", "a term must be"),
+    ],
+)
+def test_a_term_that_says_nothing_sure_is_an_error(value: str, complaint: str) -> None:
+    _, errors = expansion(("1002", value))
+    assert len(errors) == 1
+    assert complaint in errors[0]
+    assert "line 2" in errors[0]
+
+
+def test_an_iteration_twice_is_an_error() -> None:
+    _, errors = expansion(("1002", "1000"), ("1002", "1001"))
+    assert errors == ['ITERATION_CODE: more than once; keep one row an iteration: line 3 ("1002").']
+
+
+def test_a_code_in_two_terms_counts_once_with_a_warning() -> None:
+    findings = FindingsOf(SHORT)
+    pairs = expanded([Row(2, ("1002", "1000:1001,1001"))], {"1000", "1001"}, findings)
+    assert [pair.fields for pair in pairs] == [("1002", "1000"), ("1002", "1001")]
+    assert [finding.is_error for finding in findings.findings] == [False]
+
+
+def test_long_to_short_to_long_gives_the_same_pairs_and_the_same_lists(world: World) -> None:
+    before, lists = pairs_of(world.parameters), read_public_lists(world.parameters).require()
+    shortened(world.parameters)
+    assert pairs_read(world.parameters) == before
+    assert read_public_lists(world.parameters).require() == lists
+    assert plan_of_files(world.parameters, world.data).findings == ()
+
+
+def test_the_short_form_is_known_by_its_values_too(world: World) -> None:
+    before = pairs_of(world.parameters)
+    shortened(world.parameters)
+    (world.parameters / SHORT).rename(world.parameters / LONG)
+    assert pairs_read(world.parameters) == before
+
+
+def test_the_demos_lists_are_the_same_again(tmp_path: Path) -> None:
+    write_demo_census(tmp_path, people=1_000)
+    parameters = tmp_path / "parameters"
+    before = pairs_of(parameters)
+    shortened(parameters)
+    assert pairs_read(parameters) == before
+
+
+@pytest.mark.needs_2020_files
+def test_the_lists_of_2020_are_the_same_again_in_fewer_terms(tmp_path: Path) -> None:
+    shutil.copytree(SHARED / "spec-2020", tmp_path, dirs_exist_ok=True)
+    before = pairs_of(tmp_path)
+    assert len(before) == 14_088
+    shortened(tmp_path)
+    lines = (tmp_path / SHORT).read_text().splitlines()
+    assert lines[0] == HEADER
+    assert len(lines) - 1 == 3_054
+    assert sum(line.count(",") + 1 for line in lines[1:]) == 3_623
+    assert pairs_read(tmp_path) == before
+
+
+def test_a_range_runs_over_numbers_that_no_code_has_but_not_over_a_code_of_others() -> None:
+    lists = demo_plan(1_000, 1).lists
+    codes = sorted(lists.code_names)
+    iteration = lists.iterations[0].code
+    chosen = MappingProxyType({iteration: frozenset((*codes[:3], codes[4]))})
+    lines = list(short_form_lines(type(lists)(lists.code_names, lists.iterations, chosen)))
+    assert lines == [HEADER, f"{iteration}|{codes[0]}:{codes[2]},{codes[4]}"]
+
+
+def test_both_files_at_once_are_a_finding(world: World) -> None:
+    long = (world.parameters / LONG).read_bytes()
+    shortened(world.parameters)
+    (world.parameters / LONG).write_bytes(long)
+    code, _, errors = run("plan", world.parameters, world.data)
+    assert code == 1
+    assert f"{LONG} has 1 problem" in errors
+    assert f"{SHORT} is there too. Keep one of the two." in errors
+
+
+def test_an_unknown_single_code_and_an_unknown_iteration_are_findings(world: World) -> None:
+    shortened(world.parameters)
+    with (world.parameters / SHORT).open("a") as file:
+        file.write("0001|9998\n")
+    code, _, errors = run("validate", world.parameters, world.data)
+    assert code == 1
+    assert f"{SHORT} has 2 problems" in errors
+    assert "RACE_ETH_CODE: not in the list of codes: line" in errors
+    assert "ITERATION_CODE: not in the lists of iterations: line" in errors
+
+
+def test_the_manifest_hashes_the_short_form(tmp_path: Path) -> None:
+    write_demo_census(tmp_path, people=1_000)
+    shortened(tmp_path / "parameters")
+    code, _, errors = run("run", tmp_path / "parameters", tmp_path / "data", tmp_path / "out")
+    assert code == 0, errors
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    digest = hashlib.sha256((tmp_path / "parameters" / SHORT).read_bytes()).hexdigest()
+    inputs = json.dumps(manifest)
+    assert f'"{SHORT}": "{digest}"' in inputs
+    assert f'"{LONG}"' not in inputs
+
+
+def test_a_file_that_is_there_is_not_replaced_unasked(world: World, tmp_path: Path) -> None:
+    file = tmp_path / "short.txt"
+    file.write_text("mine")
+    code, _, errors = run("lists", world.parameters, "--short", file)
+    assert code == 1
+    assert "is there already" in errors
+    assert file.read_text() == "mine"
+    assert run("lists", world.parameters, "--short", file, "--overwrite")[0] == 0
+    assert file.read_text().startswith(HEADER)
+
+
+def test_lists_at_fault_are_not_written(world: World, tmp_path: Path) -> None:
+    world.append(LONG, "9999|1000")
+    code, _, errors = run("lists", world.parameters, "--short", tmp_path / "short.txt")
+    assert code == 1
+    assert "not in the lists of iterations" in errors
+    assert not (tmp_path / "short.txt").exists()
