@@ -18,7 +18,7 @@ from safetab.readers.text_tables import blank_lines_at_the_end
 GEOGRAPHY_TABLE = "GRF-C"
 
 _BLOCK_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4}
-_DIGITS = _BLOCK_DIGITS | {"PLACEFP": 5, "AIANNHCE": 4}
+GEOGRAPHY_DIGITS = _BLOCK_DIGITS | {"PLACEFP": 5, "AIANNHCE": 4}
 _NO_PLACE = 99999  # "in no place": such blocks join no place
 _NO_AIANNH = 9999
 
@@ -52,10 +52,10 @@ def _geography_of_files(files: TableFiles, findings: FindingsOf) -> Checked[Geog
     of_parts: list[Finding] = []
     for path in files.parts:
         part_findings = FindingsOf(path.name)
-        parts += map(_geography_of, _digits_of_file(path, files.form, _DIGITS, part_findings))
+        parts += map(geography_of, _digits_of_file(path, files.form, GEOGRAPHY_DIGITS, part_findings))
         of_parts += part_findings.findings
-    geography = _joined(parts)
-    _check_blocks(geography, findings, may_be_empty=bool(of_parts))
+    geography = joined(parts)
+    check_blocks(geography, findings, may_be_empty=bool(of_parts))
     found = (*of_parts, *findings.findings)
     return Checked(None if found else geography, found)
 
@@ -68,7 +68,8 @@ def geography_paths(data: Path) -> tuple[Path, ...]:
 
 def _digits_of_file(path: Path, form: TableForm, widths: Mapping[str, int], findings: FindingsOf) -> Iterator[Digits]:
     misshapen_lines: list[int] = []
-    rows = WrongRows(findings, widths, misshapen_lines, noun="row" if form is TableForm.PARQUET else "line")
+    rules = {column: f"must be {width} digits" for column, width in widths.items()}
+    rows = WrongRows(findings, rules, misshapen_lines, noun="row" if form is TableForm.PARQUET else "line")
     for batch in batches_of(path, form, tuple(widths), findings, misshapen_lines):
         digits = {column: digits_of(batch.column(column), width) for column, width in widths.items()}
         rows.look_at(digits, batch)
@@ -82,13 +83,13 @@ def _block_of(digits: Digits) -> NDArray[np.int64]:
     return tract * 10**4 + digits["TABBLK"]
 
 
-def _geography_of(digits: Digits) -> Geography:
+def geography_of(digits: Digits) -> Geography:
     place = np.where(digits["PLACEFP"] == _NO_PLACE, NO_ENTITY, digits["TABBLKST"] * 10**5 + digits["PLACEFP"])
     aiannh = np.where(digits["AIANNHCE"] == _NO_AIANNH, NO_ENTITY, digits["AIANNHCE"])
     return Geography(_block_of(digits), place, aiannh)
 
 
-def _joined(parts: list[Geography]) -> Geography:
+def joined(parts: list[Geography]) -> Geography:
     empty = np.empty(0, dtype=np.int64)
     block = np.concatenate([empty, *(part.block for part in parts)])
     order = np.argsort(block, kind="stable")
@@ -97,7 +98,7 @@ def _joined(parts: list[Geography]) -> Geography:
     return Geography(block[order], place[order], aiannh[order])
 
 
-def _check_blocks(geography: Geography, findings: FindingsOf, *, may_be_empty: bool) -> None:
+def check_blocks(geography: Geography, findings: FindingsOf, *, may_be_empty: bool) -> None:
     if not len(geography.block) and not may_be_empty:
         findings.error("", "it lists no block.")
     twice = np.unique(geography.block[1:][np.diff(geography.block) == 0])
