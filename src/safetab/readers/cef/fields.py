@@ -72,7 +72,8 @@ class FieldReader:
         """For each rule that is broken the lines that break it. Where RTYPE is wrong it is another kind of line."""
         if not read.broken.any():
             return []
-        is_other = read.broken & self.bit("RTYPE") != 0 if "RTYPE" in self._bits else np.zeros_like(read.broken)
+        kind = self.bit("RTYPE") if "RTYPE" in self._bits else np.int64(0)
+        is_other = read.broken & kind != 0
         found = [
             (self._rules[name], (read.broken & self.bit(name) != 0) & (~is_other | (name == "RTYPE")))
             for name in self._bits

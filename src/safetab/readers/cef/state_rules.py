@@ -101,7 +101,8 @@ def has_code_after_none(numbers: Mapping[str, Int64s]) -> Flags:
 def warn_of_units(findings: FindingsOf, column: str, what: str, table: UnitTable, which: Flags) -> None:
     count = int(np.count_nonzero(which))
     if count:
-        rows = f"{findings.file}, lines {shortened(table.lines_where(which), MOST_ROWS_LISTED)}"
+        lines = shortened(table.lines_where(which), MOST_ROWS_LISTED)
+        rows = f"{findings.file}, line{'s' if count > 1 else ''} {lines}"
         findings.warning(column, f"{what}: {count:,} {'unit' if count == 1 else 'units'}.", rows)
 
 
