@@ -125,7 +125,7 @@ def write_cef(world: RandomWorld, folder: Path) -> Cef:
 def cef_of(world: RandomWorld, folder: Path) -> Cef:
     """Householders have a household, in which the others of their block live; where there is none, a group quarters.
 
-    Every block has a vacant unit too, but for the last of a state, which has none unless somebody lives there.
+    The first block of a state has a vacant unit too.
     """
     cef = Cef(folder)
     oids: dict[str, str] = {}
@@ -142,7 +142,7 @@ def cef_of(world: RandomWorld, folder: Path) -> Cef:
         blocks = [block for block in oids if block.startswith(state)]
         for block in blocks:
             _add_block(cef, state, people.get(block, []), oids[block], mafids)
-            if block != blocks[-1]:
+            if block == blocks[0]:
                 cef.records["UNIT"][state].append(unit(state, str(next(mafids)), oids[block], VACS="1"))
     cef.count()
     return cef

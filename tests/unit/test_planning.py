@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
 import shutil
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 

@@ -27,6 +27,7 @@ from safetab.pipeline.options import (
     status_of_run,
     whole_path,
 )
+from safetab.pipeline.rerelease import empty_blocks_as_json
 from safetab.pipeline.spend_log.run_spending import RunSpending
 from safetab.pipeline.step_times import StepTimes, TimedCounts
 from safetab.planning.run_plan import RunPlan
@@ -149,7 +150,7 @@ def _tabulated(
         rows |= write_release(output, universe, facts, inputs.populated)
         write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
         write_report(output)
-        steps = steps_as_json(options.release)
+        steps = steps_as_json(options.release) | empty_blocks_as_json(options.empty_blocks)
         ran = RunFacts(plan, ledger.events, today, status, options.test_key is not None, steps)
         write_release_log(output, ran, rows)
         read = inputs.files.paths + (() if options.empty_blocks is None else table_paths_at(options.empty_blocks))

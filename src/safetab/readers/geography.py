@@ -6,16 +6,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from safetab.census.geography import NO_ENTITY, Geography
 from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
-from safetab.readers.geography_batches import batches_of
+from safetab.readers.geography_batches import batches_of, columns_of
 from safetab.readers.table_files import TableFiles, TableForm, find_table, find_table_at
 from safetab.readers.text_tables import blank_lines_at_the_end
 
 GEOGRAPHY_TABLE = "GRF-C"
+UNIT_COLUMN = "HAS_UNIT"
+"""1 if a housing unit or group quarters lies in a block, else 0."""
 
 _BLOCK_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4}
 GEOGRAPHY_DIGITS = _BLOCK_DIGITS | {"PLACEFP": 5, "AIANNHCE": 4}
@@ -37,14 +40,44 @@ def read_geography_at(path: Path) -> Checked[Geography]:
 
 
 def read_blocks_at(path: Path) -> Checked[NDArray[np.int64]]:
-    """The ids of the blocks that a file lists by the columns TABBLKST, TABBLKCOU, TABTRACTCE and TABBLK."""
+    """The ids of the blocks that a file lists by the columns TABBLKST, TABBLKCOU, TABTRACTCE and TABBLK.
+
+    Where it has the column HAS_UNIT too, those that have none are meant.
+    """
     findings = FindingsOf(path.name)
     files = find_table_at(path, findings)
     blocks = [np.empty(0, dtype=np.int64)]
-    if files is not None:
-        for part in files.parts:
-            blocks += map(_block_of, _digits_of_file(part, files.form, _BLOCK_DIGITS, findings))
+    for part in () if files is None else files.parts:
+        widths = _BLOCK_DIGITS | ({UNIT_COLUMN: 1} if _tells_units(part) else {})
+        for digits in _digits_of_file(part, files.form if files else TableForm.TEXT, widths, findings):
+            has_unit = digits.get(UNIT_COLUMN, np.zeros(len(digits["TABBLK"]), dtype=np.int64))
+            if (has_unit > 1).any():
+                findings.error(UNIT_COLUMN, "must be 0 or 1.")
+            blocks.append(_block_of(digits)[has_unit == 0])
     return Checked(None if findings.has_errors else np.unique(np.concatenate(blocks)), findings.findings)
+
+
+def lists_blocks_by_units(path: Path) -> bool:
+    """Whether a list of blocks was made from units: it says of each block whether it has one."""
+    files = find_table_at(path, FindingsOf(path.name))
+    return files is not None and any(_tells_units(part) for part in files.parts)
+
+
+def _tells_units(path: Path) -> bool:
+    try:
+        return UNIT_COLUMN in columns_of(path)
+    except (pa.ArrowException, OSError):  # found where the file is read
+        return False
+
+
+def block_columns(geography: Geography) -> Mapping[str, tuple[NDArray[np.int64], int]]:
+    """The columns of GRF-C: the numbers of each, and how many digits they have."""
+    rest, found = geography.block, {}
+    for column, width in reversed(_BLOCK_DIGITS.items()):
+        found[column], rest = rest % 10**width, rest // 10**width
+    found["PLACEFP"] = np.where(geography.place == NO_ENTITY, _NO_PLACE, geography.place % 10**5)
+    found["AIANNHCE"] = np.where(geography.aiannh == NO_ENTITY, _NO_AIANNH, geography.aiannh)
+    return {column: (found[column], width) for column, width in GEOGRAPHY_DIGITS.items()}
 
 
 def _geography_of_files(files: TableFiles, findings: FindingsOf) -> Checked[Geography]:
