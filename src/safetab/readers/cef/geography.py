@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from safetab.census.geography import Geography
 from safetab.foundation.compiled import compiled_if_worthwhile
@@ -21,7 +22,7 @@ from safetab.readers.geography_batches import batches_of
 from safetab.readers.table_files import TableForm
 from safetab.readers.text_tables import blank_lines_at_the_end
 
-_OID = "OIDTABBLK"
+_OID, _OID_HIGH = "OIDTABBLK", "OIDTABBLK in front"
 _RULES = {column: f"must be {width} digits" for column, width in GEOGRAPHY_DIGITS.items()}
 _RULES |= {_OID: f"must be a number of up to {OID_DIGITS} digits"}
 
@@ -52,32 +53,39 @@ class CefGeography:
 def read_cef_geography(paths: Iterable[Path], states: Iterable[str]) -> Checked[CefGeography]:
     """Rows of other states are left out. `paths` are those of `ReaderFile.geography_of`."""
     findings, of_files = FindingsOf(GEOGRAPHY_TABLE), list[Finding]()
-    parts: list[Digits] = []
+    parts, oids, is_wanted = list[Geography](), list[BlockOids](), _is_wanted(states)
     for path in paths:
         file_findings = FindingsOf(path.name)
-        parts += _digits_of_file(path, file_findings)
+        for digits in _digits_of_file(path, file_findings):
+            chosen = is_wanted[digits["TABBLKST"]]
+            kept = digits if chosen.all() else {name: numbers[chosen] for name, numbers in digits.items()}
+            parts.append(geography_of(kept))
+            oids.append(BlockOids(kept[_OID_HIGH].astype(np.int32), kept[_OID], parts[-1].block))
         of_files += file_findings.findings
-    wanted = [int(state) for state in states]
-    parts = [{name: numbers[np.isin(part["TABBLKST"], wanted)] for name, numbers in part.items()} for part in parts]
-    of_parts = [geography_of(part) for part in parts]
-    geography = joined(of_parts)
+    geography = joined(parts)
     check_blocks(geography, findings, may_be_empty=bool(of_files))
-    oids = _oids_of(parts, of_parts, findings)
+    all_oids = _joined_oids(oids, findings)
     found = (*of_files, *findings.findings)
-    return Checked(None if found else CefGeography(geography, oids), found)
+    return Checked(None if found else CefGeography(geography, all_oids), found)
 
 
-def _oids_of(parts: list[Digits], of_parts: list[Geography], findings: FindingsOf) -> BlockOids:
+def _is_wanted(states: Iterable[str]) -> NDArray[np.bool_]:
+    is_wanted = np.zeros(100, dtype=np.bool_)
+    is_wanted[[int(state) for state in states]] = True
+    return is_wanted
+
+
+def _joined_oids(parts: list[BlockOids], findings: FindingsOf) -> BlockOids:
     empty = np.empty(0, dtype=np.int64)
-    highs = np.concatenate([empty, *(part[f"{_OID} high"] for part in parts)]).astype(np.int32)
-    lows = np.concatenate([empty, *(part[_OID] for part in parts)])
+    highs = np.concatenate([empty.astype(np.int32), *(part.highs for part in parts)])
+    lows = np.concatenate([empty, *(part.lows for part in parts)])
     order = np.lexsort((lows, highs))
     highs, lows = highs[order], lows[order]
     repeated = int(np.count_nonzero((np.diff(lows) == 0) & (np.diff(highs) == 0)))
     if repeated:
         rows = "row has" if repeated == 1 else "rows have"
         findings.error(_OID, f"{repeated:,} {rows} the OID of another block. Give each block its own.")
-    return BlockOids(highs, lows, np.concatenate([empty, *(part.block for part in of_parts)])[order])
+    return BlockOids(highs, lows, np.concatenate([empty, *(part.blocks for part in parts)])[order])
 
 
 def _digits_of_file(path: Path, findings: FindingsOf) -> Iterator[Digits]:
@@ -89,7 +97,7 @@ def _digits_of_file(path: Path, findings: FindingsOf) -> Iterator[Digits]:
         highs, digits[_OID] = _oid_numbers(batch.column(_OID))
         rows.look_at(digits, batch)
         is_right = np.logical_and.reduce([numbers != NOT_DIGITS for numbers in digits.values()])
-        yield {name: numbers[is_right] for name, numbers in (digits | {f"{_OID} high": highs}).items()}
+        yield {name: numbers[is_right] for name, numbers in (digits | {_OID_HIGH: highs}).items()}
     rows.report(lambda: blank_lines_at_the_end(path))
 
 
