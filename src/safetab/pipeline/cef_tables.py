@@ -20,6 +20,7 @@ from safetab.engines.local.cef_engine import whole_columns
 from safetab.foundation.confidential_log import ConfidentialLog
 from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.new_file import new_file_findings, write_new_file
+from safetab.foundation.progress import NoProgress, Progress
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.backends import forbid_memory_dumps
 from safetab.pipeline.guards import findings_logged, log_passed, opened_log, os_errors_as_run_failed, own_errors_logged
@@ -77,7 +78,12 @@ def blocks_with_units(data: Path, out: Path, confidential_log: Path | None = Non
 
 
 def convert_cef(
-    data: Path, out: Path, confidential_log: Path | None = None, *, overwrite: bool = False
+    data: Path,
+    out: Path,
+    confidential_log: Path | None = None,
+    progress: Progress | None = None,
+    *,
+    overwrite: bool = False,
 ) -> ConvertedCef:
     """Writes the records of all states that there are files of as Parquet, in a folder for the curator alone."""
     out, today = whole_path(out), datetime.datetime.now(datetime.UTC).date()
@@ -86,7 +92,8 @@ def convert_cef(
         _guarded(data, refused, confidential_log) as (cef, judgement),
         whole_output(out, today, overwrite=overwrite) as new,
     ):
-        written = {PERSON_RECORD.table: 0, HOUSEHOLD_TABLE: 0}
+        progress, written = progress or NoProgress(), {PERSON_RECORD.table: 0, HOUSEHOLD_TABLE: 0}
+        progress.step("Converting the states", len(cef.files.states))
         for table in written:
             (new / table).mkdir(mode=0o700)
         for files in cef.files.states:
@@ -94,6 +101,7 @@ def convert_cef(
             for table, rows in _write_state(reader, new, files.state, cef.geography.oids).items():
                 written[table] += rows
             judgement.add(reader.findings)
+            progress.advance()
         warnings = judgement.warnings()
         pq.write_table(
             _geography_table(cef.geography.geography), new / f"{GEOGRAPHY_TABLE}.parquet", compression="zstd"

@@ -27,10 +27,11 @@ def convert(data: ReaderIni, out: Out, overwrite: Overwrite = False, **given: Pa
     of. They are as confidential as the CEF: OUT has mode 0700.
     """
     from safetab.cli.messages import exits_with_code, show_findings
+    from safetab.cli.terminal_progress import TerminalProgress
     from safetab.pipeline.cef_tables import convert_cef
 
-    with exits_with_code():
-        converted = convert_cef(data, out, **given, overwrite=overwrite)
+    with exits_with_code(), TerminalProgress() as progress:
+        converted = convert_cef(data, out, given["confidential_log"], progress, overwrite=overwrite)
     show_findings(converted.warnings)
     typer.echo(f"{converted.persons:,} persons and {converted.households:,} households: {out}, for the curator alone.")
 

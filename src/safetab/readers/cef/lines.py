@@ -52,7 +52,9 @@ def lines_of(path: Path, layout: LineLayout) -> Iterator[Lines]:
 
 def _as_they_lie(text: Bytes, layout: LineLayout, first: int) -> tuple[Lines, int] | None:
     """Nothing if some line is shorter or longer than the others, or ends otherwise."""
-    ends = [_LINE_FEED] if text[layout.width :][:1] == _LINE_FEED else [_CARRIAGE_RETURN, _LINE_FEED]
+    if len(text) <= layout.width:
+        return None
+    ends = [_LINE_FEED] if text[layout.width] == _LINE_FEED else [_CARRIAGE_RETURN, _LINE_FEED]
     line_bytes = layout.width + len(ends)
     if len(text) % line_bytes:
         return None

@@ -144,14 +144,14 @@ class StateReader:
         oid = UNIT.field("OIDTB")
         highs, lows = long_numbers(lines.characters, oid.first, oid.end)
         places = np.zeros(len(lows), dtype=np.int32)
-        self._units.add(OID_RULE, lines.numbers[is_right & (lows < 0)].tolist())
+        self._units.add(OID_RULE, lines.numbers[is_right & (lows < 0)])
         if self._rules.oids is not None:
             places = self._rules.oids.positions_of(highs, lows)
-            self._units.add(BLOCK_RULE, lines.numbers[is_right & (lows >= 0) & (places < 0)].tolist())
+            self._units.add(BLOCK_RULE, lines.numbers[is_right & (lows >= 0) & (places < 0)])
         is_right &= (lows >= 0) & (places >= 0)
         is_household = (read["RTYPE"] == HOUSING_UNIT) & (read["HHT"] > 0)
         if self._rules.for_households:
-            self._units.add(TENURE_RULE, lines.numbers[is_right & is_household & (read["TEN"] == 0)].tolist())
+            self._units.add(TENURE_RULE, lines.numbers[is_right & is_household & (read["TEN"] == 0)])
             self._units.add(
                 HOUSEHOLD_RACE_RULE, lines.numbers[is_right & is_household & (read["HHRACE"] == 0)].tolist()
             )
@@ -178,10 +178,10 @@ class StateReader:
             in_housing_unit = table.units.types[np.maximum(units, 0)] == HOUSING_UNIT
             is_paired &= (numbers["RTYPE"] == PERSON_IN_HOUSING_UNIT) == in_housing_unit
         follows = has_code_after_none(numbers)
-        self._persons.add(AFTER_NO_CODE_RULE, lines[follows].tolist())
+        self._persons.add(AFTER_NO_CODE_RULE, lines[follows])
         if not self._units.is_broken:
-            self._persons.add(NO_UNIT_RULE, lines[~is_found].tolist())
-            self._persons.add(PAIR_RULE, lines[is_found & ~is_paired].tolist())
+            self._persons.add(NO_UNIT_RULE, lines[~is_found])
+            self._persons.add(PAIR_RULE, lines[is_found & ~is_paired])
         is_kept = is_paired & ~follows
         if is_kept.all():
             return JoinedPersons(numbers, units, table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -73,14 +73,16 @@ class FileRules:
     def judge(self, lines: Lines, read: FieldNumbers, reader: FieldReader) -> Flags:
         """Which lines are right, each by itself."""
         shape = f"a line must have {self._layout.width} characters, or {len(self._layout.fields)} fields separated by |"
-        self.add(("", shape), lines.misshapen.tolist())
+        self.add(("", shape), lines.misshapen)
         for rule, is_broken in reader.broken_rules(read):
-            self.add(rule, lines.numbers[is_broken].tolist())
+            self.add(rule, lines.numbers[is_broken])
         return np.asarray(read.broken == 0)
 
-    def add(self, rule: Rule, numbers: Sequence[int]) -> None:
-        self._broken.add(rule, self._path.name, numbers)
-        self.is_broken = self.is_broken or bool(numbers)
+    def add(self, rule: Rule, numbers: NDArray[np.integer]) -> None:
+        """The numbers of lines that break a rule; none is no breach."""
+        shown = numbers[:MOST_ROWS_LISTED].tolist()
+        self._broken.add(rule, self._path.name, shown, len(numbers))
+        self.is_broken = self.is_broken or len(numbers) > 0
 
     def reported(self) -> tuple[Finding, ...]:
         findings = FindingsOf(self._path.name)
@@ -101,8 +103,9 @@ def has_code_after_none(numbers: Mapping[str, Int64s]) -> Flags:
 def warn_of_units(findings: FindingsOf, column: str, what: str, table: UnitTable, which: Flags) -> None:
     count = int(np.count_nonzero(which))
     if count:
-        lines = shortened(table.lines_where(which), MOST_ROWS_LISTED)
-        rows = f"{findings.file}, line{'s' if count > 1 else ''} {lines}"
+        shown = ", ".join(map(str, table.lines_where(which)[:MOST_ROWS_LISTED].tolist()))
+        more = f" and {count - MOST_ROWS_LISTED:,} more" if count > MOST_ROWS_LISTED else ""
+        rows = f"{findings.file}, line{'s' if count > 1 else ''} {shown}{more}"
         findings.warning(column, f"{what}: {count:,} {'unit' if count == 1 else 'units'}.", rows)
 
 

@@ -80,9 +80,9 @@ class UnitTable:
     def with_other_population(self) -> Flags:
         return np.asarray(self.units.populations != self.persons)
 
-    def lines_where(self, which: Flags) -> list[int]:
+    def lines_where(self, which: Flags) -> Int32s:
         """Line numbers, rising."""
-        return sorted(self.units.lines[which].tolist())
+        return np.sort(self.units.lines[which])
 
     def counts(self) -> dict[str, int]:
         """The six counts of the state, by their names in the file of counts."""
