@@ -152,9 +152,7 @@ class StateReader:
         is_household = (read["RTYPE"] == HOUSING_UNIT) & (read["HHT"] > 0)
         if self._rules.for_households:
             self._units.add(TENURE_RULE, lines.numbers[is_right & is_household & (read["TEN"] == 0)])
-            self._units.add(
-                HOUSEHOLD_RACE_RULE, lines.numbers[is_right & is_household & (read["HHRACE"] == 0)].tolist()
-            )
+            self._units.add(HOUSEHOLD_RACE_RULE, lines.numbers[is_right & is_household & (read["HHRACE"] == 0)])
         small = {name: read[name].astype(np.uint8) for name in ("RTYPE", "HHT", "HHRACE", "TEN")}
         units = Units(
             read["MAFID"].astype(np.int32), places, lines.numbers.astype(np.int32),
