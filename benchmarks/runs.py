@@ -45,12 +45,12 @@ def benchmark_run(census: Census, folder: Path, *, counts_beside: bool = False) 
     print(f"running {made.name}", flush=True)
     reading = measured_program("plain_reading", made / "data")
     plain_reading = Cost(*json.loads(reading.printed), reading.cost.peak_bytes)
-    cost, shares = _run(made / "parameters", made / "data", folder / "output")
+    cost, shares = run_of(made / "parameters", made / "data", folder / "output")
     in_sql, in_polars = _counted_beside(made, folder) if counts_beside else (None, None)
     return BenchmarkRun(census, cost, shares, plain_reading, in_sql, in_polars)
 
 
-def _run(parameters: Path, data: Path, out: Path) -> tuple[Cost, dict[str, float]]:
+def run_of(parameters: Path, data: Path, out: Path) -> tuple[Cost, dict[str, float]]:
     log = out.parent / f"{out.name}.confidential.log"
     log.unlink(missing_ok=True)
     limits = ("--threads", THREADS, "--memory", MEMORY, "--temp", out.parent)
@@ -94,7 +94,7 @@ def _is_small(made: Path) -> bool:
 
 def _compare_with_a_run_without_noise(made: Path, folder: Path, sums: Mapping[str, list[int]]) -> None:
     parameters, out = parameters_without_noise(made), folder / "output-without-noise"
-    _run(parameters, made / "data", out)
+    run_of(parameters, made / "data", out)
     ours = json.loads(measured_program("counting_without_noise", out).printed)
     shutil.rmtree(out)
     shutil.rmtree(parameters)

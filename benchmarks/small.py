@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from benchmarks import report
+from benchmarks.cef import cef_lines
 from benchmarks.censuses import Census
 from benchmarks.machine import described_commit, described_machine
 from benchmarks.runs import benchmark_run
@@ -19,11 +20,13 @@ def main() -> None:
     start_up = start_up_lines(folder)
     runs = [benchmark_run(Census(people), folder, counts_beside=True) for people in PEOPLE]
     in_text = benchmark_run(Census(PEOPLE[-1], form="text"), folder)
+    from_cef = cef_lines(in_text, folder)
     print("\n".join(["", *described_machine(), described_commit(), *start_up, ""]))
     for table in (report.cost_table, report.share_table):
         print(table("people", lambda run: run.census.people, runs))
     print(report.beside_table(runs))
     print(report.text_lines(in_text, runs[-1]))
+    print(from_cef)
     for run in runs:
         assert run.in_sql is not None
         print(

@@ -50,7 +50,7 @@ def test_rows_are_judged_by_what_is_known(session, tmp_path: Path, monkeypatch) 
     for damaged in (None, "race-and-ethnicity-codes.txt", "config.json"):
         if damaged is not None:
             (world.parameters / damaged).unlink()
-        known = KnownLists.readable(world.parameters, world.data)
+        known = KnownLists.readable(world.parameters, world.data, world.data)
         findings = spark.judge(world.data, known, lambda _: None)
         assert findings == local.judge(world.data, known, lambda _: None)
         assert len(findings) == {None: 4, "race-and-ethnicity-codes.txt": 4, "config.json": 3}[damaged]

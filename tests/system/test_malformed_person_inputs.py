@@ -176,7 +176,7 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
         "QSPAN: must be a code",
     ),
     "Parquet with lists": (as_parquet(lambda c: c | {"QSPAN": [["1000"]] * len(c["QSPAN"])}), "QSPAN: must be a code"),
-    "the reader cef": (lambda world: world.configure(reader="cef"), 'the reader "cef" is not there yet'),
+    "the reader cef": (lambda world: world.configure(reader="cef"), "DATA is the .ini file"),
     "a public file is wrong too": (lambda world: world.configure(max_race_codes=9), "9 is not an integer from 1 to 8"),
 }
 
@@ -320,15 +320,6 @@ def test_parts_of_several_types_are_refused(world: RandomWorld, tmp_path: Path) 
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 1
     assert "QAGE: has several types: double, string" in result.stderr
-
-
-def test_the_reader_cef_is_told_before_its_data_are_looked_at(world: RandomWorld, tmp_path: Path) -> None:
-    world.configure(reader="cef")
-    ini = tmp_path / "cef.ini"
-    ini.write_text("[paths]\n")
-    result = CliRunner().invoke(app, ["run", str(world.parameters), str(ini), str(tmp_path / "out")])
-    assert result.exit_code == 1
-    assert "config.json has 1 problem:\n  reader: the reader" in result.stderr
 
 
 def test_damage_in_a_folder_called_interrupt_is_damage(tmp_path: Path) -> None:

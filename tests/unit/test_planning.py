@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -175,8 +176,12 @@ def test_exact_numbers_are_written_exactly(number: Fraction, text: str) -> None:
 
 
 @pytest.mark.needs_2020_files
-def test_the_2020_files_give_the_papers_and_the_bureaus_numbers(spec_2020: Path, cases: Path) -> None:
-    plan = plan_of_files(spec_2020, cases / "two-states-20k" / "data").require()
+def test_the_2020_files_give_the_papers_and_the_bureaus_numbers(spec_2020: Path, cases: Path, tmp_path: Path) -> None:
+    parameters = shutil.copytree(spec_2020, tmp_path / "parameters", copy_function=shutil.copyfile)
+    config = (parameters / "config.json").read_text()
+    assert '"reader": "cef"' in config
+    (parameters / "config.json").write_text(config.replace('"reader": "cef"', '"reader": "csv"'))
+    plan = plan_of_files(parameters, cases / "two-states-20k" / "data").require()
     assert (plan.loss_of(TabulationPass.US).unbounded, plan.loss_of(TabulationPass.US).bounded) == (
         Fraction("4.944"),
         Fraction("9.888"),

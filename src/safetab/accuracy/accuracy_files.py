@@ -28,7 +28,8 @@ from safetab.pipeline.guards import findings_logged, os_errors_as_run_failed, ow
 from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions, refused_options, status_of_run, whole_path
 from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.readers.person_files import is_synthetic
+from safetab.readers.cef.reader_file import paths_read
+from safetab.readers.synthetic_marker import is_synthetic
 from safetab.release.documents import steps_as_json
 from safetab.release.numbers.number_files import NUMBERS_FOLDER
 
@@ -86,7 +87,7 @@ def accuracy_files(
 def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) -> tuple[Finding, ...]:
     options = request.options
     findings = FindingsOf("the command")
-    is_nowhere = not os.path.isdir(data)  # noqa: PTH112 - never raises; reading it says so
+    is_nowhere = not os.path.exists(data)  # noqa: PTH110 - never raises; reading it says so
     if not is_nowhere and not is_synthetic(data) and not request.is_confidential:
         findings.error(
             "--confidential",
@@ -95,7 +96,7 @@ def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) 
         )
     if not 1 <= request.runs <= _MOST_RUNS:
         findings.error("--runs", f"must be from 1 to {_MOST_RUNS:,}.")
-    inputs = [parameters, data, options.temporary_folder, *([request.against] if request.against else [])]
+    inputs = [parameters, *paths_read(data), options.temporary_folder, *([request.against] if request.against else [])]
     found = findings.findings + refused_options(data, options)
     return found + (_inside_a_release(out) or _unusable(out, inputs, overwrite=options.overwrite))
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from safetab.cli.commands.cef_commands import add_cef_commands
 from safetab.cli.commands.release_commands import add_release_commands
 from safetab.cli.commands.spend import spend
 from safetab.cli.commands.study_commands import add_study_commands
@@ -27,7 +28,7 @@ app = typer.Typer(
         "Tables of detailed race and ethnicity groups with a proved privacy guarantee"
         " (the SafeTab-P algorithm of the 2020 Census).\n\n"
         "PARAMETERS is a directory with config.json and four public lists; DATA is a directory with the geography file"
-        " GRF-C and the person records. docs/file-formats.md describes them.\n\n"
+        " GRF-C and the person records, or the .ini file of a CEF. docs/file-formats.md describes them.\n\n"
         "Exit codes: 0 done; 1 what was given is at fault; 2 wrong usage of the command; 3 the run failed; 130 Ctrl-C."
     ),
 )
@@ -196,6 +197,7 @@ def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
     synthesize_census(out, request, overwrite=overwrite)
 
 
+add_cef_commands(app)
 add_trust_commands(app)
 
 

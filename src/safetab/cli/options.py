@@ -22,7 +22,9 @@ Parameters = Annotated[
 Data = Annotated[
     Path,
     typer.Argument(
-        metavar="DATA", help="Directory with the geography file GRF-C and the person records.", readable=False
+        metavar="DATA",
+        help="Directory with the geography file GRF-C and the person records; the .ini file of a CEF.",
+        readable=False,
     ),
 ]
 Out = Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.", readable=False)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
@@ -23,6 +24,7 @@ CONFIG_FILE = "config.json"
 
 _PASS_KEYS = {TabulationPass.US: "run_us", TabulationPass.PUERTO_RICO: "run_pr"}
 _STATES_KEY = "state_filter_us"
+_READER_KEY = "reader"
 _HIGHEST_THRESHOLD = 2**62
 
 
@@ -51,11 +53,23 @@ def read_config_at(path: Path) -> Checked[RunConfig]:
 
 def product_asked_for(parameters: Path) -> Product:
     """The product of a configuration, whatever else is wrong with it; the first if that can't be said."""
+    return product_of_keys(_readable_keys(parameters))
+
+
+def reader_asked_for(parameters: Path, data: Path) -> ReaderKind:
+    """The reader of a configuration, whatever else is wrong with it; what DATA looks like if that can't be said."""
+    given = _readable_keys(parameters).get(_READER_KEY)
+    if isinstance(given, str) and given in {reader.value for reader in ReaderKind}:
+        return ReaderKind(given)
+    return ReaderKind.CEF if os.path.isfile(data) else ReaderKind.CSV  # noqa: PTH113 - never raises
+
+
+def _readable_keys(parameters: Path) -> Mapping[str, object]:
     try:
         keys = parse_exact_json(read_text(parameters / CONFIG_FILE)).value
     except (UnreadableFile, NotJson):
-        keys = None
-    return product_of_keys(keys if isinstance(keys, dict) else ())
+        return {}
+    return keys if isinstance(keys, dict) else {}
 
 
 def parse_config(text: str) -> Checked[RunConfig]:
@@ -85,7 +99,7 @@ def _config_of(keys: ConfigKeys) -> RunConfig | None:
     suppression_chance = _suppression_chance(keys, product)
     allow_negative_counts = keys.boolean("allow_negative_counts")
     states = _states(keys, must_have_one=TabulationPass.US in passes)
-    reader = keys.choice("reader", tuple(reader.value for reader in ReaderKind))
+    reader = keys.choice(_READER_KEY, tuple(reader.value for reader in ReaderKind))
     keys.warn_of_unknown("key")
     if keys.findings.has_errors:
         return None

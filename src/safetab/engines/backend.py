@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -12,9 +12,10 @@ from safetab.engines.person_location import PersonLocation
 from safetab.foundation.findings import Checked, Finding
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import RecordLayout
+from safetab.readers.cef.reader_file import CefFiles
 from safetab.readers.table_files import TableFiles
 
-Persons = TableFiles | PersonLocation
+Persons = TableFiles | PersonLocation | CefFiles
 
 
 class Backend(Protocol):
@@ -22,6 +23,9 @@ class Backend(Protocol):
 
     def persons(self, data: Path, record: RecordLayout) -> Checked[Persons]:
         """The records that are asked for, by default those of the data directory."""
+
+    def cef_persons(self, data: Path, states: Sequence[str]) -> Checked[Persons]:
+        """The files of a CEF that the .ini file names for these states."""
 
     def geography_folder(self, data: Path) -> Checked[Path]:
         """Where the geography lies, for whoever reads it here: it is public."""

@@ -8,7 +8,10 @@ engine gets the same sums. docs/decisions/0010-spend-log.md says what it covers,
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
 
 from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES, TabulationPass
 from safetab.products.record import RACE_COLUMNS, RecordLayout
@@ -50,6 +53,18 @@ class RecordFingerprint:
         first, second = (self._polynomial(z % prime, prime) for prime in _PRIMES)
         return person["TABBLKST"] or "", 1, first, second
 
+    def sums_of_columns(self, columns: Mapping[str, NDArray[np.integer]]) -> Iterator[StateSums]:
+        """What many checked records add, given as the integers of their columns."""
+        z = np.zeros(len(columns["TABBLKST"]), dtype=np.int64)
+        for column, numbers in columns.items():
+            z += numbers.astype(np.int64) * self._multiplier(column)
+        polynomials = [self._polynomials(z % prime, prime) for prime in _PRIMES]
+        states, state_of = np.unique(columns["TABBLKST"], return_inverse=True)
+        for number, state in enumerate(states.tolist()):
+            is_there = state_of == number
+            first, second = (int(values[is_there].sum()) for values in polynomials)
+            yield f"{state:02d}", int(np.count_nonzero(is_there)), first, second
+
     def of_passes(self, sums: Iterable[StateSums]) -> Mapping[TabulationPass, str]:
         """The fingerprint of each pass, 32 hexadecimal digits."""
         totals = {tabulation_pass: [0, 0, 0] for tabulation_pass in _STATES}
@@ -60,6 +75,12 @@ class RecordFingerprint:
                         total + number for total, number in zip(totals[tabulation_pass], numbers, strict=True)
                     ]
         return {tabulation_pass: self._digest(f"sums {numbers}").hex() for tabulation_pass, numbers in totals.items()}
+
+    def _polynomials(self, residues: NDArray[np.int64], prime: int) -> NDArray[np.int64]:
+        values = np.ones_like(residues)
+        for coefficient in self._coefficients[prime]:
+            values = (values * residues + coefficient) % prime
+        return values * residues % prime
 
     def _polynomial(self, residue: int, prime: int) -> int:
         value = 1

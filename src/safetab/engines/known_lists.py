@@ -10,10 +10,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.config.config_file import product_asked_for, read_config
+from safetab.config.config_file import product_asked_for, read_config, reader_asked_for
+from safetab.config.run_config import ReaderKind
+from safetab.planning.given_geography import read_given_geography, states_asked_for
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import RecordLayout
-from safetab.readers.geography import read_geography
+from safetab.readers.cef.geography import BlockOids
 from safetab.readers.public_lists import read_codes
 
 _EVERY_CODE = frozenset(str(code) for code in range(1000, 10_000))
@@ -31,6 +33,8 @@ class KnownLists:
     codes: Collection[str]
     states: tuple[int, ...]
     blocks: NDArray[np.int64]
+    reader: ReaderKind = ReaderKind.CSV
+    oids: BlockOids | None = None  # of a CEF, if they could be read
 
     @classmethod
     def of_files(cls, files: PublicFiles) -> Self:
@@ -40,12 +44,14 @@ class KnownLists:
         return cls(files.config.product.record, files.lists.code_names, states, np.sort(blocks))
 
     @classmethod
-    def readable(cls, parameters: Path, geography_folder: Path | None) -> Self:
+    def readable(cls, parameters: Path, data: Path, geography_folder: Path | None) -> Self:
         """Reads again what a run that can't begin could read, and leaves out what is wrong."""
-        record = product_asked_for(parameters).record
+        record, reader = product_asked_for(parameters).record, reader_asked_for(parameters, data)
         codes, config = read_codes(parameters).value or _EVERY_CODE, read_config(parameters).value
-        geography = None if geography_folder is None or config is None else read_geography(geography_folder).value
-        if config is None or geography is None:
-            return cls(record, codes, (), np.empty(0, dtype=np.int64))
-        states = [state for which in config.passes for state in config.states_of(which)]
-        return cls(record, codes, tuple(map(int, states)), geography.of_states(states).block)
+        given = None if geography_folder is None else read_given_geography(geography_folder, reader, config).value
+        states = () if config is None else states_asked_for(config)
+        if config is None or given is None:  # the form of a block is judged without states; a CEF has files by state
+            kept = states if reader is ReaderKind.CEF else ()
+            return cls(record, codes, tuple(map(int, kept)), np.empty(0, dtype=np.int64), reader)
+        blocks = given.geography.of_states(states).block
+        return cls(record, codes, tuple(map(int, states)), blocks, reader, given.oids)

@@ -46,8 +46,8 @@ class FindingsOf:
     def error(self, where: str, message: str, rows: str = "") -> None:
         self._findings.append(Finding(Severity.ERROR, self.file, where, message, rows))
 
-    def warning(self, where: str, message: str) -> None:
-        self._findings.append(Finding(Severity.WARNING, self.file, where, message))
+    def warning(self, where: str, message: str, rows: str = "") -> None:
+        self._findings.append(Finding(Severity.WARNING, self.file, where, message, rows))
 
     @property
     def findings(self) -> tuple[Finding, ...]:

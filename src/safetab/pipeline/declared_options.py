@@ -104,7 +104,7 @@ COPYING = (
         "empty_blocks",
         Path | None,
         None,
-        "Blocks that hold nobody, e.g. water: ignored when blocks are compared.",
+        "Blocks that hold nobody, e.g. water, or a list of blocks-with-units: ignored when blocks are compared.",
         "FILE",
     ),
     DeclaredOption("order", str | None, None, "Who gives first: state,county,place,aiannh,tract.", "KINDS"),

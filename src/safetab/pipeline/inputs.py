@@ -9,26 +9,20 @@ from pathlib import Path
 
 from safetab.census.geography import Geography
 from safetab.census.geography_levels import TabulationPass
-from safetab.config.config_file import CONFIG_FILE, product_asked_for, read_config
+from safetab.config.config_file import product_asked_for, read_config, reader_asked_for
 from safetab.config.run_config import ReaderKind
 from safetab.engines.backend import Backend, Persons
 from safetab.engines.contract import CountingEngine, EngineSettings
 from safetab.engines.known_lists import KnownLists
 from safetab.engines.local.duckdb_backend import DuckDbBackend
-from safetab.foundation.findings import Checked, Finding, InvalidInput, Severity
+from safetab.foundation.findings import Checked, Finding, InvalidInput
 from safetab.foundation.progress import Progress
 from safetab.pipeline.options import RunOptions, refused_plan
 from safetab.pipeline.rerelease import populated_geography
 from safetab.pipeline.totals_of_release import given_totals
+from safetab.planning.given_geography import states_asked_for
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
-
-_NO_CEF_READER = Finding(
-    Severity.ERROR,
-    CONFIG_FILE,
-    "reader",
-    'the reader "cef" is not there yet. Write "csv", and give delimited text or Parquet.',
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +45,16 @@ def read_inputs(
     """Without a backend, what is given lies in the two directories; `totals` is a release that chooses tables."""
     backend = backend or DuckDbBackend(EngineSettings(data), lambda _: None)
     config = read_config(parameters)
-    if config.value is not None and config.value.reader is ReaderKind.CEF:  # then DATA is something else
-        return Checked(None, (*config.findings, _NO_CEF_READER))
-    folder = backend.geography_folder(data)
-    persons = backend.persons(data, product_asked_for(parameters).record)
+    if reader_asked_for(parameters, data) is ReaderKind.CEF:
+        folder = Checked(data, ())
+        persons = backend.cef_persons(data, () if config.value is None else states_asked_for(config.value))
+    else:
+        folder = backend.geography_folder(data)
+        persons = backend.persons(data, product_asked_for(parameters).record)
     if folder.value is None:
         return Checked(None, config.findings + folder.findings + persons.findings)
     public = read_public_files(parameters, data, folder.value, given_totals(totals, data))
-    findings = public.findings + persons.findings
+    findings = tuple(dict.fromkeys(public.findings + persons.findings))  # both read the .ini file of a CEF
     if public.value is None:
         return Checked(None, findings)
     planned = plan_of(public.value)
@@ -84,13 +80,18 @@ def required_inputs(
     if checked.value is None:
         noun = product_asked_for(parameters).record.noun
         progress.step(f"Checking what can be checked of the {noun} records", 0)
-        known = KnownLists.readable(parameters, backend.geography_folder(data).value)
+        known = _known_lists(parameters, data, backend)
         raise InvalidInput((*checked.findings, *backend.judge(data, known, progress.advance)))
     refused = refused_plan(checked.value.plan, data, options)
     if refused:
-        known = KnownLists.readable(parameters, backend.geography_folder(data).value)
+        known = _known_lists(parameters, data, backend)
         raise InvalidInput((*checked.findings, *refused, *backend.judge(data, known, progress.advance)))
     return checked
+
+
+def _known_lists(parameters: Path, data: Path, backend: Backend) -> KnownLists:
+    is_cef = reader_asked_for(parameters, data) is ReaderKind.CEF
+    return KnownLists.readable(parameters, data, data if is_cef else backend.geography_folder(data).value)
 
 
 @contextmanager

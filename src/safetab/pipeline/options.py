@@ -23,7 +23,7 @@ from safetab.pipeline.spend_log.run_spending import SpendRequest
 from safetab.planning.protection import no_protection
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.output_status import SYNTHETIC_MARKER, OutputStatus, output_status
-from safetab.readers.person_files import is_synthetic
+from safetab.readers.synthetic_marker import is_synthetic
 from safetab.release.release_options import ReleaseOptions, ReleaseRequest
 from safetab.tabulation.tabulate_level import GROUPS_AT_ONCE
 

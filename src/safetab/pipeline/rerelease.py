@@ -30,7 +30,7 @@ from safetab.outputs.manifest import (
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.declared_options import CONFIDENCE, STEPS, with_defaults
 from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
-from safetab.readers.geography import read_blocks_at, read_geography_at
+from safetab.readers.geography import lists_blocks_by_units, read_blocks_at, read_geography_at
 from safetab.readers.table_files import table_paths_at
 from safetab.release.allowed_files import measured_files
 from safetab.release.checks.output_checks import check_output
@@ -42,6 +42,12 @@ from safetab.release.release_options import ReleaseOptions, ReleaseRequest
 from safetab.release.release_universe import Universe
 from safetab.release.write_release import write_release
 from safetab.reports.report import write_report
+
+EMPTY_BLOCKS_AUTHORITY = (
+    "Which blocks have a housing unit or group quarters was taken from the confidential unit files. It is public only"
+    " because the Census Bureau declared the numbers of units invariant: they are published without noise, outside the"
+    " privacy loss stated here."
+)
 
 GeographyOfPass = Mapping[TabulationPass, Geography]
 
@@ -116,6 +122,13 @@ def populated_geography(geography_of_pass: GeographyOfPass, empty_blocks: Path |
     return Checked(None if findings.has_errors else populated, listed.findings + findings.findings)
 
 
+def empty_blocks_as_json(empty_blocks: Path | None) -> dict[str, object]:
+    """On what authority a list of blocks that was made from confidential units is public."""
+    if empty_blocks is None or not lists_blocks_by_units(empty_blocks):
+        return {}
+    return {"empty_blocks": EMPTY_BLOCKS_AUTHORITY}
+
+
 def rerelease_files(out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool = False) -> RereleaseSummary:
     """Writes NEW: the measurements, t1 and t2 of OUT, and a release of the measurements with the steps asked for.
 
@@ -162,7 +175,8 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
         rows = {**measured.rows, **write_release(output, folder.universe, facts, populated)}
         write_report(output)
         _write_log(output, facts, measured, rows)
-        manifest = {**measured.manifest, **status_as_json(measured.status), "release": steps_as_json(request.options)}
+        steps = steps_as_json(request.options) | empty_blocks_as_json(request.empty_blocks)
+        manifest = {**measured.manifest, **status_as_json(measured.status), "release": steps}
         manifest |= {"rerelease": _rerelease_as_json(facts, request)} | outputs_as_json(output, rows)
         write_manifest_json(output, manifest)
         check_output(output, folder.universe, request.options)

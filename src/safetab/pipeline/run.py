@@ -34,11 +34,13 @@ from safetab.pipeline.options import (
     status_of_run,
     whole_path,
 )
+from safetab.pipeline.rerelease import empty_blocks_as_json
 from safetab.pipeline.spend_log.run_spending import RunSpending
 from safetab.pipeline.step_times import StepTimes, TimedCounts
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.ledger import Ledger
 from safetab.privacy.output_status import OutputStatus
+from safetab.readers.cef.reader_file import paths_read
 from safetab.readers.table_files import table_paths_at
 from safetab.release.checks.output_checks import check_output
 from safetab.release.documents import ReleaseFacts, steps_as_json, write_privacy
@@ -97,7 +99,7 @@ def validate_files(
     options, progress = options or RunOptions(), progress or NoProgress()
     refused = refused_options(data, options)
     if options.confidential_log is not None:
-        refused += refused_log(options.confidential_log, (parameters, data))
+        refused += refused_log(options.confidential_log, (parameters, *paths_read(data)))
     if refused:
         raise InvalidInput(refused)
     with guarded(options, options.confidential_log) as (log, backend):
@@ -109,7 +111,8 @@ def validate_files(
 
 
 def _refuse(parameters: Path, data: Path, out: Path, options: RunOptions) -> None:
-    kept, given, log = (parameters, data, options.temporary_folder), (parameters, data, out), options.log_of(out)
+    read, log = (parameters, *paths_read(data)), options.log_of(out)
+    kept, given = (*read, options.temporary_folder), (*read, out)
     refused = output_findings(out, kept, overwrite=options.overwrite) + refused_options(data, options)
     refused += refused_log(log, given) + refused_spending(options, given, log)
     if refused:
@@ -155,7 +158,7 @@ def _tabulated(
         rows |= write_release(output, universe, facts, inputs.populated)
         write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
         write_report(output)
-        steps = steps_as_json(options.release)
+        steps = steps_as_json(options.release) | empty_blocks_as_json(options.empty_blocks)
         ran = RunFacts(plan, ledger.events, today, status, options.test_key is not None, steps)
         write_release_log(output, ran, rows)
         read = inputs.files.paths + (() if options.empty_blocks is None else table_paths_at(options.empty_blocks))

@@ -14,7 +14,7 @@ from safetab.census.published_totals import PublishedTotals, TotalsOfLevel
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.planning.planner import GivenTotals
 from safetab.products.product import TOTAL_LINE
-from safetab.readers.person_files import is_synthetic
+from safetab.readers.synthetic_marker import is_synthetic
 from safetab.release.documents import DATAPACKAGE_FILE
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 

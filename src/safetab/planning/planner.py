@@ -14,15 +14,17 @@ from safetab.census.iteration_map import iteration_map_of
 from safetab.census.public_lists import PublicLists
 from safetab.census.published_totals import PublishedTotals
 from safetab.census.stability import stability
-from safetab.config.config_file import CONFIG_FILE, budget_key, read_config
+from safetab.config.config_file import CONFIG_FILE, budget_key, read_config, reader_asked_for
 from safetab.config.run_config import FamilyConfig, RunConfig
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity, shortened
+from safetab.planning.given_geography import folder_beside, read_given_geography
 from safetab.planning.level_design import IterationsMeasured, level_design
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.planning.selected_groups import check_totals, selected_groups
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product
-from safetab.readers.geography import GEOGRAPHY_TABLE, geography_paths, read_geography
+from safetab.readers.cef.geography import BlockOids
+from safetab.readers.geography import GEOGRAPHY_TABLE
 from safetab.readers.geography_names import GeographyNames, geography_names_path, read_geography_names
 from safetab.readers.public_lists import list_paths, read_public_lists
 from safetab.readers.published_totals import published_totals_paths, read_published_totals
@@ -37,6 +39,7 @@ class PublicFiles:
     geography_of_pass: Mapping[TabulationPass, Geography]
     paths: tuple[Path, ...] = ()
     names: GeographyNames = field(default_factory=dict)
+    oids: BlockOids | None = None  # of a CEF
     totals: PublishedTotals | None = None  # that choose tables, if the product asks for such
     totals_files: Mapping[str, Path] = field(default_factory=dict)
 
@@ -61,17 +64,17 @@ def plan_of_files(parameters: str | Path, data: str | Path, totals: GivenTotals 
 def read_public_files(
     parameters: Path, data: Path, geography_folder: Path | None = None, totals: GivenTotals | None = None
 ) -> Checked[PublicFiles]:
-    """Reads the lists, the geography of the data directory or of another folder, and totals if the product needs them.
+    """Reads the lists, the geography of DATA or of another folder, and totals if the product needs them.
 
-    Totals are those of the data directory, unless others are given.
+    Totals are those of DATA, unless others are given.
     """
-    geography_folder = geography_folder or data
+    geography_folder, reader = geography_folder or data, reader_asked_for(parameters, data)
     if not _is_directory(parameters):
         finding = Finding(Severity.ERROR, str(parameters), "", "no such directory. Give the directory of config.json.")
-        return Checked(None, (finding, *read_geography(geography_folder).errors))
+        return Checked(None, (finding, *read_given_geography(geography_folder, reader, None).errors))
     config, lists = read_config(parameters), read_public_lists(parameters)
-    geography = read_geography(geography_folder)
-    names = read_geography_names(data)
+    geography = read_given_geography(geography_folder, reader, config.value)
+    names = read_geography_names(folder_beside(data, reader))
     findings = config.findings + lists.findings + geography.findings + names.findings
     if config.value is None or lists.value is None:
         return Checked(None, findings)
@@ -79,17 +82,20 @@ def read_public_files(
         nowhere = dict.fromkeys(config.value.passes, NOWHERE)
         return Checked(None, findings + plan_of(PublicFiles(config.value, lists.value, nowhere)).errors)
     of_pass = {
-        tabulation_pass: geography.value.of_states(config.value.states_of(tabulation_pass))
+        tabulation_pass: geography.value.geography.of_states(config.value.states_of(tabulation_pass))
         for tabulation_pass in config.value.passes
     }
     findings += _states_without_blocks(config.value, of_pass)
-    names_path = geography_names_path(data)
-    paths = (parameters / CONFIG_FILE, *list_paths(parameters), *geography_paths(geography_folder))
+    beside = folder_beside(data, reader)
+    names_path = geography_names_path(beside)
+    paths = (parameters / CONFIG_FILE, *list_paths(parameters), *geography.value.paths)
     paths += () if names_path is None else (names_path,)
-    files = PublicFiles(config.value, lists.value, MappingProxyType(of_pass), paths, names.value or {})
-    chosen = _selecting_totals(config.value.product, data, totals)
+    files = PublicFiles(
+        config.value, lists.value, MappingProxyType(of_pass), paths, names.value or {}, geography.value.oids
+    )
+    chosen = _selecting_totals(config.value.product, beside, totals)
     if chosen is not None:
-        checked = _checked_totals(chosen.totals, lists.value, geography.value, of_pass)
+        checked = _checked_totals(chosen.totals, lists.value, geography.value.geography, of_pass)
         findings += checked.findings
         files = replace(files, totals=checked.value, totals_files=chosen.files)
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)

@@ -71,10 +71,11 @@ class WrongRows:
     """Gathers what is wrong, with places; a blank line is wrong only if something follows it."""
 
     def __init__(
-        self, findings: FindingsOf, widths: Mapping[str, int], misshapen_lines: Sequence[int], noun: str
+        self, findings: FindingsOf, rules: Mapping[str, str], misshapen_lines: Sequence[int], noun: str
     ) -> None:
+        """`rules` says what the values of each column must be."""
         self._findings = findings
-        self._widths = widths
+        self._rules = rules
         self._misshapen_lines = misshapen_lines  # these lines are in no batch
         self._noun = noun
         self._rows_before = 0
@@ -88,7 +89,7 @@ class WrongRows:
         self._look_at_blank_rows(is_blank)
         for column, is_wrong in wrong.items():
             rows = np.flatnonzero(is_wrong & ~is_blank)
-            rule = (column, f"must be {self._widths[column]} digits")
+            rule = (column, self._rules[column])
             self._counts[rule] += len(rows)
             for row in rows[:_EXAMPLES].tolist():
                 self._add_example(

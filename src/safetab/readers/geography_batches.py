@@ -39,6 +39,12 @@ def batches_of(
             findings.error("", why_unreadable(path, error))
 
 
+def columns_of(path: Path) -> list[str]:
+    """The names of a file's columns. Raises OSError or an ArrowException if it can't be read."""
+    is_parquet = path.name.endswith(TableForm.PARQUET.value)
+    return list(pa.parquet.read_schema(path).names) if is_parquet else header_of(path)
+
+
 def _parquet_batches(path: Path, columns: tuple[str, ...], findings: FindingsOf) -> Iterator[pa.RecordBatch]:
     with pa.parquet.ParquetFile(path) as file:
         names = file.schema_arrow.names

@@ -10,7 +10,6 @@ import pyarrow.parquet
 
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.text_files import why_unreadable
-from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.products.record import RecordLayout
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.table_files import TableFiles, TableForm, find_table
@@ -122,11 +121,3 @@ def _check_parquet_columns(path: Path, record: RecordLayout, findings: FindingsO
     if wrong:
         names_of_wrong = shortened(wrong, len(record.columns))
         findings.error("", f"columns missing, or there more than once, capital letters or not: {names_of_wrong}.")
-
-
-def is_synthetic(data: Path) -> bool:
-    """Whether the directory says that its people do not exist."""
-    try:
-        return (data / SYNTHETIC_MARKER).exists()
-    except OSError:  # who can't look can't say so
-        return False

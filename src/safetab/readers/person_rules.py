@@ -61,12 +61,12 @@ class BrokenRules:
         self._numbers: dict[Rule, dict[str, list[int]]] = {}
         self._listed: Counter[Rule] = Counter()
 
-    def add(self, rule: Rule, part: str, numbers: Sequence[int]) -> None:
-        """The rows of one file that break a rule, by their line or row numbers."""
+    def add(self, rule: Rule, part: str, numbers: Sequence[int], count: int | None = None) -> None:
+        """The rows of one file that break a rule, by their line or row numbers; `count` if they are not all given."""
         if not len(numbers):
             return
         shown = numbers[: MOST_ROWS_LISTED - self._listed[rule]]
-        self._rows[rule] += len(numbers)
+        self._rows[rule] += len(numbers) if count is None else count
         self._listed[rule] += len(shown)
         self._numbers.setdefault(rule, {}).setdefault(part, []).extend(shown)
 

@@ -18,7 +18,7 @@ from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.outputs.output_folder import whole_output
 from safetab.pipeline.disk_space import size_in_words
 from safetab.pipeline.options import whole_path
-from safetab.readers.person_files import is_synthetic
+from safetab.readers.synthetic_marker import is_synthetic
 from safetab.synthetic.cef.cef_files import READER_FILE
 from safetab.synthetic.census import CensusPlan
 from safetab.synthetic.people.nonempty_groups import NonEmptyGroups

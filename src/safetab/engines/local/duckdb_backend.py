@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
 
+from safetab.config.run_config import ReaderKind
 from safetab.engines.backend import Persons
 from safetab.engines.contract import CountingEngine, EngineSettings
 from safetab.engines.known_lists import KnownLists
+from safetab.engines.local.cef_engine import CefEngine, judge_cef
 from safetab.engines.person_judge import judge_rows
 from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import RecordLayout
+from safetab.readers.cef.reader_file import CefFiles, read_reader_file
 from safetab.readers.person_files import find_person_files, label_of, number_of_persons, readable_person_files
 from safetab.readers.table_files import TableFiles
 
@@ -30,18 +33,30 @@ class DuckDbBackend:
         found = find_person_files(data, record)
         return Checked(found.value, found.findings)
 
+    def cef_persons(self, data: Path, states: Sequence[str]) -> Checked[Persons]:
+        reader = read_reader_file(data)
+        if reader.value is None:
+            return Checked(None, reader.findings)
+        found = reader.value.files_of(states)
+        return Checked(found.value, reader.findings + found.findings)
+
     def geography_folder(self, data: Path) -> Checked[Path]:
         return Checked(data, ())
 
     def number_of_persons(self, persons: Persons) -> int:
-        return number_of_persons(_files(persons))
+        return persons.about_persons if isinstance(persons, CefFiles) else number_of_persons(_files(persons))
 
     def engine(self, persons: Persons, files: PublicFiles) -> CountingEngine:
+        if isinstance(persons, CefFiles):
+            return CefEngine(persons, files, self._settings, self._log)
         from safetab.engines.local.duckdb_engine import DuckDbEngine  # noqa: PLC0415 - `import safetab` loads no engine
 
         return DuckDbEngine(_files(persons), files, self._settings, self._log)
 
     def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
+        if known.reader is ReaderKind.CEF:
+            cef = self.cef_persons(data, [f"{state:02d}" for state in known.states]).value
+            return judge_cef(known, cef, rows_done) if isinstance(cef, CefFiles) else ()
         files = readable_person_files(data, known.record)
         if files is None:
             return ()

@@ -9,28 +9,21 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 
 import duckdb
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.engines.contract import EngineSettings, MiscountedPersons
-from safetab.engines.encoding import Encoding
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.known_lists import KnownLists
-from safetab.engines.local.array_counter import ArrayCounter
+from safetab.engines.local.array_engine import ArrayEngine
 from safetab.engines.local.person_batches import PersonBatch, parquet_batches, person_batch, rows_of
 from safetab.engines.local.person_encoder import PersonEncoder
 from safetab.engines.local.person_source import parquet_files, parquet_source, text_source
-from safetab.engines.local.state_persons import StatePersons
 from safetab.engines.person_judge import judge_rows
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.foundation.interruptible import interruptibly
 from safetab.planning.planner import PublicFiles
-from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.product import Shape
 from safetab.readers.person_files import label_of
 from safetab.readers.person_rules import report_empty_passes
 from safetab.readers.table_files import TableFiles, TableForm
@@ -41,14 +34,14 @@ _OUT_OF_MEMORY = "the database ran out of memory, or of room in --temp. Nothing 
 _UNREADABLE = "it can't be read: damaged, not what its ending says, or lines that end in different ways."
 
 
-class DuckDbEngine:
-    """Counts with DuckDB inside the process; keeps to the contract of `CountingEngine`."""
+class DuckDbEngine(ArrayEngine):
+    """Reads tables with DuckDB inside the process; keeps to the contract of `CountingEngine`."""
 
     def __init__(self, persons: TableFiles, files: PublicFiles, settings: EngineSettings, log: Log) -> None:
+        super().__init__(files, settings)
         self._persons = persons
         self._known = KnownLists.of_files(files)
         self._log = log
-        self._encoding = Encoding(files)
         self._database = duckdb.connect()
         for setting, value in {
             "memory_limit": settings.memory,
@@ -59,14 +52,6 @@ class DuckDbEngine:
             "autoload_known_extensions": False,
         }.items():
             self._database.execute(f"SET {setting} = ?", [value])
-        self._stored = StatePersons(
-            settings.temporary_folder,
-            np.array([state.first_atom for state in self._encoding.states], dtype=np.int64),
-            self._encoding.atom_count,
-            self._encoding.record.attribute_values,
-        )
-        self._people: Mapping[TabulationPass, int] = {}
-        self._counter = ArrayCounter(self._encoding, settings.threads)
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
         """Reads the files once: every row is checked, and its person encoded and stored.
@@ -113,22 +98,6 @@ class DuckDbEngine:
     def _has_rejects(self) -> bool:
         return bool(self._database.execute("SELECT 1 FROM reject_errors LIMIT 1").fetchall())
 
-    def prepare(self) -> Mapping[TabulationPass, int]:
-        counted = dict.fromkeys(self._people, 0)
-        for state in self._counter.count(self._stored):
-            counted[state.tabulation_pass] += state.persons.people
-        if counted != self._people:
-            raise MiscountedPersons("the engine did not encode every person once.")
-        return counted
-
-    # Counting
-
-    def totals(self, level: LevelPlan) -> ExactCounts:
-        return self._counter.totals(level)
-
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
-        return self._counter.cells(level, groups_of)
-
     def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
         fingerprint = RecordFingerprint(secret)
         try:
@@ -142,7 +111,7 @@ class DuckDbEngine:
         return fingerprint.of_passes(sums)
 
     def close(self) -> None:
-        self._counter.close()
+        super().close()
         self._database.close()
 
     def _source(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from safetab.config.run_config import ReaderKind
 from safetab.engines.backend import Persons
 from safetab.engines.contract import CountingEngine, EngineSettings
 from safetab.engines.known_lists import KnownLists
@@ -51,6 +52,15 @@ class SparkBackend:
             location = located(self._session, given, findings)
         return Checked(location, findings.findings)
 
+    def cef_persons(self, data: Path, states: Sequence[str]) -> Checked[Persons]:  # noqa: ARG002
+        findings = FindingsOf("the command")
+        findings.error(
+            "--engine",
+            f'the engine "spark" reads no CEF. Convert it first, safetab convert {data} FOLDER, which writes'
+            ' confidential Parquet files; then give FOLDER as DATA, with "reader": "csv" in config.json.',
+        )
+        return Checked(None, findings.findings)
+
     def geography_folder(self, data: Path) -> Checked[Path]:
         """The data directory, or a folder of the run's own with a copy of what --geography names."""
         return Checked(data, ()) if self._options.geography is None else self._copied_geography
@@ -76,6 +86,8 @@ class SparkBackend:
         return SparkEngine(self._session, persons, files, self._log)
 
     def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:  # noqa: ARG002 - the executors do them all at once
+        if known.reader is ReaderKind.CEF:
+            return ()
         location = self.persons(data, known.record).value
         if not isinstance(location, PersonLocation):
             return ()

@@ -1,0 +1,136 @@
+"""The embedded engine on a Census Edited File: arrays of bytes become encoded persons without a parser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.geography_levels import TabulationPass
+from safetab.engines.contract import EngineSettings, MiscountedPersons
+from safetab.engines.fingerprint import RecordFingerprint, StateSums
+from safetab.engines.known_lists import KnownLists
+from safetab.engines.local.array_engine import ArrayEngine
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import Finding, FindingsOf
+from safetab.planning.planner import PublicFiles
+from safetab.products.record import BLOCK_DIGITS, RecordLayout
+from safetab.readers.cef.fields import CODE_FIELDS
+from safetab.readers.cef.geography import BlockOids
+from safetab.readers.cef.reader_file import CefFiles
+from safetab.readers.cef.state_records import HOUSEHOLD_TABLE, CefRecords, StateReader, records_of
+from safetab.readers.cef.state_rules import CefRules
+from safetab.readers.person_rules import report_empty_passes
+
+
+class CefEngine(ArrayEngine):
+    """Reads the states one after the other; keeps to the contract of `CountingEngine`."""
+
+    def __init__(
+        self, persons: CefFiles, files: PublicFiles, settings: EngineSettings, log: Callable[[str], None]
+    ) -> None:
+        super().__init__(files, settings)
+        if files.oids is None:
+            raise TypeError("a CEF comes with the ids of its blocks")
+        self._files, self._oids, self._log = persons, files.oids, log
+        self._record = files.config.product.record
+        self._rules = _rules(self._record, files.lists.code_names, files.oids)
+        self._atom_of_place = _atom_of_place(*self._encoding.block_lookup[2:], files.oids)
+        self._bounds = {
+            which: (min(state.first_atom for state in states), max(state.end_atom for state in states))
+            for which in self._encoding.passes
+            if (states := [state for state in self._encoding.states if state.tabulation_pass is which])
+        }
+
+    def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
+        """Reads every file once: every line is checked, and each record encoded and stored.
+
+        Whoever is read is joined and encoded, or the run stops.
+        """
+        people, found = dict.fromkeys(self._encoding.passes, 0), list[Finding]()
+        for files in self._files.states:
+            reader, encoded = StateReader(files, self._rules), 0
+            for joined in reader.joined_persons(rows_done):
+                encoded += self._add(records_of(joined, self._record), people)
+            found += reader.findings
+            self._log(
+                f"state {files.state}: {reader.persons_read:,} persons read, {reader.persons_joined:,} joined to a"
+                f" unit, {encoded:,} {self._record.nouns} encoded"
+            )
+            if not any(finding.is_error for finding in reader.findings):
+                _require_all(reader, encoded, self._record)
+        findings = FindingsOf(self._files.label)
+        if not any(finding.is_error for finding in found):
+            report_empty_passes(people, findings)
+            self._people = people
+        return (*found, *findings.findings)
+
+    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+        fingerprint = RecordFingerprint(secret)
+        return fingerprint.of_passes(self._sums(fingerprint))
+
+    def _sums(self, fingerprint: RecordFingerprint) -> Iterator[StateSums]:
+        for files in self._files.states:
+            reader = StateReader(files, self._rules)
+            for joined in reader.joined_persons():
+                records = records_of(joined, self._record)
+                yield from fingerprint.sums_of_columns(whole_columns(records, self._oids))
+            if any(finding.is_error for finding in reader.findings):
+                raise RunFailed("the files of a state changed while they were read. Nothing was written.")
+
+    def _add(self, records: CefRecords, people: dict[TabulationPass, int]) -> int:
+        """Stores the records, and counts them by pass; how many they are."""
+        atoms = self._atom_of_place[records.places]
+        patterns = self._encoding.patterns.numbers_of(
+            np.stack([records.columns[name].astype(np.int16) for name in CODE_FIELDS])
+        )
+        if (atoms < 0).any() or (patterns < 0).any():
+            raise MiscountedPersons("records that break no rule of the files break one of the engine.")
+        self._stored.add(atoms, patterns, self._attributes(records))
+        for which, (first, end) in self._bounds.items():
+            people[which] += int(np.count_nonzero((atoms >= first) & (atoms < end)))
+        return len(records)
+
+    def _attributes(self, records: CefRecords) -> NDArray[np.unsignedinteger]:
+        attributes = np.zeros(len(records), dtype=np.int64)
+        for part, factor in zip(self._record.attribute, self._record.attribute_factors, strict=True):
+            attributes += (records.columns[part.column].astype(np.int64) - part.low) * factor
+        return attributes.astype(self._stored.attribute_type)
+
+
+def judge_cef(known: KnownLists, files: CefFiles, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
+    """Every rule that can be judged with the lists that could be read, on every line."""
+    rules, found = _rules(known.record, known.codes, known.oids), list[Finding]()
+    for of_state in files.states:
+        reader = StateReader(of_state, rules)
+        for _ in reader.joined_persons(rows_done):
+            pass
+        found += reader.findings
+    return tuple(found)
+
+
+def whole_columns(records: CefRecords, oids: BlockOids) -> dict[str, NDArray[np.integer]]:
+    """The columns of the delimited record, as numbers: those of the CEF, and the block in its parts."""
+    rest, columns = oids.blocks[records.places], dict(records.columns)
+    for column, width in reversed(BLOCK_DIGITS.items()):
+        columns[column] = rest % 10**width
+        rest = rest // 10**width
+    return columns
+
+
+def _rules(record: RecordLayout, codes: Collection[str], oids: BlockOids | None) -> CefRules:
+    return CefRules(codes, oids, for_households=record.table == HOUSEHOLD_TABLE)
+
+
+def _require_all(reader: StateReader, encoded: int, record: RecordLayout) -> None:
+    if reader.persons_read != reader.persons_joined or encoded != reader.records(record):
+        raise MiscountedPersons("not everybody who was read was joined to a unit and encoded.")
+
+
+def _atom_of_place(blocks: NDArray[np.int64], atoms: NDArray[np.int32], oids: BlockOids) -> NDArray[np.int32]:
+    """For each OID the atom of its block; blocks rise, and hold those of all OIDs."""
+    if not len(oids.blocks):
+        return np.empty(0, dtype=np.int32)
+    positions = np.minimum(np.searchsorted(blocks, oids.blocks), len(blocks) - 1)
+    return np.where(blocks[positions] == oids.blocks, atoms[positions], np.int32(-1))

@@ -1,0 +1,199 @@
+"""What is made from a CEF for others: Parquet for engines that read no CEF, and which blocks have a unit."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from tests.cef_files import Cef, cef_of, write_cef
+from tests.random_worlds import RandomWorld, write_random_world
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+
+KEY = "07" * 32
+
+
+def invoke(*arguments: object):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> RandomWorld:
+    return write_random_world(tmp_path / "world", 11, people=90, budget=1)
+
+
+@pytest.fixture
+def sparse(tmp_path: Path) -> RandomWorld:
+    """Few people, so that some blocks hold nobody."""
+    return write_random_world(tmp_path / "sparse", 11, people=12, budget=1)
+
+
+@pytest.fixture
+def cef(world: RandomWorld, tmp_path: Path) -> Cef:
+    return write_cef(world, tmp_path / "cef")
+
+
+def as_text(table: Path, columns: list[str]) -> Counter[str]:
+    """The rows of a Parquet table, as the delimited file spells them."""
+    digits = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4, "CENRACE": 2, "HHRACE": 2}
+
+    def spelled(name: str, value: object) -> str:
+        return "Null" if value is None else str(value).rjust(digits.get(name, 0), "0")
+
+    rows = pq.read_table(table).to_pylist()
+    return Counter("|".join(spelled(name, row[name]) for name in columns) for row in rows)
+
+
+def rows_of(path: Path) -> tuple[list[str], Counter[str]]:
+    header, *rows = path.read_text().splitlines()
+    return header.split("|"), Counter(rows)
+
+
+@pytest.mark.needs_2020_files
+@pytest.mark.parametrize("table", ["person-records", "household-records"])
+def test_the_records_of_the_dummy_are_those_of_the_bureaus_readers(table: str, tmp_path: Path, cases: Path) -> None:
+    dummy = cases.parent / "cef" / "dummy"
+    assert invoke("convert", dummy / "cef" / "reader.ini", tmp_path / "out").exit_code == 0
+    columns, rows = rows_of(dummy / "expected" / f"{table}.txt")
+    assert pq.read_schema(tmp_path / "out" / table / "01.parquet").names == columns
+    assert as_text(tmp_path / "out" / table, columns) == rows
+
+
+def test_a_converted_cef_runs_as_any_other_data(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+    converted = tmp_path / "converted"
+    assert invoke("convert", cef.ini, converted).exit_code == 0
+    runs = {}
+    for reader, data in (("cef", cef.ini), ("csv", converted)):
+        world.configure(reader=reader)
+        out = tmp_path / f"from-{reader}"
+        assert invoke("run", world.parameters, data, out, "--test-key", KEY).exit_code == 0
+        runs[reader] = {p.relative_to(out): p.read_bytes() for p in out.rglob("*") if p.is_file()}
+        runs[reader].pop(Path("manifest.json"))
+    assert runs["csv"] == runs["cef"]
+
+
+def test_a_converted_cef_is_for_the_curator_alone(cef: Cef, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = invoke("convert", cef.ini, out)
+    people = sum(map(len, cef.records["PER"].values()))
+    households = sum(one["HHT"] != "0" for units in cef.records["UNIT"].values() for one in units)
+    assert result.stdout == f"{people} persons and {households} households: {out}, for the curator alone.\n"
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (out, *out.rglob("*")) if path.is_dir()}
+    assert modes == {0o700}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in out.rglob("*") if path.is_file()} == {0o600}
+    assert (out / "SYNTHETIC").exists()
+
+
+def test_people_who_may_exist_are_not_marked_as_synthetic(cef: Cef, tmp_path: Path) -> None:
+    (cef.folder / "SYNTHETIC").unlink()
+    assert invoke("convert", cef.ini, tmp_path / "out").exit_code == 0
+    assert not (tmp_path / "out" / "SYNTHETIC").exists()
+
+
+@pytest.mark.parametrize(("name", "value"), [("TEN", "0"), ("HHRACE", "")])
+def test_a_household_needs_a_tenure_and_a_race(name: str, value: str, world: RandomWorld, tmp_path: Path) -> None:
+    cef = cef_of(world, tmp_path / "cef")
+    world.configure(reader="cef")
+    for state in ("01", "72"):
+        next(one for one in cef.records["UNIT"][state] if one["HHT"] != "0")[name] = value
+    cef.write()
+    log = tmp_path / "log"
+    result = invoke("convert", cef.ini, tmp_path / "out", "--confidential-log", log)
+    assert result.exit_code == 1
+    for state in ("01", "72"):
+        assert f"CEF20_UNIT_{state}.txt has 1 problem:\n  {name}: must be 1 to" in result.stderr
+    assert "Rows: CEF20_UNIT_72.txt, line" in log.read_text()
+    assert not (tmp_path / "out").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cef", "log", "world"]
+    assert invoke("validate", world.parameters, cef.ini).exit_code == 0  # persons need neither
+
+
+def test_an_earlier_conversion_alone_is_replaced(cef: Cef, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert invoke("convert", cef.ini, out).exit_code == 0
+    assert "is there already" in invoke("convert", cef.ini, out).stderr
+    assert invoke("convert", cef.ini, out, "--overwrite").exit_code == 0
+    refused = invoke("convert", cef.ini, cef.folder, "--overwrite")
+    assert refused.exit_code == 1
+    assert "holds what is to be read" in refused.stderr
+    assert cef.path("PER", "01").exists()
+
+
+def test_a_missing_file_is_a_finding(cef: Cef, tmp_path: Path) -> None:
+    cef.path("UNIT", "44").unlink()
+    for command in ("convert", "blocks-with-units"):
+        result = invoke(command, cef.ini, tmp_path / "out")
+        assert result.exit_code == 1
+        assert "state 44: no file CEF20_UNIT_44.txt in the folders it names." in result.stderr
+        assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.spark
+def test_spark_says_what_to_do_with_a_cef(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+    result = invoke("run", world.parameters, cef.ini, tmp_path / "out", "--engine", "spark")
+    assert result.exit_code == 1
+    assert f"safetab convert {cef.ini} FOLDER" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+# Blocks with units
+
+
+@pytest.mark.needs_2020_files
+def test_the_blocks_of_the_dummy_are_those_of_the_bureaus_readers(tmp_path: Path, cases: Path) -> None:
+    dummy, out = cases.parent / "cef" / "dummy", tmp_path / "blocks.txt"
+    assert invoke("blocks-with-units", dummy / "cef" / "reader.ini", out).exit_code == 0
+    (header, *rows) = out.read_text().splitlines()
+    assert header == "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE|HAS_UNIT"
+    expected = (dummy / "expected" / "blocks-with-units.txt").read_text().splitlines()[1:]
+    assert [row.removesuffix("|1") for row in rows if row.endswith("|1")] == expected
+    assert len(rows) == 25
+
+
+def test_the_list_goes_to_empty_blocks_and_the_manifest_says_why_it_is_public(
+    sparse: RandomWorld, tmp_path: Path
+) -> None:
+    """A list of the blocks without a unit, written by hand, gives the same release."""
+    cef, listed = write_cef(sparse, tmp_path / "cef"), tmp_path / "blocks.txt"
+    assert invoke("blocks-with-units", cef.ini, listed).exit_code == 0
+    header, *rows = listed.read_text().splitlines()
+    without = [row for row in rows if row.endswith("|0")]
+    assert without
+    by_hand = tmp_path / "by-hand.txt"
+    by_hand.write_text(
+        "\n".join([header.removesuffix("|HAS_UNIT"), *(row.removesuffix("|0") for row in without)]) + "\n"
+    )
+    manifests, releases = {}, {}
+    for name, file in (("units", listed), ("hand", by_hand)):
+        out = tmp_path / name
+        options = ("--test-key", KEY, "--coterminous", "--empty-blocks", file)
+        assert invoke("run", sparse.parameters, cef.ini, out, *options).exit_code == 0
+        manifests[name] = json.loads((out / "manifest.json").read_text())
+        release = out / "release"
+        releases[name] = {p.relative_to(release): p.read_bytes() for p in release.rglob("*") if p.is_file()}
+    assert releases["units"] == releases["hand"]
+    assert "declared the numbers of units invariant" in manifests["units"]["release"]["empty_blocks"]
+    assert "empty_blocks" not in manifests["hand"]["release"]
+
+
+def test_a_list_says_yes_or_no_of_each_block(sparse: RandomWorld, tmp_path: Path) -> None:
+    cef, listed = write_cef(sparse, tmp_path / "cef"), tmp_path / "blocks.txt"
+    assert invoke("blocks-with-units", cef.ini, listed).exit_code == 0
+    listed.write_text(listed.read_text().replace("|0\n", "|2\n"))
+    options = ("--coterminous", "--empty-blocks", listed)
+    result = invoke("run", sparse.parameters, cef.ini, tmp_path / "out", *options)
+    assert result.exit_code == 1
+    assert "HAS_UNIT: must be 0 or 1." in result.stderr
+
+
+def test_an_old_file_stays(cef: Cef, tmp_path: Path) -> None:
+    (tmp_path / "blocks.txt").write_text("mine")
+    result = invoke("blocks-with-units", cef.ini, tmp_path / "blocks.txt")
+    assert result.exit_code == 1
+    assert "is there already" in result.stderr
+    assert (tmp_path / "blocks.txt").read_text() == "mine"

@@ -1,0 +1,145 @@
+"""Bytes of lines -> numbers: as Python would read them, compiled or not, wherever blocks end."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from safetab.foundation.compiled import compiled
+from safetab.readers.cef.fields import FieldReader
+from safetab.readers.cef.layout import COUNTS, OID_DIGITS, PERSON, UNIT, LineLayout
+from safetab.readers.cef.line_loops import find_oids, find_units, read_fields, read_long_numbers, spread_fields
+from safetab.readers.cef.lines import lines_of
+
+CHARACTERS = b"  001123456789  x|"
+
+
+def random_lines(width: int, count: int, seed: int) -> np.ndarray:
+    rng = random.Random(seed)
+    return np.array([[rng.choice(CHARACTERS) for _ in range(width)] for _ in range(count)], dtype=np.uint8)
+
+
+@pytest.mark.parametrize(("layout", "width"), [(PERSON, 91), (UNIT, 76), (COUNTS, 67)])
+def test_the_fields_of_a_layout_follow_each_other_to_its_end(layout: LineLayout, width: int) -> None:
+    assert layout.width == width
+    assert len(layout.fields) == (8 if layout is COUNTS else 28)
+    assert [field.first for field in layout.fields[1:]] == [field.end for field in layout.fields[:-1]]
+
+
+@pytest.mark.needs_2020_files
+def test_the_layout_is_that_of_the_specification(cases: Path) -> None:
+    rows = [line.split(",") for line in (cases.parent / "cef" / "cef20-layout.csv").read_text().splitlines()[1:]]
+    listed = {(record, name): (int(first), int(end)) for record, _, name, first, end, *_ in rows}
+    ours = {
+        (f"CEF20_{kind}", field.name): (field.first, field.end)
+        for kind, layout in (("UNIT", UNIT), ("PER", PERSON), ("CNT", COUNTS))
+        for field in layout.fields
+    }
+    assert ours == listed
+
+
+@pytest.mark.parametrize("loop", [read_fields, compiled(read_fields)], ids=["as it stands", "compiled"])
+def test_a_field_is_what_its_stripped_text_is(loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("safetab.readers.cef.fields.compiled_if_worthwhile", lambda *_: loop)
+    names = [field.name for field in UNIT.fields if field.name != "OIDTB"]
+    reader = FieldReader(UNIT, names, {})
+    lines = random_lines(UNIT.width + 1, 400, seed=1)
+    read, rights = reader.read(lines), 0
+    for row, line in enumerate(lines):
+        for name in names:
+            field = UNIT.field(name)
+            text = line[field.first : field.end].tobytes().decode().strip(" ")
+            number = int(text) if text.isdigit() else None
+            is_right = (
+                field.may_be_blank
+                if not text
+                else any(number is not None and low <= number <= high for low, high in field.ranges)
+            )
+            assert bool(read.broken[row] & reader.bit(name)) != is_right
+            if is_right:
+                rights += 1
+                assert read[name][row] == (number or 0)
+    assert rights > 1000
+
+
+@pytest.mark.parametrize("loop", [read_long_numbers, compiled(read_long_numbers)], ids=["as it stands", "compiled"])
+def test_a_number_of_22_digits_is_read_exactly(loop) -> None:
+    texts = [
+        "1",
+        "0" * 21 + "1",
+        "9" * 22,
+        "1" + "0" * 21,
+        "  27659836000000",
+        "27659836000000  ",
+        "",
+        "1 2",
+        "-1",
+        "1x",
+    ]
+    lines = np.frombuffer("".join(text.rjust(OID_DIGITS) for text in texts).encode(), dtype=np.uint8)
+    highs, lows = np.empty(len(texts), dtype=np.int32), np.empty(len(texts), dtype=np.int64)
+    loop(lines.reshape(-1, OID_DIGITS), 0, OID_DIGITS, highs, lows)
+    numbers = [int(high) * 10**18 + int(low) for high, low in zip(highs[:6], lows[:6], strict=True)]
+    assert numbers == [1, 1, 10**22 - 1, 10**21, 27659836000000, 27659836000000]
+    assert set(lows[6:].tolist()) == set(highs[6:].tolist()) == {-1}
+
+
+@pytest.mark.parametrize("loop", [spread_fields, compiled(spread_fields)], ids=["as it stands", "compiled"])
+def test_separated_fields_are_put_to_their_positions(loop) -> None:
+    texts = [b"1|23| 4 ", b"||", b"1|2", b"1|2|3|4", b"1|234|5"]
+    text = np.frombuffer(b"\n".join(texts), dtype=np.uint8).copy()
+    stops = np.cumsum([len(one) + 1 for one in texts]) - 1
+    starts = np.append(0, stops[:-1] + 1)
+    lines, is_shaped = np.empty((len(texts), 5), dtype=np.uint8), np.empty(len(texts), dtype=np.bool_)
+    loop(text, starts, stops, np.array([0, 1, 3]), np.array([1, 3, 5]), lines, is_shaped)
+    assert is_shaped.tolist() == [True, True, False, False, True]
+    assert [lines[row].tobytes() for row in (0, 1, 4)] == [b"123 4", b"     ", b"1?? 5"]
+
+
+@pytest.mark.parametrize("loop", [find_oids, compiled(find_oids)], ids=["as it stands", "compiled"])
+def test_an_oid_is_found_by_all_its_digits(loop) -> None:
+    highs, lows = np.array([0, 0, 1, 3], dtype=np.int32), np.array([5, 9, 5, 2])
+    found = np.empty(6, dtype=np.int32)
+    loop(np.array([0, 0, 1, 3, 2, 3], dtype=np.int32), np.array([5, 9, 5, 2, 5, 9]), highs, lows, found)
+    assert found.tolist() == [0, 1, 2, 3, -1, -1]
+
+
+@pytest.mark.parametrize("loop", [find_units, compiled(find_units)], ids=["as it stands", "compiled"])
+@pytest.mark.parametrize("shift", [0, 2, 6])
+def test_persons_find_their_unit_and_are_counted_there(loop, shift: int) -> None:
+    units = np.array([3, 4, 17, 18, 40], dtype=np.int32)
+    starts = np.searchsorted(units, np.arange((64 >> shift) + 2) << shift)
+    mafids = np.array([40, 3, 5, 17, 40, 63])
+    found, persons, householders = np.empty(6, np.int32), np.zeros(5, np.int32), np.zeros(5, np.int32)
+    loop(mafids, np.array([True, False, True, True, True, True]), shift, starts, units, found, persons, householders)
+    assert found.tolist() == [4, 0, -1, 2, 4, -1]
+    assert persons.tolist() == [1, 0, 1, 0, 2]
+    assert householders.tolist() == [0, 0, 1, 0, 2]
+
+
+@pytest.mark.parametrize("block", [7, 92, 93, 200, 10_000])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_lines_have_their_numbers_wherever_blocks_end(
+    block: int, end: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("safetab.readers.cef.lines._BLOCK_BYTES", block)
+    texts = [bytes([48 + n]) * 91 for n in range(10)]
+    texts[4:4] = [b"", b"short"]  # lines 5 and 6
+    (tmp_path / "lines").write_bytes(end.join(texts) + end * 5)
+    numbers, misshapen, characters = [], [], []
+    for lines in lines_of(tmp_path / "lines", PERSON):
+        numbers += lines.numbers.tolist()
+        misshapen += lines.misshapen.tolist()
+        characters += [line[:91].tobytes() for line in lines.characters]
+    assert numbers == [1, 2, 3, 4, 7, 8, 9, 10, 11, 12]
+    assert misshapen == [5, 6]
+    assert characters == [text for text in texts if len(text) == 91]
+
+
+def test_a_file_without_a_line_end_is_one_line_however_long(tmp_path: Path) -> None:
+    (tmp_path / "lines").write_bytes(b"7" * (20 << 20))
+    (only,) = lines_of(tmp_path / "lines", PERSON)
+    assert only.misshapen.tolist() == [1]
