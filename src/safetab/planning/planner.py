@@ -15,7 +15,7 @@ from safetab.census.public_lists import PublicLists
 from safetab.census.published_totals import PublishedTotals
 from safetab.census.stability import stability
 from safetab.config.config_file import CONFIG_FILE, budget_key, read_config, reader_asked_for
-from safetab.config.run_config import FamilyConfig, RunConfig
+from safetab.config.run_config import FamilyConfig, ReaderKind, RunConfig
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity, shortened
 from safetab.planning.given_geography import folder_beside, read_given_geography
 from safetab.planning.level_design import IterationsMeasured, level_design
@@ -24,10 +24,11 @@ from safetab.planning.selected_groups import check_totals, selected_groups
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product
 from safetab.readers.cef.geography import BlockOids
+from safetab.readers.cef.reader_file import read_reader_file
 from safetab.readers.geography import GEOGRAPHY_TABLE
 from safetab.readers.geography_names import GeographyNames, geography_names_path, read_geography_names
 from safetab.readers.public_lists import list_paths, read_public_lists
-from safetab.readers.published_totals import published_totals_paths, read_published_totals
+from safetab.readers.published_totals import find_published_totals, find_totals_in, read_published_totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def read_public_files(
     files = PublicFiles(
         config.value, lists.value, MappingProxyType(of_pass), paths, names.value or {}, geography.value.oids
     )
-    chosen = _selecting_totals(config.value.product, beside, totals)
+    chosen = _selecting_totals(config.value.product, data, reader, totals)
     if chosen is not None:
         checked = _checked_totals(chosen.totals, lists.value, geography.value.geography, of_pass)
         findings += checked.findings
@@ -101,8 +102,10 @@ def read_public_files(
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)
 
 
-def _selecting_totals(product: Product, data: Path, given: GivenTotals | None) -> GivenTotals | None:
-    """Those that were given, or those of the data directory; none if the product measures its own."""
+def _selecting_totals(
+    product: Product, data: Path, reader: ReaderKind, given: GivenTotals | None
+) -> GivenTotals | None:
+    """Those that were given, or those of DATA; none if the product measures its own."""
     if product.totals_table is None:
         if given is None:
             return None
@@ -111,8 +114,17 @@ def _selecting_totals(product: Product, data: Path, given: GivenTotals | None) -
         return GivenTotals(Checked(None, findings.findings))
     if given is not None:
         return given
-    paths = published_totals_paths(data, product.totals_table)
-    return GivenTotals(read_published_totals(data, product.totals_table), {path.name: path for path in paths})
+    findings, ini = FindingsOf(product.totals_table), None
+    if reader is ReaderKind.CEF:
+        ini = read_reader_file(data).value
+    if ini is not None and ini.totals is not None:
+        files = find_totals_in(ini.totals, findings)
+    else:
+        files = find_published_totals(folder_beside(data, reader), product.totals_table, findings)
+    if files is None:
+        return GivenTotals(Checked(None, findings.findings))
+    read = read_published_totals(files, product.totals_table)
+    return GivenTotals(read, {path.name: path for path in files.parts})
 
 
 def _checked_totals(

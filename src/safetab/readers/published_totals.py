@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.published_totals import PublishedTotals, TotalsOfLevel
 from safetab.foundation.findings import Checked, FindingsOf, shortened
+from safetab.foundation.text_files import why_unreadable
 from safetab.readers.digit_columns import NOT_DIGITS, digits_of
 from safetab.readers.geography_batches import batches_of
 from safetab.readers.table_files import TableFiles, TableForm, find_table
@@ -36,12 +37,28 @@ class _Rows:
     count: NDArray[np.int64]
 
 
-def read_published_totals(data: Path, table: str) -> Checked[PublishedTotals]:
-    """The totals of a data directory, whatever levels they are of."""
+def find_published_totals(data: Path, table: str, findings: FindingsOf) -> TableFiles | None:
+    """The files of the totals in a data directory."""
+    return find_table(data, table, findings)
+
+
+def find_totals_in(folder: Path, findings: FindingsOf) -> TableFiles | None:
+    """All files of a folder that holds nothing else, whatever their names, as the Bureau's program takes them."""
+    try:
+        parts = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith((".", "_")))
+    except OSError as error:
+        findings.error("pop_dir", why_unreadable(folder, error))
+        return None
+    forms = {TableForm.PARQUET if path.suffix == TableForm.PARQUET.value else TableForm.TEXT for path in parts}
+    if len(forms) != 1:
+        findings.error("pop_dir", f"{folder} must hold files of totals, all of them text or all of them Parquet.")
+        return None
+    return TableFiles(forms.pop(), tuple(parts))
+
+
+def read_published_totals(files: TableFiles, table: str) -> Checked[PublishedTotals]:
+    """The totals of some files, whatever levels they are of."""
     findings = FindingsOf(table)
-    files = find_table(data, table, findings)
-    if files is None:
-        return Checked(None, findings.findings)
     rows = _joined([one for path in files.parts for one in _rows_of_file(path, files, findings)])
     _refuse_repeated(rows, findings)
     if not len(rows.level) and not findings.has_errors:
@@ -53,12 +70,6 @@ def read_published_totals(data: Path, table: str) -> Checked[PublishedTotals]:
         for number, geography in enumerate(GeographyLevel)
     }
     return Checked(PublishedTotals({level: one for level, one in levels.items() if len(one.entity)}), findings.findings)
-
-
-def published_totals_paths(data: Path, table: str) -> tuple[Path, ...]:
-    """The files that the totals are read from."""
-    files = find_table(data, table, FindingsOf(table))
-    return files.parts if files else ()
 
 
 def _rows_of_file(path: Path, files: TableFiles, findings: FindingsOf) -> Iterator[_Rows]:

@@ -20,6 +20,7 @@ _FOLDER_KEYS = ("per_dir", "unit_dir", "grfc_dir")
 _PUERTO_RICO_KEYS = {"per_dir_pr": "per_dir", "unit_dir_pr": "unit_dir"}  # and where they are taken from if not given
 _FORMAT_KEYS = ("per_file_format", "unit_file_format")
 _GEOGRAPHY_FORMAT = "geo_file_format"
+_TOTALS_KEY = "pop_dir"
 _STATE_IN_NAME = slice(11, 13)  # of a geography file, as in grfc_tab20_01
 _GEOGRAPHY_ENDINGS = (".txt", ".txt.gz")
 _GZIPPED = ".gz"
@@ -56,6 +57,7 @@ class ReaderFile:
     path: Path
     folders: dict[str, Path]
     formats: dict[str, str]
+    totals: Path | None = None  # the folder of published totals, if a product needs them
 
     @property
     def record_folders(self) -> tuple[Path, ...]:
@@ -154,7 +156,7 @@ def _reader_file_of(path: Path, given: dict[str, str], findings: FindingsOf) -> 
     missing = [key for key in (*_FOLDER_KEYS, *_FORMAT_KEYS) if not given.get(key)]
     if missing:
         findings.error(f"[{_SECTION}]", f"keys missing: {shortened(missing, len(missing))}.")
-    for key in (*_FOLDER_KEYS, *_PUERTO_RICO_KEYS):
+    for key in (*_FOLDER_KEYS, *_PUERTO_RICO_KEYS, _TOTALS_KEY):
         if "://" in given.get(key, ""):
             findings.error(key, "must be a folder of this machine. Copy the files here, or mount where they lie.")
     formats = {key: given[key] for key in (*_FORMAT_KEYS, _GEOGRAPHY_FORMAT) if given.get(key)}
@@ -164,7 +166,8 @@ def _reader_file_of(path: Path, given: dict[str, str], findings: FindingsOf) -> 
     of_key = {key: given.get(key) for key in _FOLDER_KEYS}
     of_key |= {key: given.get(key) or given.get(instead) for key, instead in _PUERTO_RICO_KEYS.items()}
     folders = {key: path.absolute().parent / folder for key, folder in of_key.items() if folder}
-    return Checked(None if findings.has_errors else ReaderFile(path, folders, formats), findings.findings)
+    totals = path.absolute().parent / given[_TOTALS_KEY] if given.get(_TOTALS_KEY) else None
+    return Checked(None if findings.has_errors else ReaderFile(path, folders, formats, totals), findings.findings)
 
 
 def paths_read(data: Path) -> tuple[Path, ...]:
