@@ -88,6 +88,8 @@ class NumberChecks:
         self._check_domains(table, level.name, before)
         self._check_values(table, level.name, before)
         first = np.flatnonzero(self._are_totals(table))
+        if not len(first) or first[0]:
+            self._add(np.arange(1), "lines are not in their order", level.name, table, before)
         indices = level.indices(table.take(pa.array(first)))
         self._breaches.add_rows(
             level.name, "a group is not in the universe", _spread(indices < 0, first, table), before
