@@ -18,6 +18,7 @@ from safetab.accuracy.assess import Assessment, Repetition, assess
 from safetab.accuracy.comparison import comparison_table
 from safetab.accuracy.pages.page import AssessedData, accuracy_page
 from safetab.accuracy.rows import accuracy_table
+from safetab.config.config_file import product_asked_for
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
@@ -54,6 +55,7 @@ class AccuracySummary:
     warnings: tuple[Finding, ...]
     rows: Mapping[str, int]
     is_synthetic: bool
+    nouns: str = "people"  # what the records are of
 
 
 def accuracy_files(
@@ -78,20 +80,24 @@ def accuracy_files(
             warnings += tuple(finding for finding in found if finding not in warnings)
         progress.step("Writing the report", 1)
         status = status_of_run(assessed[GIVEN].plan, data, options)
-        rows = _write(out, assessed, AssessedData(is_synthetic(data), status, GIVEN, OTHER), options)
+        nouns = assessed[GIVEN].product.record.nouns
+        rows = _write(out, assessed, AssessedData(is_synthetic(data), status, GIVEN, OTHER, nouns), options)
         progress.advance()
-    return AccuracySummary(warnings, rows, is_synthetic(data))
+    return AccuracySummary(warnings, rows, is_synthetic(data), nouns)
 
 
 def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) -> tuple[Finding, ...]:
     options = request.options
-    findings = FindingsOf("the command")
+    findings, product = FindingsOf("the command"), product_asked_for(parameters)
+    other = product if request.against is None else product_asked_for(request.against)
+    if other is not product:
+        findings.error("--against", f"is a configuration of {other.name}; PARAMETERS is one of {product.name}.")
     is_nowhere = not os.path.isdir(data)  # noqa: PTH112 - never raises; reading it says so
     if not is_nowhere and not is_synthetic(data) and not request.is_confidential:
         findings.error(
             "--confidential",
-            f"needed: {data} has no file {SYNTHETIC_MARKER}, so its people may be real. This looks at the truth, and"
-            " what it writes must never be released. Give --confidential if you may do that.",
+            f"needed: {data} has no file {SYNTHETIC_MARKER}, so its {product.record.nouns} may be real. This looks at"
+            " the truth, and what it writes must never be released. Give --confidential if you may do that.",
         )
     if not 1 <= request.runs <= _MOST_RUNS:
         findings.error("--runs", f"must be from 1 to {_MOST_RUNS:,}.")
@@ -137,7 +143,7 @@ def _assessed(
     inputs = checked.require()
     progress.advance()
     with backend_of(options) as backend, checked_engine(checked, backend, progress) as (warnings, engine):
-        progress.step("Counting the persons of each state", 1)
+        progress.step(f"Counting the {inputs.plan.config.product.record.noun}s of each state", 1)
         engine.prepare()
         progress.advance()
         repetition = Repetition(request.runs, options.threads, options.test_key)
@@ -148,8 +154,7 @@ def _write(out: Path, assessed: Mapping[str, Assessment], data: AssessedData, op
     today = datetime.datetime.now(datetime.UTC).date()
     tables = {"accuracy": _accuracy(assessed)}
     if OTHER in assessed:
-        lone = assessed[GIVEN].plan.config.only_family.family.total.label
-        tables["comparison"] = comparison_table(tables["accuracy"], GIVEN, OTHER, lone)
+        tables["comparison"] = comparison_table(tables["accuracy"], GIVEN, OTHER, assessed[GIVEN].product)
     page = accuracy_page(assessed, tables["accuracy"], tables.get("comparison"), data)
     with whole_output(out, today, overwrite=options.overwrite) as output, _for_the_curator_alone(output):
         for name, table in tables.items():
