@@ -11,11 +11,11 @@ from safetab.census.iterations import IterationLevel
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.config_file import budget_key, read_config, threshold_key
 from safetab.config.run_config import ReaderKind
+from safetab.planning.selectors import chosen_shapes
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.products.product import Shape, Thresholds
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL
-from safetab.planning.selectors import chosen_shapes
 
 TRACT_DETAILED = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 PR_COUNTY_REGIONAL = PopulationGroupLevel(GeographyLevel.PR_COUNTY, IterationLevel.REGIONAL)
@@ -39,7 +39,7 @@ def test_every_key_is_read(world: World) -> None:
     assert config.allow_negative_counts is True
     assert len(config.budgets) == 20
     assert config.budget_of(TRACT_DETAILED) == Fraction(1, 5)
-    assert config.only_family.thresholds[PR_COUNTY_REGIONAL] == Thresholds((5000, 20000, 150000))
+    assert config.families[0].thresholds[PR_COUNTY_REGIONAL] == Thresholds((5000, 20000, 150000))
 
 
 @pytest.mark.parametrize(

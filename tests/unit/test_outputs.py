@@ -15,13 +15,13 @@ import safetab
 from safetab.outputs.measurement_file import schema_of
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
+from safetab.planning.selectors import chosen_shapes
 from safetab.planning.suppression import passes_suppression
 from safetab.privacy.stages import Stage
 from safetab.products.product import Thresholds
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import SEX_BY_AGE_4
 from safetab.tabulation.marginals import line_sums
-from safetab.planning.selectors import chosen_shapes
 
 CELLS_4 = np.array([[1, 2, 3, 4, 10, 20, 30, -40]])
 

@@ -20,13 +20,13 @@ from safetab.census.iteration_map import iteration_map_of
 from safetab.census.iterations import IterationKind, IterationLevel
 from safetab.census.public_lists import PublicLists
 from safetab.planning.planner import plan_of_files
+from safetab.planning.selectors import chosen_shapes
 from safetab.products.product import Shape, Thresholds
 from safetab.products.safetab_p.tables import PERSONS
 from safetab.readers.geography import read_geography
 from safetab.readers.public_lists import read_public_lists
 from safetab.synthetic.demo_census import demo_plan, write_demo_census
 from safetab.synthetic.people.state_people import FurtherCodes, PeopleChunk, cenrace_of_chunk
-from safetab.planning.selectors import chosen_shapes
 
 HEADER = (
     "QAGE|QSEX|HOUSEHOLDER|TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|CENRACE|"
