@@ -63,10 +63,8 @@ def write_small_households(folder: Path, seed: int = 7, people: int = 900) -> Ra
     (world.data / "household-records.txt").write_text("\n".join(["|".join(columns), *rows]) + "\n")
     kept = {key: old[key] for key in ("max_race_codes", "state_filter_us", "run_us", "run_pr")}
     config = config_of_2020() | kept
-    config |= {
-        f"thresholds_h_{family}": dict.fromkeys(config["thresholds_h_t3"], low)
-        for family, low in (("t3", [5, 12, 30]), ("t4", [12]))
-    }
+    for family, low in (("t3", [5, 12, 30]), ("t4", [12])):
+        config[f"thresholds_h_{family}"] = dict.fromkeys(config[f"thresholds_h_{family}"], low)
     (world.parameters / "config.json").write_text(json.dumps(config))
     return world
 
