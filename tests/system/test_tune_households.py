@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from safetab.cli.main import app
 
 ONE_FAMILY = [["budget", "county-detailed", "11"], ["codes", "county-detailed"], ["curve", "county-detailed"]]
+SUMS = ("cell", "sum-of-2", "sum of 3", "total")
 COMMANDS = [
     ["levels"],
     *([*words, "--family", "tenure"] for words in ONE_FAMILY),
@@ -111,7 +112,14 @@ def test_a_table_names_the_family_and_its_threshold_is_in_people(config: str, ta
 def test_a_table_of_no_family(config: str) -> None:
     assert 'TABLE: "9" is no table. Give 2, 4, 5 or 3' in tune(config, "threshold", "usa-detailed", "9", code=1).stderr
     wrong = tune(config, "threshold", "usa-detailed", "5", "--number", "sex", code=1).stderr
-    assert '--number: "sex" is none of cell, sum_of_2, sum_of_3, total.' in wrong
+    assert '--number: "sex" is none of cell, sum-of-2, sum-of-3, total.' in wrong
+
+
+def test_a_sum_of_cells_is_a_number_too(config: str) -> None:
+    margins = {
+        number: answer(config, "threshold", "usa-detailed", "5", "--number", number)["margin"] for number in SUMS
+    }
+    assert margins == {"cell": 3, "sum-of-2": 4, "sum of 3": 5, "total": 7}
 
 
 def test_margins_share_a_total_among_families(config: str) -> None:

@@ -97,10 +97,10 @@ class Words:
         return shape or finer[0]
 
     def kind(self, text: str, shape: Shape) -> LineKind:
-        kinds = {kind.short: kind for kind in shape.kinds}
-        if text not in kinds:
+        kinds = {_plain(kind.short): kind for kind in shape.kinds}
+        if _plain(text) not in kinds:
             self._findings.error("--number", f'"{text}" is none of {", ".join(kinds)}.')
-        return kinds.get(text, shape.kinds[0])
+        return kinds.get(_plain(text), shape.kinds[0])
 
     def tabulation_pass(self, text: str) -> TabulationPass:
         running = {one.value: one for one in self._tuning.config.passes}
