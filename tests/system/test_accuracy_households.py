@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import SHARED
+from tests.conftest import SHARED, SMALL_EXAMPLE
 from tests.random_worlds import RandomWorld
 from tests.releases import numbers_of
 from tests.small_households import config_of_2020, write_small_households
@@ -233,9 +233,10 @@ def test_copies_are_assessed(world: RandomWorld, tmp_path: Path) -> None:
 
 
 def test_the_other_configuration_must_be_of_the_same_product(world: RandomWorld, tmp_path: Path) -> None:
-    strange = Path(shutil.copytree(world.parameters, tmp_path / "parameters"))
-    (strange / "config.json").write_text(json.dumps({"privacy_budget_p_level_1_usa": 1}))
-    result = accuracy(world, tmp_path / "out", "--against", strange)
+    missing = accuracy(world, tmp_path / "out", "--against", tmp_path / "nowhere")
+    assert missing.exit_code == 1
+    assert "SafeTab-P" not in missing.stderr
+    result = accuracy(world, tmp_path / "out", "--against", SMALL_EXAMPLE / "parameters")
     assert result.exit_code == 1
     assert "--against: is a configuration of SafeTab-P; PARAMETERS is one of SafeTab-H." in result.stderr
 

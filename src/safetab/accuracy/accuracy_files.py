@@ -18,7 +18,7 @@ from safetab.accuracy.assess import Assessment, Repetition, assess
 from safetab.accuracy.comparison import comparison_table
 from safetab.accuracy.pages.page import AssessedData, accuracy_page
 from safetab.accuracy.rows import accuracy_table
-from safetab.config.config_file import product_asked_for
+from safetab.config.config_file import product_asked_for, read_config
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
@@ -88,22 +88,31 @@ def accuracy_files(
 
 def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) -> tuple[Finding, ...]:
     options = request.options
-    findings, product = FindingsOf("the command"), product_asked_for(parameters)
-    other = product if request.against is None else product_asked_for(request.against)
-    if other is not product:
-        findings.error("--against", f"is a configuration of {other.name}; PARAMETERS is one of {product.name}.")
+    findings = FindingsOf("the command")
     is_nowhere = not os.path.isdir(data)  # noqa: PTH112 - never raises; reading it says so
     if not is_nowhere and not is_synthetic(data) and not request.is_confidential:
         findings.error(
             "--confidential",
-            f"needed: {data} has no file {SYNTHETIC_MARKER}, so its {product.record.nouns} may be real. This looks at"
-            " the truth, and what it writes must never be released. Give --confidential if you may do that.",
+            f"needed: {data} has no file {SYNTHETIC_MARKER}, so its {product_asked_for(parameters).record.nouns} may be"
+            " real. This looks at the truth, and what it writes must never be released. Give --confidential if you may"
+            " do that.",
         )
     if not 1 <= request.runs <= _MOST_RUNS:
         findings.error("--runs", f"must be from 1 to {_MOST_RUNS:,}.")
     inputs = [parameters, data, options.temporary_folder, *([request.against] if request.against else [])]
     found = findings.findings + refused_options(data, options)
+    found += _of_another_product(parameters, request.against)
     return found + (_inside_a_release(out) or _unusable(out, inputs, overwrite=options.overwrite))
+
+
+def _of_another_product(parameters: Path, against: Path | None) -> tuple[Finding, ...]:
+    """What can't be read is told when it is read."""
+    findings = FindingsOf("the command")
+    own, other = (None if one is None else read_config(one).value for one in (parameters, against))
+    if own is not None and other is not None and own.product is not other.product:
+        message = f"is a configuration of {other.product.name}; PARAMETERS is one of {own.product.name}."
+        findings.error("--against", message)
+    return findings.findings
 
 
 def _unusable(out: Path, inputs: list[Path], *, overwrite: bool) -> tuple[Finding, ...]:
