@@ -117,7 +117,7 @@ def numbers_at(tuned: TunedLevel, size: int) -> dict:
 
 def setting_of(config: RunConfig) -> dict:
     """A configuration as the page's controls hold it."""
-    thresholds = config.only_family.thresholds
+    thresholds = config.families[0].thresholds
     return {
         "definition": config.privacy_definition.spelling,
         "max_race_codes": config.max_race_codes,
@@ -217,7 +217,7 @@ class ExactNumbers:
 
     def _budget_for(self, key: str, margin: str, confidence: str, what: str) -> object:
         level = level_of(key)  # a budget can be asked for where there is none yet
-        tuned = TunedLevel(self._tuning.facts[level], self._tuning.config)
+        tuned = self._tuning.level(level)
         found = least_budget(tuned, int(margin), CONFIDENCES[confidence])
         names = {"budget": "budget", "exact_margin": "margin", "paper_budget": "paper_budget", "saving": "saving"}
         return None if found is None else getattr(found, names[what])

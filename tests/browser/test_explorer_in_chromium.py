@@ -226,7 +226,7 @@ def test_a_saved_config_means_what_the_page_shows(page: Page, seed: int) -> None
     for name in ("privacy_definition", "max_race_codes", "stage_1_fraction", "zero_suppression_chance", "passes"):
         assert getattr(read, name) == getattr(config, name)
     assert dict(read.budgets) == dict(config.budgets)
-    assert all(config.only_family.thresholds[level] == totals for level, totals in read.only_family.thresholds.items())
+    assert all(config.families[0].thresholds[level] == totals for level, totals in read.families[0].thresholds.items())
 
 
 def test_a_config_saved_by_the_page_is_accepted_by_validate(page: Page, tmp_path: Path) -> None:

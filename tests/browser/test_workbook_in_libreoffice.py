@@ -35,7 +35,7 @@ def production() -> Tuning:
 def changed(tuning: Tuning, definition: PrivacyDefinition) -> Tuning:
     """Other values of everything that the sheet of inputs lets one change."""
     factor = Fraction(7, 10) if definition is PrivacyDefinition.ZCDP else Fraction(25, 10)
-    budgets = {level: budget * factor for level, budget in tuning.config.only_family.budgets.items()}
+    budgets = {level: budget * factor for level, budget in tuning.config.families[0].budgets.items()}
     thresholds = dict.fromkeys(tuning.config.levels, Thresholds((150, 300, 2000)))
     return (
         tuning.with_budgets(budgets)
@@ -58,7 +58,7 @@ def with_inputs_of(book: Path, tuning: Tuning, path: Path) -> None:
     sheet["C9"] = float(config.zero_suppression_chance)
     for row, level in enumerate(config.levels, start=FIRST_LEVEL):
         sheet.cell(row, 3).value = float(config.budget_of(level))
-        for column, threshold in enumerate(config.only_family.thresholds[level].totals, start=4):
+        for column, threshold in enumerate(config.families[0].thresholds[level].totals, start=4):
             sheet.cell(row, column).value = threshold
     opened.save(path)
 

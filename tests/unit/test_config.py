@@ -39,7 +39,7 @@ def test_every_key_is_read(world: World) -> None:
     assert config.allow_negative_counts is True
     assert len(config.budgets) == 20
     assert config.budget_of(TRACT_DETAILED) == Fraction(1, 5)
-    assert config.only_family.thresholds[PR_COUNTY_REGIONAL] == Thresholds((5000, 20000, 150000))
+    assert config.families[0].thresholds[PR_COUNTY_REGIONAL] == Thresholds((5000, 20000, 150000))
 
 
 @pytest.mark.parametrize(

@@ -84,8 +84,8 @@ def test_the_presets_are_configurations() -> None:
     assert tuning_of().require().config == production
     round_numbers = parse_config(presets()["2020 with round-number thresholds"]).require()
     assert round_numbers.budgets == production.budgets
-    for level, thresholds in round_numbers.only_family.thresholds.items():
-        production_totals = production.only_family.thresholds[level].totals
+    for level, thresholds in round_numbers.families[0].thresholds.items():
+        production_totals = production.families[0].thresholds[level].totals
         assert all(one - 29 == other for one, other in zip(thresholds.totals, production_totals, strict=True))
 
 

@@ -73,7 +73,7 @@ def test_the_exact_margin_is_cheaper_than_the_papers_formula(production: Tuning)
 
 
 def test_a_level_without_a_budget_can_be_asked_about(production: Tuning) -> None:
-    tuned = TunedLevel(production.facts[AIANNH_REGIONAL], production.config)
+    tuned = production.level(AIANNH_REGIONAL)
     found = least_budget(tuned, 50)
     assert found is not None
     assert found.budget == Fraction("0.007531")
@@ -87,13 +87,14 @@ def test_there_is_no_budget_for_noise_that_cannot_be_drawn(production: Tuning) -
 def test_a_level_of_totals_alone_has_no_second_stage(production: Tuning) -> None:
     facts = production.facts[COUNTY]
     lists = replace(facts.lists, iterations=IterationsMeasured(adaptive=0, total_only=5))
-    tuned = TunedLevel(replace(facts, lists=lists), production.config)
+    tuned = TunedLevel(replace(facts, lists=lists), production.config, production.family)
     assert tuned.main_stage is Stage.TOTAL_ONLY
     found = least_budget(tuned, 11)
     assert found is not None
     assert found.budget == pytest.approx(Fraction("0.1449") * Fraction(9, 10), rel=1e-3)
     assert threshold_for(tuned, SEX_BY_AGE_4.kind("cell"), Fraction(1, 10)) is None
-    nobody = TunedLevel(replace(facts, lists=replace(lists, stability_by_codes=(0,) * 8)), production.config)
+    lists = replace(lists, stability_by_codes=(0,) * 8)
+    nobody = TunedLevel(replace(facts, lists=lists), production.config, production.family)
     assert nobody.main_stage is None
     assert least_budget(nobody, 11) is None
     assert multiplicities(nobody) == ()
@@ -184,5 +185,5 @@ def test_noises_are_compared_at_the_margins_of_the_configuration(production: Tun
 
 
 def test_noise_that_cannot_be_drawn_is_not_compared(production: Tuning) -> None:
-    wide = {level: Fraction(1, 10**10) for level, budget in production.config.only_family.budgets.items() if budget}
+    wide = {level: Fraction(1, 10**10) for level, budget in production.config.families[0].budgets.items() if budget}
     assert compare_noises(production.with_budgets(wide), Fraction(1, 10**10)) is None

@@ -49,7 +49,7 @@ def production() -> Tuning:
 
 def under_pure_dp(tuning: Tuning) -> Tuning:
     """The same levels with budgets that are epsilons."""
-    budgets = {level: 3 * budget for level, budget in tuning.config.only_family.budgets.items()}
+    budgets = {level: 3 * budget for level, budget in tuning.config.families[0].budgets.items()}
     return tuning.with_budgets(budgets).but(privacy_definition=PrivacyDefinition.PURE_DP)
 
 
@@ -86,7 +86,7 @@ def test_the_numbers_kept_in_the_file_are_those_of_python(production: Tuning, tm
 
 def test_losses_are_never_shown_too_small(production: Tuning, tmp_path: Path) -> None:
     budgets = {
-        level: budget * Fraction(10_000_001, 10**7) for level, budget in production.config.only_family.budgets.items()
+        level: budget * Fraction(10_000_001, 10**7) for level, budget in production.config.families[0].budgets.items()
     }
     tuning = production.with_budgets(budgets)
     write_workbook(tuning, tmp_path / "w.xlsx")
@@ -148,7 +148,7 @@ def test_a_workbook_is_never_overwritten_and_never_half_written(production: Tuni
 def test_strange_configurations_have_workbooks_too(production: Tuning, tmp_path: Path) -> None:
     puerto_rico = production.but(passes=production.config.passes[1:])
     config = puerto_rico.config
-    narrow = {level: 10**6 * budget for level, budget in config.only_family.budgets.items()}
+    narrow = {level: 10**6 * budget for level, budget in config.families[0].budgets.items()}
     for name, tuning in {
         "no suppression": puerto_rico.but(zero_suppression_chance=Fraction(0)),
         "little suppression": puerto_rico.but(zero_suppression_chance=Fraction(1, 10)),

@@ -18,6 +18,7 @@ from safetab.accuracy.assess import Assessment, Repetition, assess
 from safetab.accuracy.comparison import comparison_table
 from safetab.accuracy.pages.page import AssessedData, accuracy_page
 from safetab.accuracy.rows import accuracy_table
+from safetab.config.config_file import product_asked_for, read_config
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
@@ -55,6 +56,7 @@ class AccuracySummary:
     warnings: tuple[Finding, ...]
     rows: Mapping[str, int]
     is_synthetic: bool
+    nouns: str = "people"  # what the records are of
 
 
 def accuracy_files(
@@ -79,9 +81,10 @@ def accuracy_files(
             warnings += tuple(finding for finding in found if finding not in warnings)
         progress.step("Writing the report", 1)
         status = status_of_run(assessed[GIVEN].plan, data, options)
-        rows = _write(out, assessed, AssessedData(is_synthetic(data), status, GIVEN, OTHER), options)
+        nouns = assessed[GIVEN].product.record.nouns
+        rows = _write(out, assessed, AssessedData(is_synthetic(data), status, GIVEN, OTHER, nouns), options)
         progress.advance()
-    return AccuracySummary(warnings, rows, is_synthetic(data))
+    return AccuracySummary(warnings, rows, is_synthetic(data), nouns)
 
 
 def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) -> tuple[Finding, ...]:
@@ -91,14 +94,26 @@ def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) 
     if not is_nowhere and not is_synthetic(data) and not request.is_confidential:
         findings.error(
             "--confidential",
-            f"needed: {data} has no file {SYNTHETIC_MARKER}, so its people may be real. This looks at the truth, and"
-            " what it writes must never be released. Give --confidential if you may do that.",
+            f"needed: {data} has no file {SYNTHETIC_MARKER}, so its {product_asked_for(parameters).record.nouns} may be"
+            " real. This looks at the truth, and what it writes must never be released. Give --confidential if you may"
+            " do that.",
         )
     if not 1 <= request.runs <= _MOST_RUNS:
         findings.error("--runs", f"must be from 1 to {_MOST_RUNS:,}.")
     inputs = [parameters, *paths_read(data), options.temporary_folder, *([request.against] if request.against else [])]
     found = findings.findings + refused_options(data, options)
+    found += _of_another_product(parameters, request.against)
     return found + (_inside_a_release(out) or _unusable(out, inputs, overwrite=options.overwrite))
+
+
+def _of_another_product(parameters: Path, against: Path | None) -> tuple[Finding, ...]:
+    """What can't be read is told when it is read."""
+    findings = FindingsOf("the command")
+    own, other = (None if one is None else read_config(one).value for one in (parameters, against))
+    if own is not None and other is not None and own.product is not other.product:
+        message = f"is a configuration of {other.product.name}; PARAMETERS is one of {own.product.name}."
+        findings.error("--against", message)
+    return findings.findings
 
 
 def _unusable(out: Path, inputs: list[Path], *, overwrite: bool) -> tuple[Finding, ...]:
@@ -138,7 +153,7 @@ def _assessed(
     inputs = checked.require()
     progress.advance()
     with backend_of(options) as backend, checked_engine(checked, backend, progress) as (warnings, engine):
-        progress.step("Counting the persons of each state", 1)
+        progress.step(f"Counting the {inputs.plan.config.product.record.noun}s of each state", 1)
         engine.prepare()
         progress.advance()
         repetition = Repetition(request.runs, options.threads, options.test_key)
@@ -149,8 +164,7 @@ def _write(out: Path, assessed: Mapping[str, Assessment], data: AssessedData, op
     today = datetime.datetime.now(datetime.UTC).date()
     tables = {"accuracy": _accuracy(assessed)}
     if OTHER in assessed:
-        lone = assessed[GIVEN].plan.config.only_family.family.total.label
-        tables["comparison"] = comparison_table(tables["accuracy"], GIVEN, OTHER, lone)
+        tables["comparison"] = comparison_table(tables["accuracy"], GIVEN, OTHER, assessed[GIVEN].product)
     page = accuracy_page(assessed, tables["accuracy"], tables.get("comparison"), data)
     with whole_output(out, today, overwrite=options.overwrite) as output, _for_the_curator_alone(output):
         for name, table in tables.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from safetab.accuracy.assess_run import AssessedLevel, AssessedRuns
 from safetab.accuracy.classes import MeasuredAs
@@ -19,6 +19,7 @@ from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.pipeline.inputs import RunInputs
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.stages import Stage
+from safetab.products.product import Product, Selector, TableFamily
 from safetab.release.coterminous.copies import sets_of_passes
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import universe_of_run
@@ -32,6 +33,22 @@ class Assessment:
     options: ReleaseOptions
     runs: int
     levels: tuple[AssessedLevel, ...]
+
+    @property
+    def product(self) -> Product:
+        return self.plan.config.product
+
+    @property
+    def has_suppression(self) -> bool:
+        """Whether a noisy first stage chooses tables, and small totals may be suppressed."""
+        return self.product.selector is Selector.NOISY_STAGE_1
+
+    def by_family(self) -> tuple[tuple[TableFamily, Assessment], ...]:
+        """The same for each table family, with its levels alone."""
+        return tuple(
+            (family, replace(self, levels=tuple(one for one in self.levels if one.truth.plan.family is family)))
+            for family in self.product.families
+        )
 
     @property
     def has_theory(self) -> bool:

@@ -8,10 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from safetab.accuracy.rows import ALL
+from safetab.accuracy.rows import ALL, FAMILY
+from safetab.products.product import Product, Selector
 
 Row = dict[str, Any]
-KEYS = ("pass", "geography_level", "iteration_level", "measured", "iteration_kind", "size_class", "size_from")
+KEYS = ("pass", "geography_level", "iteration_level", FAMILY, "measured", "iteration_kind", "size_class", "size_from")
 _MATTERS = 3.0  # standard errors
 
 
@@ -33,45 +34,49 @@ class Change:
         return 1 if (difference > 0) == self.more_is_better else -1
 
 
-def comparison_table(accuracy: pa.Table, given: str, other: str, lone: str) -> pa.Table:
-    """A row for each class of groups, all tables together; a class that one of them doesn't have says so.
-
-    `lone` is the label of the total without a finer table.
-    """
-    rows = [row for row in accuracy.to_pylist() if row["number"] == "total" and row["table"] in {ALL, lone}]
-    by_key: dict[tuple[Any, ...], dict[tuple[str, str], Row]] = {}
-    for row in rows:
-        key = tuple(row[name] for name in KEYS)
-        by_key.setdefault(key, {})[row["configuration"], row["table"]] = row
+def comparison_table(accuracy: pa.Table, given: str, other: str, product: Product) -> pa.Table:
+    """A row for each class of groups, all tables together; a class that one of them doesn't have says so."""
+    lone_totals = {family.total.label for family in product.families}
+    names = tuple(name for name in KEYS if name in accuracy.column_names)
+    by_key: dict[tuple[Any, ...], dict[tuple[str, bool], Row]] = {}
+    for row in accuracy.to_pylist():
+        if row["number"] == "total" and row["table"] in {ALL, *lone_totals}:
+            key = tuple(row[name] for name in names)
+            by_key.setdefault(key, {})[row["configuration"], row["table"] == ALL] = row
+    may_hide = product.selector is Selector.NOISY_STAGE_1
     return pa.Table.from_pylist(
         [
             _compared(
-                dict(zip(KEYS, key, strict=True)),
-                [_figures(found.get((which, ALL)), found.get((which, lone))) for which in (given, other)],
+                dict(zip(names, key, strict=True)),
+                [_figures(found.get((which, True)), found.get((which, False))) for which in (given, other)],
+                may_hide=may_hide,
             )
             for key, found in by_key.items()
         ],
-        schema=_SCHEMA,
+        schema=_schema(names),
     )
 
 
 _FIGURES = ("published_share", "table_share", "mean_absolute_error", "coverage_95")
-_SCHEMA = pa.schema(
-    [
-        *((name, pa.int64() if name == "size_from" else pa.string()) for name in KEYS),
-        ("groups", pa.int64()),
-        ("groups_other", pa.int64()),
-        *((f"{name}{which}", pa.float64()) for name in _FIGURES for which in ("", "_other")),
-        ("verdict", pa.string()),
-    ]
-)
 
 
-def _compared(keys: Row, both: list[Row]) -> Row:
+def _schema(keys: tuple[str, ...]) -> pa.Schema:
+    return pa.schema(
+        [
+            *((name, pa.int64() if name == "size_from" else pa.string()) for name in keys),
+            ("groups", pa.int64()),
+            ("groups_other", pa.int64()),
+            *((f"{name}{which}", pa.float64()) for name in _FIGURES for which in ("", "_other")),
+            ("verdict", pa.string()),
+        ]
+    )
+
+
+def _compared(keys: Row, both: list[Row], *, may_hide: bool) -> Row:
     row = keys | {"groups": both[0]["groups"], "groups_other": both[1]["groups"]}
     for name in _FIGURES:
         row |= {name: both[0][name], f"{name}_other": both[1][name]}
-    return row | {"verdict": _verdict(keys, both)}
+    return row | {"verdict": _verdict(both, better_hidden=may_hide and keys["size_class"] == "0")}
 
 
 def _figures(row: Row | None, lone: Row | None) -> Row:
@@ -91,14 +96,13 @@ def _figures(row: Row | None, lone: Row | None) -> Row:
     }
 
 
-def _verdict(keys: Row, both: list[Row]) -> str:
-    """What the second configuration does to these groups."""
+def _verdict(both: list[Row], *, better_hidden: bool) -> str:
+    """What the second configuration does to these groups; some would better not be published."""
     given, other = both
     if given["groups"] is None or other["groups"] is None:
         return "only in the other" if given["groups"] is None else "only in the first"
-    is_empty = keys["size_class"] == "0"
-    changes = [_share_change("published_share", given, other, more_is_better=not is_empty)]
-    if not is_empty:
+    changes = [_share_change("published_share", given, other, more_is_better=not better_hidden)]
+    if not better_hidden:
         changes.append(_share_change("table_share", given, other, more_is_better=True))
         if given["numbers"] and other["numbers"]:
             spread = sqrt(sum(one["spread"] ** 2 / one["numbers"] for one in both))

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.engines.contract import GroupCounts
 from safetab.planning.run_plan import LevelPlan
+from safetab.planning.selectors import chosen_shapes
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.stages import Stage
-from safetab.products.product import Shape
+from safetab.products.product import Shape, TableFamily
 
 _HARDLY_EVER = Fraction(1, 10**12)
 _MOST_GROUPS = 1 << 20  # whose cells are kept, in a level: 380 MB
@@ -32,12 +33,13 @@ class KnownCounts:
         self._engine = engine
         self._asking = Lock()  # runs go side by side, an engine answers one at a time
         self._totals: dict[PopulationGroupLevel, ExactCounts] = {}
-        self._finest: dict[PopulationGroupLevel, ExactCounts] = {}
+        self._finest: dict[tuple[TableFamily, PopulationGroupLevel], ExactCounts] = {}
         for level in levels:
-            self._totals[level.level] = engine.totals(level)
+            if level.level not in self._totals:  # whatever the family, the groups are the same
+                self._totals[level.level] = engine.totals(level)
             groups, finest = self._that_may_be_divided(level), _finest_shape(level)
             known = engine.cells(level, {finest: groups})[finest] if len(groups) else _nobody(finest)
-            self._finest[level.level] = known
+            self._finest[level.family, level.level] = known
             done()
 
     def totals(self, level: LevelPlan) -> ExactCounts:
@@ -50,7 +52,7 @@ class KnownCounts:
         }
 
     def _finest_of(self, level: LevelPlan, groups: NDArray[np.int64]) -> NDArray[np.int64]:
-        kept, finest = self._finest[level.level], _finest_shape(level)
+        kept, finest = self._finest[level.family, level.level], _finest_shape(level)
         cells = np.zeros((len(groups), finest.cells), dtype=np.int64)
         is_kept = np.isin(groups, kept.indices, assume_unique=True)
         cells[is_kept] = kept.of_groups(groups[is_kept]).confidential_counts
@@ -62,17 +64,24 @@ class KnownCounts:
         return cells
 
     def _that_may_be_divided(self, level: LevelPlan) -> NDArray[np.int64]:
-        design, universe, totals = level.design, level.universe, self._totals[level.level]
-        if Stage.STAGE_1 not in design.stages:
-            return np.empty(0, dtype=np.int64)
-        reach = design.noise(Stage.STAGE_1).least_with_tail_below(_HARDLY_EVER)
-        sizes, iterations = totals.confidential_counts[:, 0], universe.index.iteration_of(totals.indices)
-        is_adaptive = ~np.array([iteration.is_total_only for iteration in universe.iterations], dtype=np.bool_)
-        may = is_adaptive[iterations] & (sizes > design.thresholds.first - reach)
-        chosen = np.flatnonzero(may)
+        totals = self._totals[level.level]
+        sizes, chosen = totals.confidential_counts[:, 0], np.flatnonzero(_may_be_divided(level, totals))
         if len(chosen) > _MOST_GROUPS:
             chosen = np.sort(chosen[np.argsort(sizes[chosen], kind="stable")[-_MOST_GROUPS:]])
         return totals.indices[chosen]
+
+
+def _may_be_divided(level: LevelPlan, totals: ExactCounts) -> NDArray[np.bool_]:
+    """For each group with somebody in it whether it gets a finer shape, or might."""
+    design, universe, selected = level.design, level.universe, level.selected
+    if selected is not None:
+        finer = selected.indices[chosen_shapes(selected.totals, design.thresholds) > 0]
+        return np.isin(totals.indices, finer, assume_unique=True)
+    if Stage.STAGE_1 not in design.stages:
+        return np.zeros(len(totals.indices), dtype=np.bool_)
+    reach = design.noise(Stage.STAGE_1).least_with_tail_below(_HARDLY_EVER)
+    is_large = totals.confidential_counts[:, 0] > design.thresholds.first - reach
+    return np.asarray(~universe.is_total_only[universe.index.iteration_of(totals.indices)] & is_large)
 
 
 def _finest_shape(level: LevelPlan) -> Shape:

@@ -5,11 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.classes import COMBINED, CONFIDENCES, SIZE_STARTS, TOTAL, NumberSort, size_class_of
+from safetab.accuracy.assess_run import AssessedLevel
+from safetab.accuracy.classes import (
+    COMBINED,
+    CONFIDENCES,
+    SIZE_STARTS,
+    TOTAL,
+    MeasuredAs,
+    NumberSort,
+    size_class_of,
+)
 from safetab.accuracy.histograms import quantiles, without_empty_end
 from safetab.accuracy.statistics import ratio, standard_errors_of_count, standard_errors_of_mean, wilson_interval
-from safetab.accuracy.tally import DRAWS_WITHIN, PARTS_OF_ONE, WITHIN, LevelTally, Sum
-from safetab.accuracy.theory import LevelTheory
+from safetab.accuracy.tally import DRAWS_WITHIN, PARTS_OF_ONE, WITHIN, Sum
 
 Floats = NDArray[np.float64]
 Cubes = dict[str, Floats]
@@ -33,14 +41,13 @@ def with_all(values: NDArray[np.generic]) -> Floats:
 class LevelCubes:
     """Makes the columns of one level's groups that are measured in one way."""
 
-    def __init__(
-        self, tally: LevelTally, theory: LevelTheory, groups: NDArray[np.int64], runs: int, *, has_theory: bool
-    ) -> None:
-        """`groups` are by kind and true size; without theory, the distances from it are left out."""
-        self._tally = tally
+    def __init__(self, level: AssessedLevel, measured: MeasuredAs, runs: int, *, has_theory: bool) -> None:
+        """Without theory, the distances from it are left out."""
+        self._tally = tally = level.tallies[measured]
         self._shapes = tally.family.shapes
-        self._theory = theory
-        self._groups = groups
+        self._theory = level.theories[measured]
+        self._groups = level.truth.groups(measured)  # by kind and true size
+        self._chosen = level.truth.chosen
         self._runs = runs
         self._has_theory = has_theory
         starts = np.searchsorted(size_class_of(tally.sizes), np.arange(len(SIZE_STARTS)))
@@ -63,7 +70,7 @@ class LevelCubes:
         groups[:, -1] = groups[:, 0]  # a group is counted under each shape that it could get
         published = with_all(self._by_class(self._tally.published))
         group_runs = groups * self._runs
-        chances = self._theory.shown_chances(self._tally.sizes)
+        chances = self._shown_chances()
         expected, variance = self._expected(chances), self._variance(chances)
         empty = published[..., :1]
         return {
@@ -79,13 +86,24 @@ class LevelCubes:
             "empty_share_of_published_distance": self._judged(_empty_distance(published, expected, variance)),
         }
 
+    def _shown_chances(self) -> Floats:
+        """By kind, shape and true size; all kinds are alike where noise chooses.
+
+        Published totals leave nothing to chance: which share of the groups gets a shape is known.
+        """
+        if self._chosen is None:
+            return self._theory.shown_chances(self._tally.sizes)[None]
+        return np.asarray(self._chosen / np.maximum(self._groups, 1)[:, None])
+
     def _expected(self, chances: Floats) -> Floats:
-        return with_all(self._exactly_by_class(self._runs * self._groups[:, None] * chances[None]))
+        return with_all(self._exactly_by_class(self._runs * self._groups[:, None] * chances))
 
     def _variance(self, chances: Floats) -> Floats:
         """How much the number of published groups varies: each group of each run has a draw of its own."""
-        by_shape = self._exactly_by_class(self._runs * self._groups[:, None] * (chances * (1 - chances))[None])
-        any_shape = np.minimum(chances.sum(axis=0), 1.0)
+        if self._chosen is not None:
+            return np.zeros_like(self._expected(chances))
+        by_shape = self._exactly_by_class(self._runs * self._groups[:, None] * (chances * (1 - chances)))
+        any_shape = np.minimum(chances.sum(axis=1), 1.0)
         anything = self._exactly_by_class(self._runs * self._groups * (any_shape * (1 - any_shape)))
         whole = with_all(by_shape)
         whole[:, -1] = with_all(anything[:, None])[:, 0]  # of shapes exactly one is got, so they are not independent

@@ -13,6 +13,8 @@ from safetab.accuracy.level_cubes import Cubes, LevelCubes
 from safetab.products.product import TableFamily
 
 ALL = "all"
+FAMILY = "table_family"
+"""A column of reports on products with several table families."""
 SOMEBODY = "1 or more"
 KIND_LABELS = (*(kind.value for kind in KINDS), ALL)
 SIZE_LABELS = (*(size_class_name(number) for number in range(len(SIZE_STARTS))), SOMEBODY, ALL)
@@ -24,8 +26,7 @@ def accuracy_table(levels: Iterable[AssessedLevel], runs: int, *, has_theory: bo
     parts = []
     for level in levels:
         for measured, tally in level.tallies.items():
-            groups = level.truth.groups(measured)
-            cubes = LevelCubes(tally, level.theories[measured], groups, runs, has_theory=has_theory)
+            cubes = LevelCubes(level, measured, runs, has_theory=has_theory)
             shares = cubes.shares()
             for sort in tally.sorts:
                 columns = shares | cubes.errors(sort)
@@ -36,12 +37,13 @@ def accuracy_table(levels: Iterable[AssessedLevel], runs: int, *, has_theory: bo
 def _keys(
     level: AssessedLevel, measured: MeasuredAs, sort: NumberSort, configuration: str, runs: int
 ) -> dict[str, object]:
-    of_level = level.truth.plan.level
+    of_level, design = level.truth.plan.level, level.truth.plan.design
     return {
         "configuration": configuration,
         "pass": of_level.geography.tabulation_pass.value,
         "geography_level": of_level.geography.label,
         "iteration_level": of_level.iterations.label,
+        **({FAMILY: design.family.name} if design.product.has_several_families else {}),
         "measured": measured.value,
         "number": sort.label,
         "runs": runs,
@@ -68,6 +70,7 @@ def _rows(keys: dict[str, object], cubes: Cubes, sort: NumberSort, family: Table
             columns[name] = pa.array(np.rint(values).astype(np.int64))
         else:
             columns[name] = pa.array(values, mask=~np.isfinite(values))
-    order = ("configuration", "pass", "geography_level", "iteration_level", "measured", "iteration_kind")
-    first = [*order, "size_class", "size_from", "table", "number", "runs"]
+    family_column = [FAMILY] if FAMILY in keys else []
+    order = ("configuration", "pass", "geography_level", "iteration_level", *family_column, "measured")
+    first = [*order, "iteration_kind", "size_class", "size_from", "table", "number", "runs"]
     return pa.table({name: columns[name] for name in [*first, *(name for name in columns if name not in first)]})

@@ -52,7 +52,7 @@ class LevelTheory:
         self.combined_margins = cache(self._combined_margins)
 
     def shape_chances(self, sizes: Sizes) -> Floats:
-        """P[shape | true size], a row for each shape of the family."""
+        """P[shape | true size], a row for each shape of the family; where a noisy first stage chooses."""
         if not self._is_adaptive:
             return np.stack([np.ones(len(sizes)), *(np.zeros(len(sizes)) for _ in self._design.family.finer)])
         tails = FloatTails(self._design.noise(Stage.STAGE_1))
@@ -126,8 +126,8 @@ class LevelTheory:
         return share_of_first(float(own.mid()), float(self._design.noise(Stage.STAGE_1).variance().mid()))
 
     def has_combined(self, shape: Shape) -> bool:
-        """A total that underwent suppression is not combined, and a total-only group has one total."""
-        return self._is_adaptive and not self.is_selected(shape)
+        """A total that underwent suppression is not combined, and without a first stage a group has one total."""
+        return self._is_adaptive and Stage.STAGE_1 in self._design.stages and not self.is_selected(shape)
 
     def _combined(self, shape: Shape, sizes: Sizes) -> ErrorTheory:
         """The stage-1 total chose the shape, so its noise is known to lie between two thresholds."""

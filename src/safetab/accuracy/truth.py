@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.accuracy.classes import KINDS, MeasuredAs
 from safetab.planning.run_plan import LevelPlan
+from safetab.planning.selectors import chosen_shapes
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.release.release_universe import ReleaseLevel
 
@@ -35,7 +37,9 @@ class LevelTruth:
         return np.where(self.totals.indices[position] == indices, self._size_indices[position], 0)
 
     def groups(self, measured: MeasuredAs) -> NDArray[np.int64]:
-        """How many groups there are, by kind of iteration and true size."""
+        """How many groups can be measured, by kind of iteration and true size."""
+        if self.chosen is not None:
+            return np.asarray(self.chosen.sum(axis=1))
         is_wanted = self.is_total_only == (measured is MeasuredAs.TOTAL_ONLY)
         position = self.plan.universe.index.iteration_of(self.totals.indices)
         somebody = is_wanted[position]
@@ -45,6 +49,21 @@ class LevelTruth:
         possible = np.bincount(self.kind_of[is_wanted], minlength=len(KINDS)) * len(self.plan.universe.entities)
         groups[:, 0] = possible - groups.sum(axis=1)
         return groups
+
+    @cached_property
+    def chosen(self) -> NDArray[np.int64] | None:
+        """How many groups have a published total, by kind of iteration, the shape that it chooses, and true size.
+
+        None if a noisy first stage chooses.
+        """
+        selected = self.plan.selected
+        if selected is None:
+            return None
+        kinds = self.kind_of[self.plan.universe.index.iteration_of(selected.indices)]
+        shapes = chosen_shapes(selected.totals, self.plan.design.thresholds)
+        classes = (len(KINDS), len(self.plan.family.shapes), len(self.sizes))
+        flat = np.ravel_multi_index((kinds, shapes, self.size_index_of(selected.indices)), classes)
+        return np.bincount(flat, minlength=prod(classes)).reshape(classes)
 
     @cached_property
     def _size_indices(self) -> NDArray[np.int64]:
@@ -76,7 +95,7 @@ def level_truth(plan: LevelPlan, release_level: ReleaseLevel, totals: ExactCount
         totals=totals,
         sizes=np.unique(np.append(totals.confidential_counts[:, 0], 0)),
         kind_of=np.array([KINDS.index(iteration.kind) for iteration in iterations], dtype=np.int64),
-        is_total_only=np.array([iteration.is_total_only for iteration in iterations], dtype=np.bool_),
+        is_total_only=plan.universe.is_total_only,
         release_position=release_position,
         own_position=own_position,
     )

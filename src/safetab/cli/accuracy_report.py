@@ -15,6 +15,6 @@ def show_accuracy(summary: AccuracySummary, out: Path) -> None:
     for name, rows in summary.rows.items():
         typer.echo(f"  {name}.parquet, {name}.csv: {rows:,} rows")
     if summary.is_synthetic:
-        typer.echo("The people do not exist, so everybody may look at it; it is no release.")
+        typer.echo(f"The {summary.nouns} do not exist, so everybody may look at it; it is no release.")
     else:
-        typer.echo(f"It tells the truth about real people. Nothing in {out} may ever be released.")
+        typer.echo(f"It tells the truth about real {summary.nouns}. Nothing in {out} may ever be released.")

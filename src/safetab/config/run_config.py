@@ -44,11 +44,8 @@ class RunConfig:
     us_states: tuple[str, ...]
     reader: ReaderKind
 
-    @property
-    def only_family(self) -> FamilyConfig:
-        """The family of a product that has one."""
-        (only,) = self.families
-        return only
+    def of_family(self, family: TableFamily) -> FamilyConfig:
+        return next(one for one in self.families if one.family is family)
 
     @property
     def levels(self) -> tuple[PopulationGroupLevel, ...]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from safetab.config.config_file import CONFIG_FILE
 from safetab.explorer.explorer_page import explorer_page
 from safetab.explorer.page_facts import page_facts
 from safetab.explorer.workbook.workbook import write_workbook
-from safetab.foundation.findings import Finding, InvalidInput
+from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.foundation.new_file import new_file_findings, write_new_file
 from safetab.foundation.text_files import read_text
+from safetab.products.product import Selector
 from safetab.tuning.tuning import Tuning, config_path, tuning_of
 
 
@@ -37,11 +39,23 @@ def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
     if refused:
         raise InvalidInput([*refused, *checked.errors])
     tuning = checked.require()
+    _refuse_other_products(tuning)
     page = _page_of(tuning, request)
     write_new_file(request.page, lambda beside: _write_page(page, beside), overwrite=request.overwrite)
     if request.workbook is not None:
         write_workbook(tuning, request.workbook, overwrite=request.overwrite)
     return checked.warnings
+
+
+def _refuse_other_products(tuning: Tuning) -> None:
+    """The page's arithmetic and the workbook's formulas are those of two stages and one table family."""
+    product = tuning.config.product
+    if product.has_several_families or product.selector is not Selector.NOISY_STAGE_1:
+        message = (
+            f"is a configuration of {product.name}; the explorer is about products whose tables a noisy first stage"
+            " chooses. `safetab tune` answers questions about it."
+        )
+        raise InvalidInput([Finding(Severity.ERROR, CONFIG_FILE, "", message)])
 
 
 def _page_of(tuning: Tuning, request: ExplorerRequest) -> str:

@@ -22,9 +22,9 @@ FAR_ABOVE = 2
 """A total or a level that is more than so many times its counterpart of 2020 gets a warning."""
 
 
-def total_far_above(definition: PrivacyDefinition, total: Fraction) -> str | None:
-    """A sentence if the unbounded loss of a person is far above that of 2020."""
-    return _far_above("The total loss of a person", definition, total, REFERENCE.unbounded, f"the {REFERENCE_NAME}")
+def total_far_above(definition: PrivacyDefinition, total: Fraction, noun: str = "person") -> str | None:
+    """A sentence if the unbounded loss of a person, or of another record, is far above that of 2020."""
+    return _far_above(f"The total loss of a {noun}", definition, total, REFERENCE.unbounded, f"the {REFERENCE_NAME}")
 
 
 def level_far_above(definition: PrivacyDefinition, budget: Fraction) -> str | None:

@@ -12,6 +12,7 @@ from safetab.planning.level_design import CONFIDENCE
 from safetab.privacy.conversions import epsilon_of_rho, rho_of_epsilon
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
+from safetab.products.product import TableFamily
 from safetab.tuning.level_sizes import MOST_RACE_CODES
 from safetab.tuning.questions import least_budget
 from safetab.tuning.tuned_level import TunedLevel
@@ -23,6 +24,7 @@ class LevelNoises:
     """What the margin of error of a level costs with each kind of noise."""
 
     level: PopulationGroupLevel
+    family: TableFamily
     margin: int
     gaussian_rho: Fraction
     geometric_epsilon: Fraction
@@ -44,7 +46,7 @@ class NoiseComparison:
 
 @dataclass(frozen=True, slots=True)
 class Multiplicity:
-    """A level, if so many race codes of a person are used and the loss stays the same."""
+    """A level, if so many race codes of a record are used and the loss stays the same."""
 
     codes: int
     stability: int
@@ -52,12 +54,13 @@ class Multiplicity:
     change: Fraction
     """The change of the margin, against 8 codes."""
     deviation_change: float
-    """The change of the noise's width, against 8 codes: what margins would do if they weren't whole persons."""
+    """The change of the noise's width, against 8 codes: what margins would do if they weren't whole numbers."""
 
 
 def compare_noises(tuning: Tuning, delta: Fraction, confidence: Fraction = CONFIDENCE) -> NoiseComparison | None:
     """At the margins of a published cell that the configuration has now; None if a noise can't be drawn."""
-    levels = [_level_noises(tuned, confidence) for tuned in tuning.levels.values() if tuned.main_stage is not None]
+    tuned_levels = [tuned for one in tuning.by_family() for tuned in one.levels.values()]
+    levels = [_level_noises(tuned, confidence) for tuned in tuned_levels if tuned.main_stage is not None]
     known = [noises for noises in levels if noises is not None]
     if len(known) < len(levels):
         return None
@@ -92,7 +95,12 @@ def _level_noises(tuned: TunedLevel, confidence: Fraction) -> LevelNoises | None
     if gaussian is None or geometric is None:
         return None
     return LevelNoises(
-        tuned.facts.level, margin, gaussian.budget, geometric.budget, _rho_of_geometric(tuned, geometric.budget)
+        tuned.facts.level,
+        tuned.family,
+        margin,
+        gaussian.budget,
+        geometric.budget,
+        _rho_of_geometric(tuned, geometric.budget),
     )
 
 
@@ -101,7 +109,7 @@ def _under(tuned: TunedLevel, definition: PrivacyDefinition) -> TunedLevel:
 
 
 def _rho_of_geometric(tuned: TunedLevel, epsilon: Fraction) -> Fraction:
-    """Each of a person's `stability` counts is pure, and costs the square of its epsilon, halved."""
+    """Each of a record's `stability` counts is pure, and costs the square of its epsilon, halved."""
     gamma = tuned.config.stage_1_fraction
     shares = Fraction(1) if Stage.TOTAL_ONLY in tuned.design.stages else gamma**2 + (1 - gamma) ** 2
     return tuned.stability * rho_of_epsilon(epsilon / tuned.stability) * shares

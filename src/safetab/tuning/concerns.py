@@ -10,7 +10,7 @@ from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.reference import level_far_above, total_far_above
 from safetab.privacy.stages import Stage
-from safetab.products.product import Shape
+from safetab.products.product import Selector, Shape, TableFamily
 from safetab.tuning.level_sizes import MOST_RACE_CODES
 from safetab.tuning.tuning import Tuning
 
@@ -26,24 +26,27 @@ class ParameterConcern:
 
     level: PopulationGroupLevel | None
     text: str
+    family: TableFamily | None = None  # of the level, where a product has several
 
 
 def concerns(tuning: Tuning) -> tuple[ParameterConcern, ...]:
     found = [ParameterConcern(None, text) for text in _of_all(tuning)]
-    for level, tuned in tuning.levels.items():
-        found += [ParameterConcern(level, text) for text in _of_level(tuned.design)]
+    for one in tuning.by_family():
+        family = one.family if tuning.config.product.has_several_families else None
+        for level, tuned in one.levels.items():
+            found += [ParameterConcern(level, text, family) for text in _of_level(tuned.design)]
     return tuple(found)
 
 
 def _of_all(tuning: Tuning) -> Iterator[str]:
     config = tuning.config
-    far_above = total_far_above(config.privacy_definition, tuning.loss.unbounded)
+    far_above = total_far_above(config.privacy_definition, tuning.loss.unbounded, config.product.record.noun)
     if far_above is not None:
         yield far_above
     if config.max_race_codes < MOST_RACE_CODES:
         yield (
             f"Only the first {config.max_race_codes} of {MOST_RACE_CODES} race codes are used, also to judge who is in"
-            " a group alone: people with more codes are missing from some of their groups."
+            f" a group alone: {config.product.record.nouns} with more codes are missing from some of their groups."
         )
     if 0 < config.zero_suppression_chance <= Fraction(1, 2):
         yield "A suppression chance of one half or less hides hardly any empty group."
@@ -62,6 +65,13 @@ def _of_level(design: LevelDesign) -> Iterator[str]:
         yield NO_PROTECTION
     if Stage.STAGE_2 not in design.stages:
         return
+    if Stage.STAGE_1 in design.stages:
+        yield from _of_stage_1(design)
+    for shape in design.family.finer:
+        yield from _of_shape(design, shape)
+
+
+def _of_stage_1(design: LevelDesign) -> Iterator[str]:
     lowest = design.thresholds.first
     stage_1 = design.margins().stage_1_total
     assert stage_1 is not None
@@ -75,21 +85,20 @@ def _of_level(design: LevelDesign) -> Iterator[str]:
             f"The lowest threshold, {lowest:,}, is not above the suppression threshold T = "
             f"{design.suppression_threshold:,}."
         )
-    for shape in design.family.finer:
-        yield from _of_shape(design, shape)
 
 
 def _of_shape(design: LevelDesign, shape: Shape) -> Iterator[str]:
     table = f"the table with {shape.divisions} {design.family.divided_into}"
     threshold = design.thresholds.least_total_of(shape, design.family)
     total, cell = (design.margin(shape.kind(name)) for name in ("total", "cell"))
+    at, at_most = f"At its threshold of {threshold:,} persons,", ""
+    if design.product.selector is Selector.PUBLISHED_TOTALS:  # of people; records have one of the group each
+        nouns = design.product.record.nouns
+        at, at_most = f"At its threshold of {threshold:,} people a group has at most as many {nouns};", " at most"
     if total > threshold:
-        yield (
-            f"At its threshold of {threshold:,} persons, the total of {table} has a larger margin"
-            f" of error: ±{total:,} at 95 %."
-        )
+        yield f"{at} the total of {table} has a larger margin of error: ±{total:,} at 95 %."
     elif cell * shape.cells > threshold:
         yield (
-            f"At its threshold of {threshold:,} persons, a cell of {table} holds"
+            f"{at} a cell of {table} holds{at_most}"
             f" {threshold // shape.cells:,} on average, less than its margin of error: ±{cell:,} at 95 %."
         )

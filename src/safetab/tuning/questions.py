@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.population_group_levels import PopulationGroupLevel, levels_of_passes
@@ -24,6 +24,8 @@ SIGNIFICANT_DIGITS: Final = 4
 PAPER_CONSTANT = Fraction("1.9208")
 """1.96^2 / 2: the paper's rho for a 95 % margin of error of 1, if a person is in one group."""
 
+What = TypeVar("What", bound=Hashable)
+"""A level, or a table family of a level."""
 _LEAST_POWER, _MOST_POWER = -16, 14
 _STEPS_OF_PROPORTIONS = 1000
 
@@ -47,16 +49,19 @@ class ThresholdForError:
     """From which true size on a table is as precise as asked."""
 
     size: int
-    cautious_threshold: int
-    """The size plus the margin of the first stage: a group whose noisy size reaches it is rarely smaller."""
+    cautious_threshold: int | None
+    """The size plus the margin of the first stage: a group whose noisy size reaches it is rarely smaller.
+
+    None if published totals choose tables: those count people, whatever the records are of.
+    """
 
 
 @dataclass(frozen=True, slots=True)
-class MarginsForTotal:
+class MarginsForTotal(Generic[What]):
     """Margins in the given proportions, as small as a total loss allows, and their budgets."""
 
-    margins: Mapping[PopulationGroupLevel, int]
-    budgets: Mapping[PopulationGroupLevel, Fraction]
+    margins: Mapping[What, int]
+    budgets: Mapping[What, Fraction]
     spent: Fraction
     left: Fraction
 
@@ -123,6 +128,8 @@ def threshold_for(
     if Stage.STAGE_2 not in design.stages:
         return None
     size = ceil(design.margin(kind, confidence) * kind.parts / relative_margin)
+    if Stage.STAGE_1 not in design.stages:
+        return ThresholdForError(size, None)
     return ThresholdForError(size, size + design.noise(Stage.STAGE_1).margin_of_error(confidence))
 
 
@@ -132,20 +139,24 @@ def best_margins(
     total: Fraction,
     proportions: Mapping[PopulationGroupLevel, Fraction],
     confidence: Fraction = CONFIDENCE,
-) -> MarginsForTotal | None:
-    """The smallest margins in these proportions, rounded up to whole persons, that a pass can have for `total`.
+) -> MarginsForTotal[PopulationGroupLevel] | None:
+    """The smallest margins in these proportions that a pass can have for `total`, in the tuning's table family.
 
     Levels of the pass without a proportion are left out. None if there is no such noise.
     """
     levels = [level for level in levels_of_passes([tabulation_pass]) if proportions.get(level, 0) > 0]
+    return smallest_margins({level: tuning.level(level) for level in levels}, total, proportions, confidence)
 
-    def at(steps: int) -> MarginsForTotal | None:
-        margins = {level: ceil(steps * proportions[level] / _STEPS_OF_PROPORTIONS) for level in levels}
-        answers = {
-            level: least_budget(TunedLevel(tuning.facts[level], tuning.config), margin, confidence)
-            for level, margin in margins.items()
-        }
-        budgets = {level: answer.budget for level, answer in answers.items() if answer is not None}
+
+def smallest_margins(
+    levels: Mapping[What, TunedLevel], total: Fraction, proportions: Mapping[What, Fraction], confidence: Fraction
+) -> MarginsForTotal[What] | None:
+    """The smallest margins in these proportions, rounded up to whole records, that cost at most `total` together."""
+
+    def at(steps: int) -> MarginsForTotal[What] | None:
+        margins = {one: ceil(steps * proportions[one] / _STEPS_OF_PROPORTIONS) for one in levels}
+        answers = {one: least_budget(levels[one], margin, confidence) for one, margin in margins.items()}
+        budgets = {one: answer.budget for one, answer in answers.items() if answer is not None}
         spent = sum(budgets.values(), Fraction(0))
         if len(budgets) < len(levels) or spent > total:
             return None
@@ -154,7 +165,7 @@ def best_margins(
     return _first_that_works(at) if levels else None
 
 
-def _first_that_works(at: Callable[[int], MarginsForTotal | None]) -> MarginsForTotal | None:
+def _first_that_works(at: Callable[[int], MarginsForTotal[What] | None]) -> MarginsForTotal[What] | None:
     too_few, best_steps = -1, 1
     while (best := at(best_steps)) is None:
         too_few, best_steps = best_steps, 2 * best_steps

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
-
+from safetab.accuracy.assess import Assessment
 from safetab.accuracy.pages.curves import middle_of_class
 from safetab.accuracy.pages.plots import Plot, Series, figures, log_axis, share_axis
 from safetab.accuracy.pages.sections import finer_table, level_words
+from safetab.accuracy.pages.words import unit_of
 from safetab.accuracy.rows import ALL
-from safetab.products.product import TableFamily
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import legend, paragraphs, whole_table
 from safetab.reports.wording import NOTHING
@@ -20,28 +19,27 @@ Row = Mapping[str, Any]
 _VERDICTS = ("gain", "mixed", "same", "lose", "only in the first", "only in the other")
 
 
-def comparison_section(family: TableFamily, comparison: pa.Table | None) -> Markup:
-    if comparison is None:
-        return Markup("")
-    rows = [row for row in comparison.to_pylist() if row["iteration_kind"] == ALL and row["size_from"] is not None]
+def comparison_section(assessment: Assessment, comparison: list[Row]) -> Markup:
+    rows = [row for row in comparison if row["iteration_kind"] == ALL and row["size_from"] is not None]
+    family, product = assessment.levels[0].truth.plan.family, assessment.product
+    empty = "; for groups with nobody in them it is better not to be published" if assessment.has_suppression else ""
     return joined(
         [
             paragraphs(
                 "What becomes of groups with the other configuration. They gain if more of them are published, more of"
                 f" them get a {finer_table(family)}, or their totals are nearer to the truth, by more than 3 standard"
-                " errors, and nothing of it becomes worse; for groups with nobody in them it is better not to be"
-                " published. A finer table makes a total less certain, since it is the sum of more cells: then both"
-                " happen.",
+                f" errors, and nothing of it becomes worse{empty}. A finer table makes a total less certain, since it"
+                " is the sum of more cells: then both happen.",
             ),
-            _verdicts(rows),
+            _verdicts(rows, product.record.nouns),
             legend(("PARAMETERS", "the other"), "v"),
-            figures(_plots(rows)),
+            figures(_plots(rows, unit_of(product))),
             _classes(rows),
         ]
     )
 
 
-def _verdicts(rows: list[Row]) -> Markup:
+def _verdicts(rows: list[Row], nouns: str) -> Markup:
     """How many groups with people gain and lose, by level."""
     counts: dict[tuple[str, str, str], dict[str, int]] = {}
     for row in rows:
@@ -50,7 +48,7 @@ def _verdicts(rows: list[Row]) -> Markup:
             of_level = counts.setdefault(key, dict.fromkeys(_VERDICTS, 0))
             of_level[row["verdict"]] += row["groups"] or row["groups_other"] or 0
     shown = [one for one in _VERDICTS if not one.startswith("only") or any(of[one] for of in counts.values())]
-    head = element("tr", *(element("th", text, scope="col") for text in ("Groups with people", *shown)))
+    head = element("tr", *(element("th", text, scope="col") for text in (f"Groups with {nouns}", *shown)))
     body = [
         element("tr", element("th", f"{level_words(key[0], key[1])}, {key[2]}", scope="row"),
                 *(element("td", f"{of_level[verdict]:,}") for verdict in shown))
@@ -59,7 +57,7 @@ def _verdicts(rows: list[Row]) -> Markup:
     return whole_table("Who gains and who loses", element("thead", head), [element("tbody", *body)])
 
 
-def _plots(rows: list[Row]) -> list[Plot]:
+def _plots(rows: list[Row], unit: str) -> list[Plot]:
     plots = []
     for level in dict.fromkeys((row["geography_level"], row["iteration_level"]) for row in rows):
         chosen = [
@@ -71,7 +69,7 @@ def _plots(rows: list[Row]) -> list[Plot]:
         ]
         if all(row["verdict"] == "same" for row in chosen):
             continue
-        for name, label in (("published_share", "share published"), ("mean_absolute_error", "mean error, persons")):
+        for name, label in (("published_share", "share published"), ("mean_absolute_error", f"mean error, {unit}")):
             series = [
                 Series("", colour, points, points)
                 for colour, suffix in ((5, ""), (6, "_other"))

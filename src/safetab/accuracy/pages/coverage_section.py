@@ -8,6 +8,7 @@ from safetab.accuracy.assess import Assessment
 from safetab.accuracy.assess_run import AssessedLevel
 from safetab.accuracy.classes import CONFIDENCES, SIZE_STARTS, USUAL, MeasuredAs
 from safetab.accuracy.pages.sections import Row, Rows, found, plain_table, share, ways
+from safetab.accuracy.pages.words import words_of
 from safetab.accuracy.rows import ALL, SIZE_LABELS
 from safetab.accuracy.statistics import LEAST_NUMBERS
 from safetab.reports.markup import Markup, element, joined
@@ -25,11 +26,7 @@ def coverage_section(assessment: Assessment, rows: Rows) -> Markup:
     return joined(
         [
             paragraphs(
-                "Readers see published totals alone. Below state level a lone total is published only above a"
-                " threshold, so a small group appears only if its noise was large, and then its margin of error, which"
-                " describes noise and not selection, rarely holds the truth. The release gives such a total a"
-                " selection-aware interval as well, which promises to hold the true size for at least 95% of published"
-                " totals, whatever that size is. Any other total is given itself plus and minus its margin of error.",
+                words_of(assessment.product).coverage,
                 f"Red marks what falls short of 95%: {_how_judged(assessment)}.",
             ),
             _levels(assessment, totals),
@@ -41,22 +38,26 @@ def coverage_section(assessment: Assessment, rows: Rows) -> Markup:
 
 def _levels(assessment: Assessment, totals: Rows) -> Markup:
     made = []
+    shown = (_PLAIN, _INTERVAL) if assessment.has_suppression else (_PLAIN,)  # else they are the same
     for level, measured, name in ways(assessment):
         row = found(totals, level, measured)
         if row is None or not row["numbers"]:
             continue
         cells = [
             f"{row['numbers']:,}",
-            *(_cell(row, column, assessment) for column in (_PLAIN, _INTERVAL)),
-            *(_theory(row, column, assessment) for column in (_PLAIN, _INTERVAL)),
-            *(_failing(level, measured) if assessment.has_theory else (NOTHING, NOTHING)),
+            *(_cell(row, column, assessment) for column in shown),
+            *(_theory(row, column, assessment) for column in shown),
         ]
+        if assessment.has_suppression:
+            cells += _failing(level, measured) if assessment.has_theory else (NOTHING, NOTHING)
         made.append((name, cells))
-    headings = (
+    headings: tuple[str, ...] = (
         "Level", "published totals", "within the plain 95% margin", "within the release's 95% interval",
         "plain margin, theory", "interval, theory", "the plain margin fails for true sizes",
         "published totals of such groups",
     )  # fmt: skip
+    if not assessment.has_suppression:
+        headings = ("Level", "published totals", "within the 95% margin", "theory")
     return plain_table("Published totals: how often the truth is within", headings, made)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from safetab.accuracy.assess import Assessment
+from safetab.accuracy.pages.chosen_tables import chosen_tables
 from safetab.accuracy.pages.comparison_section import comparison_section
 from safetab.accuracy.pages.coverage_section import coverage_section
 from safetab.accuracy.pages.curves import choice_plots, error_plots, suppression_plots, threshold_plot
@@ -19,7 +20,9 @@ from safetab.accuracy.pages.sections import (
     distance_section,
     key_figures,
     levels_section,
+    of_family,
 )
+from safetab.accuracy.pages.words import unit_of, words_of
 from safetab.accuracy.rows import ALL
 from safetab.foundation.version import VERSION
 from safetab.privacy.output_status import OutputStatus
@@ -36,12 +39,13 @@ class AssessedData:
     status: OutputStatus  # what an output of these people, with this configuration and key, would be
     given: str
     other: str
+    nouns: str  # what the records are of
 
     @property
     def warning(self) -> str:
         if self.is_synthetic:
             return f"{self.status.line} Made from true counts: not to be mixed with a release."
-        words = "Confidential. Made from the true counts of real people. Never release any of it."
+        words = f"Confidential. Made from the true counts of real {self.nouns}. Never release any of it."
         if self.status is OutputStatus.NO_PROTECTION:
             words += " This configuration protects nobody at some levels, and `safetab run` refuses it."
         return words
@@ -51,17 +55,16 @@ def accuracy_page(
     assessed: Mapping[str, Assessment], accuracy: pa.Table, comparison: pa.Table | None, data: AssessedData
 ) -> str:
     own = assessed[data.given]
-    family = own.plan.config.only_family.family
     rows: Rows = [row for row in accuracy.to_pylist() if row["configuration"] == data.given]
     sections = (
-        ("levels", "Level by level", levels_section(own, rows)),
-        ("errors", "Error against size", _errors(rows)),
-        ("tables", "Which table groups get", _tables(own)),
-        ("coverage", "Do the margins and intervals hold?", coverage_section(own, rows)),
-        ("suppression", "Suppression, and the bias it makes", _suppression(own)),
-        ("combined", "Combined totals beside plain ones", combined_section(family, rows)),
+        ("levels", "Level by level", _by_family(levels_section, own, rows)),
+        ("errors", "Error against size", _by_family(_errors, own, rows)),
+        ("tables", "Which table groups get", _by_family(_tables, own, rows)),
+        ("coverage", "Do the margins and intervals hold?", _by_family(coverage_section, own, rows)),
+        ("suppression", "Suppression, and the bias it makes", _by_family(_suppression, own, rows)),
+        ("combined", "Combined totals beside plain ones", _by_family(combined_section, own, rows)),
         ("theory", "Distance from theory", distance_section(own, rows)),
-        ("comparison", "Against the other configuration", comparison_section(family, comparison)),
+        ("comparison", "Against the other configuration", _comparison(own, comparison)),
         ("about", "What was run", _about(assessed, data)),
     )
     header = element(
@@ -71,9 +74,9 @@ def accuracy_page(
         element("h1", "How good are the numbers?"),
         element(
             "p",
-            f"The algorithm ran {own.runs:,} times on the same people, in {_groups(own):,} groups, each time with other"
-            " noise, and every number that would have been published is compared with the truth. Points are what was"
-            " seen, lines are theory.",
+            f"The algorithm ran {own.runs:,} times on the same {data.nouns}, in {_groups(own):,} groups, each time with"
+            " other noise, and every number that would have been published is compared with the truth. Points are what"
+            " was seen, lines are theory.",
         ),
         key_figures(own, rows),
     )
@@ -82,7 +85,24 @@ def accuracy_page(
 
 
 def _groups(own: Assessment) -> int:
-    return sum(level.truth.plan.universe.size for level in own.levels)
+    """Whose numbers could have been published."""
+    return sum(
+        plan.universe.size if plan.selected is None else len(plan.selected.indices)
+        for plan in {level.truth.plan.level: level.truth.plan for level in own.levels}.values()
+    )
+
+
+def _by_family(section: Callable[[Assessment, Rows], Markup], own: Assessment, rows: Rows) -> Markup:
+    """Once for each table family, below its name if there are several; nothing if it has nothing to say."""
+    if not own.product.has_several_families:
+        return section(own, rows)
+    made = [(family, section(one, of_family(rows, family))) for family, one in own.by_family() if one.levels]
+    return joined([joined([element("h3", family.name.capitalize()), part]) for family, part in made if part])
+
+
+def _comparison(own: Assessment, comparison: pa.Table | None) -> Markup:
+    compared = [] if comparison is None else comparison.to_pylist()
+    return _by_family(comparison_section, own, compared) if compared else Markup("")
 
 
 def _of_classes(rows: Rows) -> list[Mapping[str, Any]]:
@@ -94,36 +114,24 @@ def _of_classes(rows: Rows) -> list[Mapping[str, Any]]:
     ]
 
 
-def _errors(rows: Rows) -> Markup:
-    chosen = _of_classes(rows)
+def _errors(own: Assessment, rows: Rows) -> Markup:
+    chosen, unit = _of_classes(rows), unit_of(own.product)
     return joined(
         [
-            paragraphs(
-                "The mean distance of a published total from the truth, by the true size of its group. It grows in"
-                " steps: a larger group gets a finer table, and its total is the sum of more noisy cells. At the left,"
-                " small groups below state level are published only if their noise is large, so their error is large.",
-            ),
-            figures(error_plots(chosen, "mean_absolute_error", "mean error, persons", 1)),
+            paragraphs(words_of(own.product).errors),
+            figures(error_plots(chosen, "mean_absolute_error", f"mean error, {unit}", 1)),
             paragraphs("The same relative to the size of the group: the error of half of the totals is smaller."),
             figures(error_plots(chosen, "relative_error_p50", "median relative error", 100)),
         ]
     )
 
 
-def _tables(own: Assessment) -> Markup:
-    return joined(
-        [
-            paragraphs(
-                "A first noisy total decides how fine a group's table is; upright lines are the thresholds. Near a"
-                " threshold chance decides, and the last plot looks at that closely, for all thresholds together."
-                " Where the shares of small groups don't add up to 100%, the rest is suppressed.",
-            ),
-            figures([*choice_plots(own), threshold_plot(own)]),
-        ]
-    )
+def _tables(own: Assessment, _: Rows) -> Markup:
+    shown = figures([*choice_plots(own), threshold_plot(own)]) if own.has_suppression else chosen_tables(own)
+    return joined([paragraphs(words_of(own.product).tables), shown])
 
 
-def _suppression(own: Assessment) -> Markup:
+def _suppression(own: Assessment, _: Rows) -> Markup:
     plots = suppression_plots(own)
     if not any(one.points for plot in plots for one in plot.series):
         return Markup("")
@@ -160,11 +168,6 @@ def _about(assessed: Mapping[str, Assessment], data: AssessedData) -> Markup:
     return joined(
         [
             *parts,
-            paragraphs(
-                "The same counting, noise, table choice, suppression and rules as a run's; the exact counts were taken"
-                " once. Groups that are never published count as suppressed. Copies of groups that a level does not"
-                " tabulate are left out. accuracy.csv beside this page has every number of it, by kind of iteration"
-                " too, and accuracy.json the whole configuration.",
-            ),
+            paragraphs(words_of(assessed[data.given].product).about),
         ]
     )

@@ -9,7 +9,8 @@ from typing import Any
 from safetab.accuracy.assess import Assessment
 from safetab.accuracy.assess_run import AssessedLevel
 from safetab.accuracy.classes import CONFIDENCES, MeasuredAs
-from safetab.accuracy.rows import ALL
+from safetab.accuracy.pages.words import words_of
+from safetab.accuracy.rows import ALL, FAMILY
 from safetab.census.geography_levels import GeographyLevel
 from safetab.products.product import TableFamily
 from safetab.reports.markup import Markup, element, joined
@@ -63,6 +64,11 @@ def number(value: float | None) -> str:
     return f"{value:,.1f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
+def of_family(rows: Rows, family: TableFamily) -> Rows:
+    """Rows of products with one family don't name it."""
+    return [row for row in rows if row.get(FAMILY, family.name) == family.name]
+
+
 def found(rows: Rows, level: AssessedLevel, measured: MeasuredAs, **keys: str) -> Row | None:
     """The row of a level with these keys; what is not given is all together."""
     of_level = level.truth.plan.level
@@ -75,7 +81,8 @@ def found(rows: Rows, level: AssessedLevel, measured: MeasuredAs, **keys: str) -
         "table": ALL,
         "number": "total",
     } | keys
-    return next((row for row in rows if all(row[key] == value for key, value in wanted.items())), None)
+    own = of_family(rows, level.truth.plan.family)
+    return next((row for row in own if all(row[key] == value for key, value in wanted.items())), None)
 
 
 def plain_table(caption: str, headings: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> Markup:
@@ -112,12 +119,7 @@ def key_figures(assessment: Assessment, rows: Rows) -> Markup:
     everything = [row for _, row in wholes]
     distances = _distances(rows)
     farthest = max((abs(value) for _, _, value in distances), default=None)
-    shown = [
-        (
-            share(mean_share(everything, "coverage_95", "numbers")),
-            "of published totals are as near to the truth as their plain 95% margin of error says; below state level"
-            f" {share(mean_share(below, 'coverage_95', 'numbers'))}",
-        ),
+    about_suppression = [
         (
             share(mean_share(everything, "interval_coverage_95", "numbers")),
             "of published totals have the truth in the 95% interval that the release gives them, which accounts for"
@@ -127,6 +129,14 @@ def key_figures(assessment: Assessment, rows: Rows) -> Markup:
             share(mean_share(zeros, "suppressed_share", "groups"), 4),
             "of groups with nobody in them are suppressed, below state level",
         ),
+    ]
+    shown = [
+        (
+            share(mean_share(everything, "coverage_95", "numbers")),
+            "of published totals are as near to the truth as their plain 95% margin of error says; below state level"
+            f" {share(mean_share(below, 'coverage_95', 'numbers'))}",
+        ),
+        *(about_suppression if assessment.has_suppression else []),
         (
             NOTHING if farthest is None else f"{farthest:.1f}",
             "standard errors at most between what was seen and theory, among"
@@ -150,10 +160,7 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
         if whole is None:
             continue
         zero = found(rows, level, measured, size_class="0")
-        is_suppressing = level.theories[measured].suppression_threshold is not None
         empty = 0 if zero is None else zero["groups"]
-        published = whole["published"] - (0 if zero is None else zero["published"])
-        chances = (whole["groups"] - empty) * assessment.runs
         design = level.truth.plan.design
         lone = (
             design.margins().total_only
@@ -166,8 +173,7 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
                 (
                     f"{whole['groups']:,}",
                     f"{whole['groups'] - empty:,}",
-                    share(published / chances if chances else None),
-                    share(zero["suppressed_share"] if zero and is_suppressing else None, 3),
+                    *(_publication(assessment, level, measured, (whole, zero)) if assessment.has_suppression else ()),
                     share(whole["empty_share_of_published"]),
                     number(whole["mean_absolute_error"]),
                     number(whole["bias"]),
@@ -176,22 +182,36 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
             )
         )
     headings = (
-        "Level", "groups", "with people", "of those published", "empty ones suppressed", "published, but empty",
-        "mean error of totals", "bias of totals", "95% margin of the noise of a cell or lone total",
+        "Level", "groups", f"with {assessment.product.record.nouns}",
+        *(("of those published", "empty ones suppressed") if assessment.has_suppression else ()),
+        "published, but empty", "mean error of totals", "bias of totals",
+        "95% margin of the noise of a cell or lone total",
     )  # fmt: skip
     return joined(
         [
-            paragraphs(
-                "Every group of every level, over all runs. Nation and states publish all groups; below, small totals"
-                " are suppressed. “Published, but empty” is the share of published groups in which there is nobody.",
-            ),
+            paragraphs(words_of(assessment.product).levels),
             plain_table("Levels", headings, made),
         ]
     )
 
 
-def combined_section(family: TableFamily, rows: Rows) -> Markup:
+def _publication(
+    assessment: Assessment, level: AssessedLevel, measured: MeasuredAs, rows: tuple[Row, Row | None]
+) -> tuple[str, str]:
+    """How many groups with somebody in them are published, and how many of the others are not."""
+    whole, zero = rows
+    is_suppressing = level.theories[measured].suppression_threshold is not None
+    published = whole["published"] - (0 if zero is None else zero["published"])
+    chances = (whole["groups"] - (0 if zero is None else zero["groups"])) * assessment.runs
+    return (
+        share(published / chances if chances else None),
+        share(zero["suppressed_share"] if zero and is_suppressing else None, 3),
+    )
+
+
+def combined_section(assessment: Assessment, rows: Rows) -> Markup:
     """Root mean square errors of the same groups' totals, as published and combined."""
+    family = assessment.levels[0].truth.plan.family
     keys = ("geography_level", "iteration_level", "measured", "table")
     plain, made = {}, []
     for row in rows:
@@ -256,7 +276,8 @@ def distance_section(assessment: Assessment, rows: Rows) -> Markup:
     list_of = [
         element("li", f"{value:+.1f}: {_STATISTICS[name]};"
                 f" {level_words(row['geography_level'], row['iteration_level'])},"
-                f" {row['iteration_kind']} iterations, size {row['size_class']}, table {row['table']}, {row['number']}")
+                f" {f'{row[FAMILY]}, ' if FAMILY in row else ''}{row['iteration_kind']} iterations,"
+                f" size {row['size_class']}, table {row['table']}, {row['number']}")
         for name, row, value in farthest
     ]  # fmt: skip
     return joined(

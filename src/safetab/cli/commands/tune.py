@@ -27,6 +27,9 @@ tune = typer.Typer(
 
 SETTING = (CONFIG, PARAMETERS, AS_JSON)
 Level = Annotated[str, typer.Argument(metavar="LEVEL", help="E.g. county-detailed.")]
+Family = Annotated[
+    str | None, typer.Option(metavar="TABLES", help="Which tables, if the product has several families.")
+]
 
 
 @tune.command("table-moe")
@@ -62,30 +65,36 @@ def levels(**given: Any) -> None:
 @takes(MARGIN_CONFIDENCE, *SETTING)
 def budget(
     level: Level,
-    margin: Annotated[str, typer.Argument(metavar="MARGIN", help="Of a cell or a lone total, in persons.")],
+    margin: Annotated[str, typer.Argument(metavar="MARGIN", help="Of a cell or a lone total, in whole persons.")],
+    family: Family = None,
     **given: Any,
 ) -> None:
     """Find the least budget with which a level has a margin of error."""
     from safetab.cli.tune_answers.questions import budget_answer
 
-    _show(lambda tuning: budget_answer(tuning, level, margin, given["confidence"]), given)
+    _show(lambda tuning: budget_answer(tuning, level, margin, given["confidence"], family), given)
 
 
 @tune.command()
 @takes(*SETTING)
 def threshold(
     level: Level,
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="4, 9 or 23: how many ages it has.")],
+    table: Annotated[
+        str, typer.Argument(metavar="TABLE", help="4, 9 or 23: how many ages (or cells) it has; or its label.")
+    ],
     relative: Annotated[
         str, typer.Option(metavar="PART", help="The margin of error at 95 %, as a part of the number.")
     ] = "0.1",
-    number: Annotated[str, typer.Option(metavar="NUMBER", help="Of which number: cell, sex or total.")] = "cell",
+    number: Annotated[
+        str, typer.Option(metavar="NUMBER", help="Of which number: cell, sex (or another sum) or total.")
+    ] = "cell",
+    family: Family = None,
     **given: Any,
 ) -> None:
     """Find the size from which on a table is as precise as wanted."""
     from safetab.cli.tune_answers.questions import threshold_answer
 
-    _show(lambda tuning: threshold_answer(tuning, level, table, relative, number), given)
+    _show(lambda tuning: threshold_answer(tuning, level, table, relative, number, family), given)
 
 
 @tune.command()
@@ -97,12 +106,13 @@ def margins(
         typer.Option(metavar="LEVEL=NUMBER", help="Repeatable. Default: the margins of the configuration."),
     ] = None,
     of: Annotated[str, typer.Option("--pass", metavar="PASS", help="us or pr.")] = "us",
+    family: Family = None,
     **given: Any,
 ) -> None:
     """Find the smallest margins in given proportions for a total loss."""
     from safetab.cli.tune_answers.questions import margins_answer
 
-    _show(lambda tuning: margins_answer(tuning, total, proportion or (), given["confidence"], of), given)
+    _show(lambda tuning: margins_answer(tuning, total, proportion or (), given["confidence"], of, family), given)
 
 
 @tune.command()
@@ -119,11 +129,11 @@ def noise(
 
 @tune.command()
 @takes(MARGIN_CONFIDENCE, *SETTING)
-def codes(level: Level, **given: Any) -> None:
+def codes(level: Level, family: Family = None, **given: Any) -> None:
     """Compare how many race codes of a person are used, 1 to 8."""
     from safetab.cli.tune_answers.comparisons import codes_answer
 
-    _show(lambda tuning: codes_answer(tuning, level, given["confidence"]), given)
+    _show(lambda tuning: codes_answer(tuning, level, given["confidence"], family), given)
 
 
 @tune.command()
@@ -133,12 +143,13 @@ def curve(
     size: Annotated[
         list[int] | None, typer.Option(metavar="PERSONS", help="Repeatable. Default: telling ones.")
     ] = None,
+    family: Family = None,
     **given: Any,
 ) -> None:
     """Show suppression, tables and bias of groups by their true size."""
     from safetab.cli.tune_answers.comparisons import curve_answer
 
-    _show(lambda tuning: curve_answer(tuning, level, size or ()), given)
+    _show(lambda tuning: curve_answer(tuning, level, size or (), family), given)
 
 
 def _show(answer: Callable[[Tuning], Answer], given: dict[str, Any]) -> None:

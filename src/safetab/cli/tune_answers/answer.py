@@ -13,8 +13,11 @@ from rich.table import Table as TextTable
 
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.cli.plan_tables import show_table
+from safetab.config.run_config import RunConfig
 from safetab.planning.plan_json import JsonObject, exact
+from safetab.products.product import TableFamily
 from safetab.tuning.concerns import ParameterConcern
+from safetab.tuning.tuned_level import TunedLevel
 
 WIDTH = 1000  # tables take what they need: a number cut short would be a wrong number
 
@@ -33,7 +36,7 @@ class Answer:
 def show(answer: Answer, *, as_json: bool) -> None:
     """On standard output."""
     if as_json:
-        found = [{"level": None if one.level is None else name(one.level), "text": one.text} for one in answer.concerns]
+        found = [_concern(one) for one in answer.concerns]
         typer.echo(json.dumps(answer.for_programs | {"concerns": found}, indent=2))
         return
     console = Console(width=WIDTH, highlight=False, markup=False)
@@ -41,22 +44,56 @@ def show(answer: Answer, *, as_json: bool) -> None:
         console.print(sentence, soft_wrap=True)
     if answer.sentences and answer.tables:
         console.print()
-    for title, table in answer.tables:
-        show_table(title, table, console)
+    for heading, table in answer.tables:
+        show_table(heading, table, console)
     for note in answer.notes:
         console.print(note, soft_wrap=True)
     for concern in answer.concerns:
-        about = "" if concern.level is None else f"{name(concern.level)}: "
+        about = "" if concern.level is None else f"{title(concern.level, concern.family)}: "
         console.print(f"Concern: {about}{concern.text}", soft_wrap=True)
 
 
-def concerns_about(concerns: Iterable[ParameterConcern], level: PopulationGroupLevel) -> tuple[ParameterConcern, ...]:
-    """Those of the level, and those of all levels."""
-    return tuple(concern for concern in concerns if concern.level in {None, level})
+def _concern(one: ParameterConcern) -> JsonObject:
+    level = None if one.level is None else name(one.level)
+    return {"level": level, **({} if one.family is None else {"family": one.family.name}), "text": one.text}
+
+
+def concerns_about(concerns: Iterable[ParameterConcern], tuned: TunedLevel) -> tuple[ParameterConcern, ...]:
+    """Those of the level, of its table family, and those of all levels."""
+    return tuple(
+        concern
+        for concern in concerns
+        if concern.level in {None, tuned.facts.level} and concern.family in {None, tuned.family}
+    )
 
 
 def name(level: PopulationGroupLevel) -> str:
     return f"{level.geography.label} {level.iterations.label}"
+
+
+def title(level: PopulationGroupLevel, family: TableFamily | None) -> str:
+    """Such as COUNTY Detailed, or COUNTY Detailed, tenure."""
+    return name(level) if family is None else f"{name(level)}, {family.name}"
+
+
+def named_family(config: RunConfig, family: TableFamily) -> TableFamily | None:
+    """The family, if it has to be told from others of the product."""
+    return family if config.product.has_several_families else None
+
+
+def title_of(tuned: TunedLevel) -> str:
+    return title(tuned.facts.level, named_family(tuned.config, tuned.family))
+
+
+def keys_of(tuned: TunedLevel) -> JsonObject:
+    """What programs tell it by."""
+    family = named_family(tuned.config, tuned.family)
+    return {"level": name(tuned.facts.level), **({} if family is None else {"family": family.name})}
+
+
+def unit_of(config: RunConfig) -> str:
+    """What numbers count, after a number: persons, households."""
+    return f"{config.product.record.noun}s"
 
 
 def percent(share: Fraction | float) -> str:

@@ -12,10 +12,14 @@ from safetab.cli.tune_answers.answer import (
     chance_text,
     concerns_about,
     confidence_text,
-    name,
+    keys_of,
+    named_family,
     percent,
     signed_percent,
+    title,
+    title_of,
 )
+from safetab.cli.tune_answers.published_totals import curve_in_people
 from safetab.cli.tune_answers.questions import no_answer
 from safetab.cli.tune_answers.words import Words
 from safetab.planning.level_design import LevelDesign
@@ -25,6 +29,7 @@ from safetab.privacy.stages import Stage
 from safetab.products.product import Shape
 from safetab.tuning.comparisons import NoiseComparison, compare_noises, multiplicities
 from safetab.tuning.concerns import concerns
+from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning
 
 _STAGE_1_CONFIDENCE = Fraction(95, 100)
@@ -34,7 +39,7 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
     words = Words(tuning)
     small, sure = words.positive(delta, "--delta", "1e-10", below=1), words.confidence(confidence)
     words.end()
-    if not all(tuned.design.can_be_drawn for tuned in tuning.levels.values()):
+    if not all(tuned.design.can_be_drawn for one in tuning.by_family() for tuned in one.levels.values()):
         raise no_answer("the noise of a level can't be drawn; `safetab tune levels` tells which.")
     found = compare_noises(tuning, small, sure)
     if found is None:
@@ -43,7 +48,7 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
     levels = text_table("level", f"+/- cell\nat {at}", "Gaussian:\nrho", "geometric:\npure epsilon", "geometric:\nrho")
     for one in found.levels:
         levels.add_row(
-            name(one.level),
+            title(one.level, named_family(tuning.config, one.family)),
             f"{one.margin:,}",
             *(exact(one.gaussian_rho), exact(one.geometric_epsilon), loss_text(one.geometric_rho, 4)),
         )
@@ -62,7 +67,7 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
             "geometric_epsilon_by_zcdp": exact(found.geometric_epsilon_by_zcdp),
             "levels": [
                 {
-                    "level": name(one.level),
+                    **keys_of(TunedLevel(tuning.facts[one.level], tuning.config, one.family)),
                     "margin": one.margin,
                     "gaussian_rho": exact(one.gaussian_rho),
                     "geometric_epsilon": exact(one.geometric_epsilon),
@@ -73,7 +78,7 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
         },
         tables=(
             ("The same margins of error with both kinds of noise", levels),
-            (f"What a person loses, as (epsilon, delta) at delta {float(small):g}", table),
+            (f"What a {tuning.config.product.record.noun} loses, as (epsilon, delta) at delta {float(small):g}", table),
         ),
         notes=(
             "Unbounded neighbours; of the costlier pass. Epsilons are upper bounds, and only as good as the way they"
@@ -91,8 +96,9 @@ def _ways(found: NoiseComparison) -> dict[str, Fraction]:
     }
 
 
-def codes_answer(tuning: Tuning, level: str, confidence: str) -> Answer:
+def codes_answer(tuning: Tuning, level: str, confidence: str, family: str | None) -> Answer:
     words = Words(tuning)
+    tuning = words.of_family(family, level)
     tuned, sure = words.tabulated_level(level), words.confidence(confidence)
     words.end()
     if not tuned.design.can_be_drawn:
@@ -101,13 +107,14 @@ def codes_answer(tuning: Tuning, level: str, confidence: str) -> Answer:
     if not rows:
         raise no_answer("nobody can be in a group of this level.")
     at, symbol = confidence_text(sure), tuning.config.privacy_definition.budget_symbol
+    record = tuning.config.product.record
     table = text_table("race codes", "stability", f"+/- cell\nat {at}", "margin\nagainst 8", "noise's width\nagainst 8")
     for row in rows:
         changes = (signed_percent(row.change), signed_percent(row.deviation_change))
         table.add_row(str(row.codes), str(row.stability), f"{row.margin:,}", *changes)
     return Answer(
         for_programs={
-            "level": name(tuned.facts.level),
+            **keys_of(tuned),
             "budget": exact(tuned.design.budget),
             "confidence": exact(sure),
             "codes": [
@@ -123,29 +130,32 @@ def codes_answer(tuning: Tuning, level: str, confidence: str) -> Answer:
         },
         tables=(
             (
-                f"{name(tuned.facts.level)}: race codes used of a person, at {symbol} {exact(tuned.design.budget)}",
+                f"{title_of(tuned)}: race codes used of a {record.noun}, at {symbol} {exact(tuned.design.budget)}",
                 table,
             ),
         ),
         notes=(
-            "Margins are whole persons, so they move in steps; the noise's width moves smoothly. With fewer codes,"
-            " people with more are missing from some of their groups: an error that no margin shows.",
+            f"Margins are whole {record.noun}s, so they move in steps; the noise's width moves smoothly. With fewer"
+            f" codes, {record.nouns} with more are missing from some of their groups: an error that no margin shows.",
         ),
-        concerns=concerns_about(concerns(tuning), tuned.facts.level),
+        concerns=concerns_about(concerns(tuning), tuned),
     )
 
 
-def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int]) -> Answer:
+def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int], family: str | None) -> Answer:
     words = Words(tuning)
+    tuning = words.of_family(family, level)
     tuned, wanted = words.adaptive_level(level), words.sizes(sizes)
     words.end()
     if not tuned.design.can_be_drawn:
         raise no_answer("the noise of this level can't be drawn.")
-    design, family = tuned.design, tuned.design.family
+    if Stage.STAGE_1 not in tuned.design.stages:
+        return curve_in_people(tuning, tuned, wanted)
+    design, ladder = tuned.design, tuned.family
     rows = [_at_size(design, size) for size in wanted or telling_sizes(design)]
     table = text_table(
         *("true size", "suppressed", "total alone"),
-        *(f"{shape.divisions} {family.divided_into}" for shape in family.finer),
+        *(f"{shape.divisions} {ladder.divided_into}" for shape in ladder.finer),
         "bias of a\npublished total",
     )
     for row in rows:
@@ -154,18 +164,18 @@ def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int]) -> Answer:
     threshold = design.suppression_threshold
     return Answer(
         for_programs={
-            "level": name(tuned.facts.level),
+            **keys_of(tuned),
             "suppression_threshold": threshold,
             "sizes": [row.as_json for row in rows],
         },
-        tables=((f"{name(tuned.facts.level)}: what becomes of a group of some true size", table),),
+        tables=((f"{title_of(tuned)}: what becomes of a group of some true size", table),),
         notes=(
             "Nothing is suppressed at this level."
             if threshold is None
             else f"Suppressed: gets only a total, and that is not above T = {threshold:,}. Bias: how many persons a"
             " published total is too high on average.",
         ),
-        concerns=concerns_about(concerns(tuning), tuned.facts.level),
+        concerns=concerns_about(concerns(tuning), tuned),
     )
 
 

@@ -2,42 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 
-from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.population_group_levels import PopulationGroupLevel, levels_of_passes
 from safetab.cli.plan_tables import text_table
 from safetab.cli.tune_answers.answer import (
     Answer,
     concerns_about,
     confidence_text,
+    keys_of,
     name,
+    named_family,
     percent,
     signed_percent,
+    title_of,
+    unit_of,
 )
+from safetab.cli.tune_answers.published_totals import threshold_in_people
 from safetab.cli.tune_answers.words import Words
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.planning.plan_json import exact
 from safetab.privacy.loss_text import loss_number, loss_text
 from safetab.privacy.stages import Stage
+from safetab.products.product import TableFamily
 from safetab.tuning.concerns import ParameterConcern, concerns
-from safetab.tuning.questions import BudgetForMargin, best_margins, least_budget, threshold_for
+from safetab.tuning.questions import BudgetForMargin, least_budget, smallest_margins, threshold_for
 from safetab.tuning.tuning import Tuning
 
 
-def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str) -> Answer:
+def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str, family: str | None) -> Answer:
     words = Words(tuning)
+    tuning = words.of_family(family, level)
     tuned, persons, sure = words.level(level), words.margin(margin), words.confidence(confidence)
     words.end()
     found = least_budget(tuned, persons, sure)
     if found is None:
         raise no_answer(f"no noise that can be drawn has a margin of error of {persons:,} at this level.")
     symbol, at = tuning.config.privacy_definition.budget_symbol, confidence_text(sure)
-    now = tuning.config.budget_of(tuned.facts.level)
+    now, unit = tuned.budget, unit_of(tuning.config)
+    gamma = f", gamma {exact(tuning.config.stage_1_fraction)}" if tuning.config.product.stage_1_key else ""
     sentences = [
-        f"{name(tuned.facts.level)}: +/- {persons:,} persons at {at} for a cell or a lone total needs {symbol}"
-        f" {exact(found.budget)} for the level (stability {tuned.stability}, gamma"
-        f" {exact(tuning.config.stage_1_fraction)}).",
+        f"{title_of(tuned)}: +/- {persons:,} {unit} at {at} for a cell or a lone total needs {symbol}"
+        f" {exact(found.budget)} for the level (stability {tuned.stability}{gamma}).",
         _beside_the_paper(found, symbol),
         f"The configuration has {symbol} {exact(now)} now"
         + (f" ({signed_percent(found.budget / now - 1)} to get there)." if now else ": the level is left out."),
@@ -46,7 +54,7 @@ def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str) -> A
         sentences.insert(1, f"Its margin is smaller than asked: +/- {found.margin:,} at {at}.")
     return Answer(
         for_programs={
-            "level": name(tuned.facts.level),
+            **keys_of(tuned),
             "asked_margin": persons,
             "confidence": exact(sure),
             "unit": symbol,
@@ -57,7 +65,7 @@ def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str) -> A
             "budget_now": exact(now),
         },
         sentences=tuple(sentences),
-        concerns=concerns_about(concerns(tuning.with_budgets({tuned.facts.level: found.budget})), tuned.facts.level),
+        concerns=concerns_about(concerns(tuning.with_budgets({tuned.facts.level: found.budget})), tuned),
     )
 
 
@@ -68,8 +76,9 @@ def _beside_the_paper(found: BudgetForMargin, symbol: str) -> str:
     return f"The paper's formula asks for {symbol} {loss_text(found.paper_budget, 5)}: {saved}."
 
 
-def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, number: str) -> Answer:
+def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, number: str, family: str | None) -> Answer:
     words = Words(tuning)
+    tuning = words.of_family(family, level, table)
     tuned, shape = words.adaptive_level(level), words.shape(table)
     kind = words.kind(number, shape)
     part = words.positive(relative, "--relative", "0.1")
@@ -79,6 +88,8 @@ def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, numb
         raise no_answer("the noise of this level can't be drawn.")
     found = threshold_for(tuned, kind, part)
     assert found is not None
+    if found.cautious_threshold is None:
+        return threshold_in_people(tuning, tuned, shape, kind, part, found)
     margin, now = design.margin(kind), design.thresholds.least_total_of(shape, design.family)
     stage_1 = design.noise(Stage.STAGE_1).margin_of_error(Fraction(95, 100))
     what = f"a {kind.name.replace('_', ' ')} of the table with {shape.divisions} {design.family.divided_into}"
@@ -104,35 +115,46 @@ def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, numb
             f"The configuration has {now:,} now"
             + ("." if relative_now is None else f", where the margin is {percent(relative_now)} at 95 %."),
         ),
-        concerns=concerns_about(concerns(tuning), tuned.facts.level),
+        concerns=concerns_about(concerns(tuning), tuned),
     )
 
 
-def margins_answer(tuning: Tuning, total: str, proportions: Iterable[str], confidence: str, of_pass: str) -> Answer:
+def margins_answer(
+    tuning: Tuning, total: str, proportions: Iterable[str], confidence: str, of_pass: str, family: str | None
+) -> Answer:
+    """Of one table family, or of all of them together."""
     words = Words(tuning)
+    tunings = tuning.by_family() if family is None else (words.of_family(family),)
     loss, sure, one = words.positive(total, "TOTAL", "5"), words.confidence(confidence), words.tabulation_pass(of_pass)
     wanted = dict(map(words.proportion, proportions))
     words.end()
     now = {
-        tuned.facts.level: tuned.design.noise(tuned.main_stage).margin_of_error(sure)
-        for tuned in tuning.levels_of(one)
+        (tuned.family, tuned.facts.level): tuned.design.noise(tuned.main_stage).margin_of_error(sure)
+        for of_family in tunings
+        for tuned in of_family.levels_of(one)
         if tuned.main_stage is not None and tuned.design.can_be_drawn
     }
     strange = [name(level) for level in wanted if level.geography.tabulation_pass is not one]
     if strange:
         raise no_answer(f"{', '.join(strange)}: not of the {one.value.upper()} pass. Give the other --pass.")
-    shares = wanted or {level: Fraction(max(margin, 1)) for level, margin in now.items()}
-    found = best_margins(tuning, one, loss, shares, sure)
+    shares = {(of_family.family, level): share for of_family in tunings for level, share in wanted.items()}
+    shares = shares or {which: Fraction(max(margin, 1)) for which, margin in now.items()}
+    levels = {
+        (of_family.family, level): of_family.level(level)
+        for of_family in tunings
+        for level in levels_of_passes([one])
+        if shares.get((of_family.family, level), 0) > 0
+    }
+    found = smallest_margins(levels, loss, shares, sure)
     if found is None:
         raise no_answer(f"no noise that can be drawn has margins in these proportions for {exact(loss)}.")
     symbol, at = tuning.config.privacy_definition.budget_symbol, confidence_text(sure)
+    alone = f", for {tunings[0].family.name} alone" if len(tunings) < len(tuning.by_family()) else ""
     table = text_table("level", "proportion", f"+/- cell\nat {at}", symbol, f"+/- now\nat {at}", f"{symbol} now")
-    for level, margin in found.margins.items():
-        margin_now = f"{now[level]:,}" if level in now else "-"
-        budget_now = exact(tuning.config.budget_of(level))
-        table.add_row(
-            name(level), exact(shares[level]), f"{margin:,}", exact(found.budgets[level]), margin_now, budget_now
-        )
+    for which, margin in found.margins.items():
+        margin_now = f"{now[which]:,}" if which in now else "-"
+        numbers = (exact(shares[which]), f"{margin:,}", exact(found.budgets[which]), margin_now)
+        table.add_row(title_of(levels[which]), *numbers, exact(levels[which].budget))
     return Answer(
         for_programs={
             "pass": one.value,
@@ -142,21 +164,32 @@ def margins_answer(tuning: Tuning, total: str, proportions: Iterable[str], confi
             "spent": exact(found.spent),
             "left": exact(found.left),
             "levels": [
-                {"level": name(level), "margin": margin, "budget": exact(found.budgets[level])}
-                for level, margin in found.margins.items()
+                {**keys_of(levels[which]), "margin": margin, "budget": exact(found.budgets[which])}
+                for which, margin in found.margins.items()
             ],
         },
-        tables=((f"Smallest margins of error in these proportions for {symbol} {exact(loss)}", table),),
+        tables=((f"Smallest margins of error in these proportions for {symbol} {exact(loss)}{alone}", table),),
         notes=(
             f"They spend {symbol} {exact(found.spent)} and leave {exact(found.left)}. Margins are rounded up to whole"
-            f" persons from {'the proportions given' if wanted else f'the proportions of the margins at {at} now'}.",
+            f" {unit_of(tuning.config)} from"
+            f" {'the proportions given' if wanted else f'the proportions of the margins at {at} now'}.",
         ),
-        concerns=_of_levels(tuning.with_budgets(found.budgets), found.margins),
+        concerns=_of_levels(tunings, found.budgets),
     )
 
 
-def _of_levels(tuning: Tuning, levels: Iterable[PopulationGroupLevel]) -> tuple[ParameterConcern, ...]:
-    return tuple(concern for concern in concerns(tuning) if concern.level is None or concern.level in set(levels))
+def _of_levels(
+    tunings: Iterable[Tuning], budgets: Mapping[tuple[TableFamily, PopulationGroupLevel], Fraction]
+) -> tuple[ParameterConcern, ...]:
+    """Concerns about these levels if they had these budgets, and those about all levels."""
+    first, *_ = tunings
+    config = first.config
+    for one in tunings:
+        given = {level: budget for (family, level), budget in budgets.items() if family is one.family}
+        config = replace(one, config=config).with_budgets(given).config
+    about = {(named_family(config, family), level) for family, level in budgets}
+    found = concerns(replace(first, config=config))
+    return tuple(one for one in found if one.level is None or (one.family, one.level) in about)
 
 
 def no_answer(message: str) -> InvalidInput:

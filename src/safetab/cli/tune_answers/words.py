@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.cli.tune_answers.answer import unit_of
 from safetab.config.config_file import budget_key, threshold_key
 from safetab.config.run_config import RunConfig
 from safetab.foundation.findings import FindingsOf, InvalidInput
@@ -28,6 +29,25 @@ class Words:
         self._tuning = tuning
         self._level_of = {_plain(text): level for level in _LEVELS for text in _spellings(level, tuning.config)}
         self._findings = FindingsOf("the question")
+        self._families = tuning.by_family()  # that may be meant
+
+    def of_family(self, text: str | None, *hints: str) -> Tuning:
+        """The table family that is meant: by its name, else by a table or a key of config.json that only it has."""
+        families = self._tuning.by_family()
+        if text is not None:
+            meant = [one for one in families if _plain(one.family.name) == _plain(text)]
+        elif len(families) == 1:
+            meant = list(families)
+        else:
+            hinted = {_plain(hint) for hint in hints}
+            meant = [one for one in families if hinted & _only_of(one, families)]
+        if len(meant) != 1:
+            names, product = " or ".join(_plain(one.family.name) for one in families), self._tuning.config.product.name
+            wrong = f"needed, since {product} has several" if text is None else f'"{text}" is none of {product}'
+            self._findings.error("--family", f"{wrong}. Give {names}.")
+        self._tuning = meant[0] if meant else families[0]
+        self._families = (self._tuning,) if len(meant) == 1 else families
+        return self._tuning
 
     def end(self) -> None:
         if self._findings.has_errors:
@@ -39,7 +59,7 @@ class Words:
         if level is None:
             self._findings.error(where, f'"{text}" is no level. The levels are {", ".join(map(spelled, _LEVELS))}.')
             level = _LEVELS[0]
-        return TunedLevel(self._tuning.facts[level], self._tuning.config)
+        return self._tuning.level(level)
 
     def tabulated_level(self, text: str) -> TunedLevel:
         """One that the configuration tabulates."""
@@ -49,7 +69,7 @@ class Words:
             return tuned
         level = tuned.facts.level
         pass_runs = level.geography.tabulation_pass in self._tuning.config.passes
-        why = f"its budget {_budget_key(level, self._tuning.config)} is 0" if pass_runs else "its pass doesn't run"
+        why = f"its budget {_budget_key(level, self._tuning)} is 0" if pass_runs else "its pass doesn't run"
         tabulated = ", ".join(map(spelled, self._tuning.levels))
         self._findings.error("LEVEL", f"{spelled(level)} is not tabulated: {why}. Tabulated are {tabulated}.")
         return next(iter(self._tuning.levels.values()))
@@ -57,27 +77,30 @@ class Words:
     def adaptive_level(self, text: str) -> TunedLevel:
         """One with groups that get tables as their size allows."""
         tuned = self.tabulated_level(text)
-        if not tuned.facts.lists.iterations.adaptive or not tuned.stability:
-            self._findings.error("LEVEL", f"{spelled(tuned.facts.level)} has no group that can get a sex-by-age table.")
+        if not tuned.iterations.adaptive or not tuned.stability:
+            table = f"{tuned.family.detail.replace(' ', '-')} table"
+            self._findings.error("LEVEL", f"{spelled(tuned.facts.level)} has no group that can get a {table}.")
         return tuned
 
     def shape(self, text: str) -> Shape:
         """By its label, or by how many ranges it has."""
-        family = self._tuning.config.only_family.family
-        by_size = {str(shape.divisions): shape for shape in family.finer}
-        spellings = by_size | {shape.label: shape for shape in family.finer}
+        family = self._tuning.family
+        finer = [shape for one in self._families for shape in one.family.finer]
+        by_size = {str(shape.divisions): shape for shape in finer}
+        spellings = by_size | {shape.label.lower(): shape for shape in finer}
         shape = spellings.get(text.strip().lower().replace("-", "_"))
         if shape is None:
             *sizes, last = by_size
-            which = f"Give {', '.join(sizes)} or {last}: how many {family.divided_into} it has."
+            choice = f"{', '.join(sizes)} or {last}" if sizes else last
+            which = f"Give {choice}: how many {family.divided_into} it has."
             self._findings.error("TABLE", f'"{text}" is no table. {which}')
-        return shape or family.finer[0]
+        return shape or finer[0]
 
     def kind(self, text: str, shape: Shape) -> LineKind:
-        kinds = {kind.short: kind for kind in shape.kinds}
-        if text not in kinds:
+        kinds = {_plain(kind.short): kind for kind in shape.kinds}
+        if _plain(text) not in kinds:
             self._findings.error("--number", f'"{text}" is none of {", ".join(kinds)}.')
-        return kinds.get(text, shape.kinds[0])
+        return kinds.get(_plain(text), shape.kinds[0])
 
     def tabulation_pass(self, text: str) -> TabulationPass:
         running = {one.value: one for one in self._tuning.config.passes}
@@ -94,9 +117,13 @@ class Words:
             return Fraction(1, 2)
         return value
 
+    @property
+    def _unit(self) -> str:
+        return unit_of(self._tuning.config)
+
     def margin(self, text: str) -> int:
         if not text.isdecimal() or len(text) > 10 or int(text) > _MOST_MARGIN:
-            self._findings.error("MARGIN", f'"{text}" is not a whole number of persons from 0 on, e.g. 11.')
+            self._findings.error("MARGIN", f'"{text}" is not a whole number of {self._unit} from 0 on, e.g. 11.')
             return 1
         return int(text)
 
@@ -130,13 +157,25 @@ def _plain(text: str) -> str:
     return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def _budget_key(level: PopulationGroupLevel, config: RunConfig) -> str:
-    return budget_key(config.product, config.only_family.family, level)
+def _budget_key(level: PopulationGroupLevel, tuning: Tuning) -> str:
+    return budget_key(tuning.config.product, tuning.family, level)
+
+
+def _only_of(one: Tuning, families: tuple[Tuning, ...]) -> set[str]:
+    """How its tables and budgets are spelled, without what another family spells alike."""
+    others = [_names(other) for other in families if other is not one]
+    return _names(one).difference(*others)
+
+
+def _names(tuning: Tuning) -> set[str]:
+    shapes = {_plain(text) for shape in tuning.family.finer for text in (shape.label, str(shape.divisions))}
+    return shapes | {_plain(_budget_key(level, tuning)) for level in _LEVELS}
 
 
 def _spellings(level: PopulationGroupLevel, config: RunConfig) -> Iterable[str]:
     """As here, as in config.json, and as in the paper."""
-    yield from (spelled(level), threshold_key(level), _budget_key(level, config))
+    yield from (spelled(level), threshold_key(level))
+    yield from (budget_key(config.product, one.family, level) for one in config.families)
     if level.geography is GeographyLevel.USA:
         yield f"nation-{level.iterations.label}"
 

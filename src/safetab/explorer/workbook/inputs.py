@@ -127,7 +127,7 @@ def _write_level(
     budget_cell = sheet.put(row, 2, float(budget), styles.input)
     low, middle, high = (
         sheet.put(row, 3 + number, threshold, styles.input_whole)
-        for number, threshold in enumerate(tuning.config.only_family.thresholds[level].totals)
+        for number, threshold in enumerate(tuning.of_family.thresholds[level].totals)
     )
     wanted = sheet.put(row, 6, _margin_now(tuning, level), styles.input_whole)
     iterations = facts.lists.iterations

@@ -1,0 +1,182 @@
+"""`safetab tune` and `safetab explore` for a product with several table families and published totals."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.small_households import config_of_2020
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+
+ONE_FAMILY = [["budget", "county-detailed", "11"], ["codes", "county-detailed"], ["curve", "county-detailed"]]
+SUMS = ("cell", "sum-of-2", "sum of 3", "total")
+COMMANDS = [
+    ["levels"],
+    *([*words, "--family", "tenure"] for words in ONE_FAMILY),
+    ["threshold", "county-detailed", "T04002"],
+    ["margins", "9"],
+    ["noise"],
+]
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("households") / "config.json"
+    path.write_text(json.dumps(config_of_2020()))
+    return str(path)
+
+
+def tune(config: str, *words: str, code: int = 0):
+    result = CliRunner().invoke(app, ["tune", *words, "--config", config])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def answer(config: str, *words: str):
+    return json.loads(tune(config, *words, "--json").stdout)
+
+
+def rows(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+def test_levels_have_a_table_for_each_family(config: str) -> None:
+    text = tune(config, "levels").stdout
+    printed = rows(text)
+    assert "COUNTY Detailed 6,757,450 9 0.142869 1.61 % 5.6123 971 4971 19971" in printed
+    assert "COUNTY Detailed 6,757,450 9 0.142869 1.61 % 5.6123 971" in printed
+    for margins in ("USA Detailed 3 4 5 6 7", "COUNTY Detailed 11 16 19 22 25", "PR-TRACT Regional 50 71 87 100 112"):
+        assert margins in printed
+    assert "COUNTY Detailed 11 19" in printed
+    assert "US pass 8.895302 17.790604 36.4329 56.9659" in printed
+    assert "PR pass 4.754134 9.508268 24.7696 37.9957" in printed
+    assert "No household record was opened." in text
+    assert not re.search(r"gamma|stage|empty groups|T:|persons", text)
+
+
+def test_levels_for_programs(config: str) -> None:
+    found = answer(config, "levels")
+    assert (found["product"], found["unit"], found["threshold_unit"]) == ("SafeTab-H", "households", "people")
+    assert [found["loss"][one]["unbounded"] for one in ("US pass", "PR pass")] == ["8.895302", "4.754134"]
+    assert len(found["levels"]) == 2 * 19
+    (county,) = (one for one in found["levels"] if (one["level"], one["family"]) == ("COUNTY Detailed", "tenure"))
+    assert county["margins_of_error"]["0.95"] == {"T04001": {"total": 11}, "T04002": {"cell": 11, "total": 19}}
+    assert county["thresholds"] == [971]
+    assert not {"suppression_threshold", "empty_groups_published"} & {*county, *found}
+
+
+@pytest.mark.parametrize("words", ONE_FAMILY)
+def test_a_question_about_one_family_asks_which(config: str, words: list[str]) -> None:
+    refused = tune(config, *words, code=1).stderr
+    assert "--family: needed, since SafeTab-H has several. Give household-type or tenure." in refused
+    wrong = tune(config, *words, "--family", "sex", code=1).stderr
+    assert '--family: "sex" is none of SafeTab-H.' in wrong
+
+
+def test_a_key_of_the_configuration_names_the_family(config: str) -> None:
+    found = answer(config, "budget", "privacy_budget_h_t4_level_2_county", "11")
+    assert (found["level"], found["family"], found["least_budget"]) == ("COUNTY Detailed", "tenure", "0.1304")
+
+
+def test_a_budget_is_in_households_and_without_gamma(config: str) -> None:
+    text = tune(config, "budget", "county-detailed", "11", "--family", "tenure").stdout
+    assert "COUNTY Detailed, tenure: +/- 11 households at 95 %" in text
+    assert "gamma" not in text
+    assert "rho 0.142869 now" in text
+    assert (
+        "whole number of households" in tune(config, "budget", "usa-detailed", "x", "--family", "tenure", code=1).stderr
+    )
+
+
+@pytest.mark.parametrize("table", ["5", "T03004", "t03004"])
+def test_a_table_names_the_family_and_its_threshold_is_in_people(config: str, table: str) -> None:
+    found = answer(config, "threshold", "county-detailed", table)
+    assert (found["family"], found["table"], found["size"], found["unit"]) == (
+        "household type",
+        "T03004",
+        550,
+        "households",
+    )
+    assert (found["threshold_now"], found["threshold_unit"]) == (19971, "people")
+    assert found["people_per_record_at_threshold_now"] == pytest.approx(19971 / 550)
+    text = tune(config, "threshold", "county-detailed", table).stdout
+    assert "from 550 households on" in text
+    assert "19,971 people now: precise enough if there are at most 36.3 for a household" in text
+    assert "stage 1" not in text
+
+
+def test_a_table_of_no_family(config: str) -> None:
+    assert 'TABLE: "9" is no table. Give 2, 4, 5 or 3' in tune(config, "threshold", "usa-detailed", "9", code=1).stderr
+    wrong = tune(config, "threshold", "usa-detailed", "5", "--number", "sex", code=1).stderr
+    assert '--number: "sex" is none of cell, sum-of-2, sum-of-3, total.' in wrong
+
+
+def test_a_sum_of_cells_is_a_number_too(config: str) -> None:
+    margins = {
+        number: answer(config, "threshold", "usa-detailed", "5", "--number", number)["margin"] for number in SUMS
+    }
+    assert margins == {"cell": 3, "sum-of-2": 4, "sum of 3": 5, "total": 7}
+
+
+def test_margins_share_a_total_among_families(config: str) -> None:
+    both = answer(config, "margins", "8.895302", "--proportion", "county-detailed=11")
+    assert [one["family"] for one in both["levels"]] == ["household type", "tenure"]
+    assert both["levels"][0]["budget"] == both["levels"][1]["budget"]
+    alone = answer(config, "margins", "8.895302", "--proportion", "county-detailed=11", "--family", "tenure")
+    assert [one["family"] for one in alone["levels"]] == ["tenure"]
+    assert alone["levels"][0]["margin"] < both["levels"][0]["margin"]
+    text = tune(config, "margins", "1", "--family", "tenure").stdout
+    assert "for rho 1, for tenure alone" in text
+    assert "whole households" in text
+
+
+def test_what_a_published_total_chooses(config: str) -> None:
+    printed = rows(tune(config, "curve", "county-detailed", "--family", "household-type").stdout)
+    for row in (
+        "up to 970 T03001 1 11 11", "971 to 4,970 T03002 2 11 16",
+        "4,971 to 19,970 T03003 4 11 22", "from 19,971 T03004 5 11 25",
+    ):  # fmt: skip
+        assert row in printed
+    found = answer(config, "curve", "county-detailed", "--family", "tenure", "--size", "970", "--size", "971")
+    assert [(one["first"], one["table"]) for one in found["totals"]] == [(970, "T04001"), (971, "T04002")]
+    assert found["totals"][1]["margins_of_error"] == {"cell": 11, "total": 19}
+
+
+def test_a_table_that_no_total_chooses_is_left_out(tmp_path: Path) -> None:
+    path, config = tmp_path / "config.json", config_of_2020()
+    config["thresholds_h_t3"]["(COUNTY, 2)"] = [50, 50, 90]
+    path.write_text(json.dumps(config))
+    found = answer(str(path), "curve", "county-detailed", "--family", "household-type")
+    assert [(one["first"], one["last"], one["table"]) for one in found["totals"]] == [
+        (None, 49, "T03001"), (50, 89, "T03003"), (90, None, "T03004"),
+    ]  # fmt: skip
+
+
+def test_noises_and_codes_speak_of_households(config: str) -> None:
+    text = tune(config, "noise").stdout
+    assert "COUNTY Detailed, tenure" in text
+    assert "What a household loses" in text
+    text = tune(config, "codes", "county-detailed", "--family", "tenure").stdout
+    assert "3 4 7 -36.4 % -33.3 %" in rows(text)
+    assert "households with more are missing" in text
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_answer_has_both_forms_and_no_persons(config: str, words: list[str]) -> None:
+    assert "persons" not in tune(config, *words).stdout
+    assert answer(config, *words)["concerns"] == []
+
+
+def test_the_explorer_refuses_it(config: str, tmp_path: Path) -> None:
+    page = tmp_path / "explorer.html"
+    result = CliRunner().invoke(
+        app, ["explore", "--config", config, "-o", str(page), "--xlsx", str(tmp_path / "x.xlsx")]
+    )
+    assert result.exit_code == 1
+    assert "is a configuration of SafeTab-H" in result.stderr
+    assert "safetab tune" in result.stderr
+    assert list(tmp_path.iterdir()) == []

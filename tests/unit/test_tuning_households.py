@@ -1,0 +1,144 @@
+"""Tuning a product with several table families and published totals: the numbers of the 2020 Detailed DHC-B."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from math import sqrt
+from pathlib import Path
+
+import pytest
+from tests.small_households import config_of_2020
+
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.planning.level_design import IterationsMeasured, margin_of
+from safetab.privacy.stages import Stage
+from safetab.products.product import Thresholds
+from safetab.tuning import Tuning, best_margins, compare_noises, concerns, least_budget, threshold_for, tuning_of
+
+NATION = PopulationGroupLevel(GeographyLevel.USA, IterationLevel.DETAILED)
+COUNTY = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)
+REGIONAL = PopulationGroupLevel(GeographyLevel.PR_TRACT, IterationLevel.REGIONAL)
+
+
+@pytest.fixture(scope="module")
+def households(tmp_path_factory: pytest.TempPathFactory) -> Tuning:
+    path = tmp_path_factory.mktemp("households") / "config.json"
+    path.write_text(json.dumps(config_of_2020()))
+    return tuning_of(path).require()
+
+
+def test_losses_add_up_both_families(households: Tuning) -> None:
+    us, pr = (households.loss_of(one) for one in TabulationPass)
+    assert (us.unbounded, us.bounded) == (Fraction("8.895302"), Fraction("17.790604"))
+    assert (pr.unbounded, pr.bounded) == (Fraction("4.754134"), Fraction("9.508268"))
+    assert households.loss.unbounded == us.unbounded
+    shares = [one.share(level) for one in households.by_family() for level in one.levels]
+    assert sum(shares) == len(TabulationPass)
+
+
+@pytest.mark.parametrize(
+    ("level", "sigma", "margins"),
+    [
+        (NATION, 75 / 49, [3, 4, 5, 6, 7]),
+        (COUNTY, 5.612253, [11, 16, 19, 22, 25]),
+        (REGIONAL, 25.509983, [50, 71, 87, 100, 112]),
+    ],
+)
+def test_noise_and_margins_are_those_of_2020(
+    households: Tuning, level: PopulationGroupLevel, sigma: float, margins: list[int]
+) -> None:
+    for one in households.by_family():
+        tuned = one.levels[level]
+        assert tuned.stability == 9
+        assert list(tuned.design.stages) == [Stage.STAGE_2]
+        noise = tuned.design.noise(Stage.STAGE_2)
+        assert noise.width == pytest.approx(sigma, abs=5e-7)
+        assert [margin_of(noise, draws, Fraction(95, 100)) for draws in range(1, 6)] == margins
+        assert tuned.design.suppression_threshold is None
+
+
+def test_each_family_has_its_own_budgets_and_thresholds(households: Tuning) -> None:
+    types, tenure = households.by_family()
+    changed = tenure.with_budgets({COUNTY: Fraction(1, 2)}).with_thresholds({COUNTY: Thresholds((5,))})
+    assert changed.levels[COUNTY].budget == Fraction(1, 2)
+    assert changed.levels[COUNTY].design.thresholds == Thresholds((5,))
+    of_types, of_tenure = changed.by_family()
+    assert of_tenure.levels[COUNTY].budget == Fraction(1, 2)
+    assert of_types.levels[COUNTY].budget == types.levels[COUNTY].budget
+    assert of_types.levels[COUNTY].design.thresholds == Thresholds((971, 4971, 19971))
+    assert changed.loss.unbounded - households.loss.unbounded == Fraction(1, 2) - Fraction("0.142869")
+
+
+def test_a_family_may_leave_a_level_out(households: Tuning) -> None:
+    _, tenure = households.by_family()
+    changed = tenure.with_budgets({COUNTY: Fraction(0)})
+    assert COUNTY not in changed.levels
+    assert COUNTY in changed.by_family()[0].levels
+
+
+def test_published_totals_choose_for_total_only_iterations_too(households: Tuning) -> None:
+    tuned = households.levels[NATION]
+    assert tuned.facts.lists.iterations == IterationsMeasured(adaptive=2150, total_only=794)
+    assert tuned.iterations == IterationsMeasured(adaptive=2944, total_only=0)
+
+
+def test_the_whole_budget_buys_the_margin(households: Tuning) -> None:
+    found = least_budget(households.levels[COUNTY], 11)
+    assert found is not None
+    assert (found.budget, found.margin) == (Fraction("0.1304"), 11)
+    assert found.paper_budget == Fraction("1.9208") * 9 / 121
+
+
+def test_a_size_has_no_cautious_threshold(households: Tuning) -> None:
+    finest = households.family.shapes[-1]
+    found = threshold_for(households.levels[COUNTY], finest.kind("cell"), Fraction(1, 10))
+    assert found is not None
+    assert (found.size, found.cautious_threshold) == (11 * 5 * 10, None)
+
+
+def test_margins_of_a_family_spend_what_is_given(households: Tuning) -> None:
+    found = best_margins(households, TabulationPass.US, Fraction(1), {COUNTY: Fraction(1), NATION: Fraction(1)})
+    assert found is not None
+    assert found.margins[COUNTY] == found.margins[NATION]
+    assert found.spent == sum(found.budgets.values()) <= 1
+
+
+def test_both_noises_cost_what_both_families_cost(households: Tuning) -> None:
+    found = compare_noises(households, Fraction(1, 10**10))
+    assert found is not None
+    assert len(found.levels) == 2 * 19
+    us = [one for one in found.levels if one.level.geography.tabulation_pass is TabulationPass.US]
+    assert found.gaussian_rho == sum(one.gaussian_rho for one in us)
+    one = next(one for one in us if one.level == COUNTY)
+    assert one.geometric_rho == pytest.approx(one.geometric_epsilon**2 / 18)  # 9 counts, each a ninth of it
+
+
+def test_the_configuration_of_2020_raises_no_concern(households: Tuning) -> None:
+    assert concerns(households) == ()
+
+
+def test_concerns_name_the_family_and_speak_of_people_and_households(households: Tuning) -> None:
+    _, tenure = households.by_family()
+    (concern,) = concerns(tenure.with_thresholds({COUNTY: Thresholds((12,))}))
+    assert (concern.level, concern.family) == (COUNTY, tenure.family)
+    assert "threshold of 12 people a group has at most as many households" in concern.text
+    assert concern.text.endswith("the total of the table with 3 cells has a larger margin of error: ±19 at 95 %.")
+    (concern,) = concerns(tenure.with_thresholds({COUNTY: Thresholds((30,))}))
+    assert "a cell of the table with 3 cells holds at most 10 on average" in concern.text
+
+
+def test_fewer_codes_are_a_concern_about_households(households: Tuning) -> None:
+    (concern,) = concerns(households.but(max_race_codes=3))
+    assert "households with more codes" in concern.text
+    tuned = households.but(max_race_codes=3).levels[COUNTY]
+    assert tuned.stability == 4
+    assert tuned.design.noise(Stage.STAGE_2).width == pytest.approx(sqrt(4 / (2 * 0.142869)))
+
+
+def test_a_configuration_of_both_products_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(config_of_2020() | {"privacy_budget_p_level_1_usa": 1}))
+    assert tuning_of(path).errors
