@@ -27,12 +27,12 @@ from safetab.engines.local.duckdb_engine import DuckDbEngine
 from safetab.engines.local.person_encoder import PersonEncoder
 from safetab.engines.pattern_table import IterationLists
 from safetab.mechanisms import noisy_count as adding
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.inversion_table import InversionTable
 from safetab.outputs import output_folder
 from safetab.pipeline import run as pipeline
 from safetab.planning import planner
-from safetab.privacy import ledger
+from safetab.privacy import ledger, measurement_event
+from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.calibration import calibrated_noise
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.tabulation import tabulate_level as tabulation
@@ -47,7 +47,9 @@ def stability_forgotten(patch: Patch) -> None:
 
 
 def noise_of_one_group(patch: Patch) -> None:
-    patch.setattr(ledger, "calibrated_noise", lambda definition, _, cost: calibrated_noise(definition, 1, cost))
+    patch.setattr(
+        measurement_event, "calibrated_noise", lambda definition, _, cost: calibrated_noise(definition, 1, cost)
+    )
 
 
 def noise_reused_between_stages(patch: Patch) -> None:
@@ -163,7 +165,9 @@ def a_level_charged_half(patch: Patch) -> None:
 
 
 def noise_for_twice_the_charge(patch: Patch) -> None:
-    patch.setattr(ledger, "calibrated_noise", lambda definition, s, cost: calibrated_noise(definition, s, 2 * cost))
+    patch.setattr(
+        measurement_event, "calibrated_noise", lambda definition, s, cost: calibrated_noise(definition, s, 2 * cost)
+    )
 
 
 def suppressed_groups_in_the_measurements(patch: Patch) -> None:

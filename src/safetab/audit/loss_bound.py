@@ -26,11 +26,11 @@ from safetab.audit import worlds
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.census.geography_levels import GeographyLevel
 from safetab.foundation.progress import NoProgress
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.pipeline.backends import backend_of
 from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions
 from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.calibration import Noise
 from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
@@ -228,8 +228,8 @@ def _sample_in_process(task: tuple[bool, int]) -> NDArray[np.float64]:
 def _run_once(level: _CountedLevel, changed: NDArray[np.int64], released: Mapping[Stage, NDArray[np.int64]]) -> None:
     """Writes what one run released about the changed groups, with a key of its own."""
     budgets = {(level.plan.family, level.plan.level): level.plan.design.budget}
-    ledger, bits = Ledger(budgets), AddressedBits.of_the_operating_system()
-    for measured in tabulate_level(level.plan, level, ledger, bits):
+    ledger = Ledger(budgets, AddressedBits.of_the_operating_system())
+    for measured in tabulate_level(level.plan, level, ledger):
         of_group = np.full(level.plan.universe.size, _ABSENT)
         of_group[measured.indices] = measured.values[level.plan.family.total][:, 0]
         np.copyto(released[measured.stage], of_group[changed], where=of_group[changed] != _ABSENT)

@@ -18,11 +18,11 @@ from safetab.audit.recording import Change, Question, Record, recorded
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.mechanisms.addressed_bits import KEY_BYTES
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
 from safetab.planning.run_plan import RunPlan
-from safetab.privacy.ledger import MeasurementEvent
+from safetab.privacy.addressed_bits import KEY_BYTES
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.stages import Stage
 
 NEIGHBOURS: Mapping[str, tuple[worlds.Person, ...]] = {

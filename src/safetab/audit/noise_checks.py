@@ -20,11 +20,11 @@ from safetab.audit.verdicts import Verdict, verdict
 from safetab.config.config_file import CONFIG_FILE, budget_key
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.mechanisms.addressed_bits import KEY_BYTES, AddressedBits
 from safetab.pipeline.run import run_files
+from safetab.privacy.addressed_bits import KEY_BYTES, AddressedBits
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.ledger import MeasurementEvent
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.stages import Stage
 
 DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED = (
@@ -61,9 +61,10 @@ def _has_its_distribution() -> Verdict:
 
 def _counts_enter_exactly() -> Verdict:
     """With one key the noise is the same, so a larger count must shift the noisy number by exactly its size."""
-    bits, noise = AddressedBits(os.urandom(KEY_BYTES)), DiscreteGaussian(Fraction(9))
+    key, noise = os.urandom(KEY_BYTES), DiscreteGaussian(Fraction(9))
     counts = np.array(_LARGE_COUNTS, dtype=np.int64)
-    shifts = noisy_totals(counts, noise, bits) - noisy_totals(np.zeros_like(counts), noise, bits)
+    noisy, zero = (noisy_totals(one, noise, AddressedBits(key)) for one in (counts, np.zeros_like(counts)))
+    shifts = noisy - zero
     faults = [
         f"a count of {count} became {shift}"
         for count, shift in zip(counts, shifts.tolist(), strict=True)

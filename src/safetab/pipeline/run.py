@@ -12,7 +12,6 @@ from safetab.engines.contract import CountingEngine
 from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.outputs.manifest import RunFacts, hashes_of, write_manifest, write_not_for_release, write_release_log
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.outputs.pass_files import PassFiles
@@ -30,6 +29,7 @@ from safetab.pipeline.options import (
 from safetab.pipeline.spend_log.run_spending import RunSpending
 from safetab.pipeline.step_times import StepTimes, TimedCounts
 from safetab.planning.run_plan import RunPlan
+from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.ledger import Ledger
 from safetab.privacy.output_status import OutputStatus
 from safetab.readers.table_files import table_paths_at
@@ -126,8 +126,8 @@ def _tabulated(
     inputs: RunInputs, status: OutputStatus, engine: CountingEngine, out: Path, options: RunOptions, times: StepTimes
 ) -> dict[str, int]:
     """Measures every level and writes what may leave; gives the number of rows of each file."""
-    plan, ledger = inputs.plan, Ledger(inputs.plan.config.budgets)
     bits = AddressedBits(options.test_key) if options.test_key else AddressedBits.of_the_operating_system()
+    plan, ledger = inputs.plan, Ledger(inputs.plan.config.budgets, bits)
     today = datetime.datetime.now(datetime.UTC).date()
     counts, rows = TimedCounts(engine, times), dict[str, int]()
     times.step("Tabulating the levels", len(plan.levels))
@@ -135,7 +135,7 @@ def _tabulated(
         for tabulation_pass in plan.config.passes:
             with closing(PassFiles(output, tabulation_pass, plan.config)) as files:
                 levels = plan.levels_of(tabulation_pass)
-                for measured in safetab(levels, counts, ledger, bits, options.groups_at_once):
+                for measured in safetab(levels, counts, ledger, options.groups_at_once):
                     for measurements in times.each("noise", measured):
                         files.write(measurements)
                     times.advance()
