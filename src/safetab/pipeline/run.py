@@ -122,12 +122,19 @@ def _recorded(
         yield warnings
 
 
+def bits_of_run(options: RunOptions) -> AddressedBits:
+    """With a key from the operating system, unless one was chosen for people who do not exist.
+
+    Proof: docs/privacy.md#random-bits.
+    """
+    return AddressedBits(options.test_key) if options.test_key else AddressedBits.of_the_operating_system()
+
+
 def _tabulated(
     inputs: RunInputs, status: OutputStatus, engine: CountingEngine, out: Path, options: RunOptions, times: StepTimes
 ) -> dict[str, int]:
     """Measures every level and writes what may leave; gives the number of rows of each file."""
-    bits = AddressedBits(options.test_key) if options.test_key else AddressedBits.of_the_operating_system()
-    plan, ledger = inputs.plan, Ledger(inputs.plan.config.budgets, bits)
+    plan, ledger = inputs.plan, Ledger(inputs.plan.config.budgets, bits_of_run(options))
     today = datetime.datetime.now(datetime.UTC).date()
     counts, rows = TimedCounts(engine, times), dict[str, int]()
     times.step("Tabulating the levels", len(plan.levels))
