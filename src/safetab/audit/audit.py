@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from safetab.audit.audited_product import AuditedProduct, LossWorld
 from safetab.audit.key_checks import key_check
 from safetab.audit.loss_bound import loss_check, steps_of
-from safetab.audit.loss_worlds import LOSS_WORLDS, LossWorld
-from safetab.audit.neighbour_checks import NEIGHBOURS, QUICK_NEIGHBOURS, neighbour_checks, nobody_checks
-from safetab.audit.noise_checks import NOISE_WORLDS, noise_checks
+from safetab.audit.neighbour_checks import neighbour_checks, nobody_checks
+from safetab.audit.noise_checks import noise_checks
+from safetab.audit.persons.audited_persons import AUDITED_PERSONS
 from safetab.audit.verdicts import Verdict
 from safetab.audit.ways_out import scale_check, way_checks, ways
 from safetab.foundation.progress import NoProgress, Progress
 
 _QUICK_SHARE = 10  # of the runs of a loss world
-_QUICK_WORLDS = (0, 2, 5, 7)
 _LONG = 50_000
 
 
@@ -33,24 +33,24 @@ class Part:
     verdicts: Callable[[Path, Callable[[], None]], Iterator[Verdict]]
 
 
-def parts_of_audit(*, is_quick: bool = False) -> Sequence[Part]:
-    """What an audit does, in its order."""
-    processes = os.cpu_count() or 1
-    chosen, chosen_worlds = ways(is_quick=is_quick), loss_worlds(is_quick=is_quick)
+def parts_of_audit(*, is_quick: bool = False, audited: AuditedProduct = AUDITED_PERSONS) -> Sequence[Part]:
+    """What an audit of a product does, in its order."""
+    processes, chosen = os.cpu_count() or 1, ways(is_quick=is_quick)
+    chosen_worlds = audited.quick_loss_worlds if is_quick else audited.loss_worlds
 
     def of_neighbours(folder: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
-        neighbours = QUICK_NEIGHBOURS if is_quick else NEIGHBOURS
-        yield from _each(neighbour_checks(folder / "some", neighbours=neighbours), advance)
+        neighbours = audited.quick_neighbours if is_quick else audited.neighbours
+        yield from _each(neighbour_checks(audited, folder / "some", neighbours), advance)
         if not is_quick:
-            yield from _each(nobody_checks(folder / "none"), advance)
+            yield from _each(nobody_checks(audited, folder / "none"), advance)
 
     def of_ways(folder: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
-        yield from _each(way_checks(folder / "ways", chosen), advance)
+        yield from _each(way_checks(audited, folder / "ways", chosen), advance)
         if not is_quick:
-            yield from _each(iter([scale_check(folder / "scale")]), advance)
+            yield from _each(iter([scale_check(audited, folder / "scale")]), advance)
 
     def of_noise(folder: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
-        return _each(noise_checks(folder, NOISE_WORLDS[:1] if is_quick else NOISE_WORLDS), advance)
+        return _each(noise_checks(folder, audited.noise_worlds[: 1 if is_quick else None]), advance)
 
     def of_keys(_: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
         return _each(iter([key_check()]), advance)
@@ -74,10 +74,6 @@ def parts_of_audit(*, is_quick: bool = False) -> Sequence[Part]:
         Part("Nobody loses more than the budget", "many runs of neighbours", seconds(200, 12),
              sum(steps_of(runs_of(world, is_quick=is_quick)) for world in chosen_worlds), of_loss),
     )  # fmt: skip
-
-
-def loss_worlds(*, is_quick: bool) -> Sequence[LossWorld]:
-    return [LOSS_WORLDS[number] for number in _QUICK_WORLDS] if is_quick else LOSS_WORLDS
 
 
 def runs_of(world: LossWorld, *, is_quick: bool) -> int:

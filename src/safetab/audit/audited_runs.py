@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 
-from safetab.audit import worlds
+from safetab.audit.audited_product import AuditedProduct, AuditWorld, People
 from safetab.audit.recording import Change, Record, recorded
 from safetab.engines.local import person_batches
 from safetab.outputs import measurement_file
@@ -31,7 +31,6 @@ from safetab.release.release_options import CoterminousOptions, ReleaseOptions
 from safetab.release.release_rules import ReleaseRule
 from safetab.tabulation import tabulate_level
 
-People = tuple[worlds.Person, ...]
 Release = dict[str, tuple[bytes, float]]
 """For each file its bytes and when it was last changed."""
 
@@ -87,19 +86,19 @@ class AuditedRun:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The key that runs share, so that their noise is the same, and the way out."""
+    """The product, the key that runs share, so that their noise is the same, and the way out."""
 
+    audited: AuditedProduct
     key: bytes
     way: Way = PLAIN
     replayed: Record | None = None
     change: Change | None = None
-    blocks: Mapping[str, str] | None = None
 
 
 def audited_run(folder: Path, people: People, setting: Setting) -> AuditedRun:
     """A whole run; every file that leaves on this way is kept."""
     way, out = setting.way, folder / "out"
-    world = worlds.write_world(folder, people, worlds.audit_config(**way.changes), blocks=setting.blocks)
+    world = setting.audited.write(folder, people, way.changes)
     with ExitStack() as stack:
         record = stack.enter_context(recorded(setting.replayed, setting.change))
         if way.is_in_small_batches:
@@ -111,7 +110,7 @@ def audited_run(folder: Path, people: People, setting: Setting) -> AuditedRun:
     return AuditedRun(summary.plan, record, released)
 
 
-def _released_again(world: worlds.AuditWorld, out: Path) -> Release:
+def _released_again(world: AuditWorld, out: Path) -> Release:
     """As CSV, and anew with coterminous copies and rules, and that as CSV again; and every group's status."""
     folders = {name: out.with_name(name) for name in ("exported", "again", "again-exported")}
     export_csv(out, folders["exported"])

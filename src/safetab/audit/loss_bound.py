@@ -22,8 +22,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from safetab.audit.audited_product import LossWorld
+from safetab.audit.counted_level import counted_level
 from safetab.audit.loss_samples import Distinguisher, Samples, joined
-from safetab.audit.loss_worlds import LossWorld, counted_level
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
@@ -91,7 +92,7 @@ class ClaimedLoss:
     def delta(self, epsilon: Fraction, factor: Fraction = Fraction(1)) -> float:
         """An upper bound, in floating point, for `factor` times the level's budget."""
         world = self.world
-        curve = _curve(world.definition, world.stability, Fraction(world.budget) * factor, world.stage_fractions)
+        curve = _curve(world.definition, world.stability, world.budget * factor, world.stage_fractions)
         return float(curve.delta(epsilon).upper()) + _ROUNDING
 
     def factor_with(self, epsilon: Fraction, delta: float) -> float:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.audit.loss_worlds import CountedLevel
+from safetab.audit.counted_level import CountedLevel
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.calibration import Noise
 from safetab.privacy.ledger import Ledger

@@ -7,73 +7,51 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.audit import worlds
-from safetab.audit.audited_runs import AuditedRun, People, Setting, audited_run, different_files
+from safetab.audit.audited_product import AuditedProduct, Neighbour
+from safetab.audit.audited_runs import AuditedRun, Setting, audited_run, different_files
 from safetab.audit.published_check import published_check
 from safetab.audit.recording import Change, Question, Record
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.census.geography_levels import TabulationPass
-from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.privacy.addressed_bits import KEY_BYTES
-from safetab.privacy.measurement_event import MeasurementEvent
+from safetab.privacy.measurement_event import MeasuredLevel, MeasurementEvent
 from safetab.privacy.stages import Stage
 
 ONE_PERSON, REPLAY, NO_TRACE = "one person", "equal numbers, equal bytes", "suppressed groups leave no trace"
 _LESS = 7
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """Another world: with one person more, or with one record changed."""
-
-    name: str
-    people: People
-    is_changed: bool = False  # a record, in its sex and age; none was added
-
-
-NEIGHBOURS = (
-    Neighbour("one person more", worlds.ONE_MORE_PERSON),
-    Neighbour("eight codes and an ethnicity", worlds.EIGHT_CODES_AND_AN_ETHNICITY),
-    Neighbour("an infant", worlds.AN_INFANT),
-    Neighbour("the oldest woman of Puerto Rico", worlds.THE_OLDEST_WOMAN),
-    Neighbour("another sex and age", worlds.ANOTHER_SEX_AND_AGE, is_changed=True),
-    Neighbour("a TotalOnly person", worlds.A_TOTAL_ONLY_PERSON),
-    Neighbour("one code eight times", worlds.ONE_CODE_EIGHT_TIMES),
-    Neighbour("moved to Puerto Rico", worlds.MOVED_TO_PUERTO_RICO),
-)
-SOMEBODY_WHERE_NOBODY_WAS = Neighbour("the first person of Puerto Rico", worlds.ONE_PERSON_IN_PUERTO_RICO)
-QUICK_NEIGHBOURS = NEIGHBOURS[1:5]
-
-
 def neighbour_checks(
-    folder: Path, key: bytes | None = None, neighbours: Sequence[Neighbour] = NEIGHBOURS
+    audited: AuditedProduct, folder: Path, neighbours: Sequence[Neighbour], key: bytes | None = None
 ) -> Iterator[Verdict]:
     key = key or os.urandom(KEY_BYTES)
-    base = audited_run(folder / "base", worlds.POPULATION, Setting(key))
+    base = audited_run(folder / "base", audited.population, Setting(audited, key))
     yield published_check(base, folder / "base" / "out", key)
     for number, neighbour in enumerate(neighbours):
-        other = audited_run(folder / f"neighbour-{number}", neighbour.people, Setting(key, replayed=base.record))
+        other = audited_run(
+            folder / f"neighbour-{number}", neighbour.people, Setting(audited, key, replayed=base.record)
+        )
         yield from _compared(neighbour, base, other)
-    yield _no_trace(folder / "suppressed", base, key)
+    yield _no_trace(audited, folder / "suppressed", base, key)
 
 
-def nobody_checks(folder: Path, key: bytes | None = None) -> Iterator[Verdict]:
+def nobody_checks(audited: AuditedProduct, folder: Path, key: bytes | None = None) -> Iterator[Verdict]:
     """A pass without anybody beside one with a single person."""
     key = key or os.urandom(KEY_BYTES)
-    nobody = audited_run(folder / "nobody", worlds.NOBODY_IN_PUERTO_RICO, Setting(key))
-    people, setting = SOMEBODY_WHERE_NOBODY_WAS.people, Setting(key, replayed=nobody.record)
-    yield from _compared(SOMEBODY_WHERE_NOBODY_WAS, nobody, audited_run(folder / "somebody", people, setting))
+    first = audited.first_of_a_pass
+    nobody = audited_run(folder / "nobody", audited.nobody_in_a_pass, Setting(audited, key))
+    somebody = audited_run(folder / "somebody", first.people, Setting(audited, key, replayed=nobody.record))
+    yield from _compared(first, nobody, somebody)
 
 
-def _no_trace(folder: Path, base: AuditedRun, key: bytes) -> Verdict:
+def _no_trace(audited: AuditedProduct, folder: Path, base: AuditedRun, key: bytes) -> Verdict:
     change, altered = _lower_suppressed_numbers(base)
-    again = audited_run(folder, worlds.POPULATION, Setting(key, replayed=base.record, change=change))
+    again = audited_run(folder, audited.population, Setting(audited, key, replayed=base.record, change=change))
     faults = different_files(base.released, again.released)
     if not altered:
         faults.append("nothing was suppressed, so nothing was tried")
@@ -94,10 +72,11 @@ def _one_person(neighbour: Neighbour, base: Record, other: Record) -> Verdict:
     faults: list[str] = []
     most: dict[TabulationPass, tuple[int, str]] = {}
     events = base.events | other.events
-    for level in dict.fromkeys(event.level for event in events):
-        stability = min(event.stability for event in events if event.level == level)
+    for measured in dict.fromkeys(event.measured for event in events):
+        level = measured[1]
+        stability = min(event.stability for event in events if event.measured == measured)
         for stages in ({Stage.TOTAL_ONLY, Stage.STAGE_1}, {Stage.TOTAL_ONLY, Stage.STAGE_2}):
-            differences = _differences(base, other, level, stages)
+            differences = _differences(base, other, measured, stages)
             faults += [f"{level}: {fault}" for fault in _faults_of(differences, stability, neighbour)]
             if differences:
                 which = level.geography.tabulation_pass
@@ -120,13 +99,13 @@ def _faults_of(differences: list[NDArray[np.int64]], stability: int, neighbour: 
 
 
 def _differences(
-    base: Record, neighbour: Record, level: PopulationGroupLevel, stages: set[Stage]
+    base: Record, neighbour: Record, measured: MeasuredLevel, stages: set[Stage]
 ) -> list[NDArray[np.int64]]:
     """For each group that differs in these stages, the difference of its cells."""
     found = []
     for question in dict.fromkeys([*base.counts, *neighbour.counts]):
         event, shape = question
-        if event.level != level or event.stage not in stages:
+        if event.measured != measured or event.stage not in stages:
             continue
         one, other = base.counts.get(question, {}), neighbour.counts.get(question, {})
         nobody = np.zeros(shape.cells, dtype=np.int64)
@@ -141,7 +120,7 @@ def _lower_suppressed_numbers(base: AuditedRun) -> tuple[Change, int]:
     """Gives suppressed groups other numbers, with which they are still suppressed; tells how many they are."""
     suppressed: dict[Question, frozenset[int]] = {}
     for plan in base.plan.levels:
-        events = {event.stage: event for event in base.record.events if event.level == plan.level}
+        events = {event.stage: event for event in base.record.events if event.measured == (plan.family, plan.level)}
         if plan.design.suppression_threshold is None or Stage.STAGE_2 not in events:
             continue
         totals = base.record.noisy.get((events[Stage.STAGE_2], plan.family.total), {})

@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from safetab.audit import worlds
+from safetab.audit.audited_product import NoiseWorld
 from safetab.audit.drawn_noise import DrawnNoise, drawn_noise, pairings, spreads
 from safetab.audit.paid_noise import noisy_totals
 from safetab.audit.recording import Record, recorded
 from safetab.audit.selftest import DRAWS, FALSE_ALARM, p_value, selftest
 from safetab.audit.verdicts import Verdict, verdict
-from safetab.census.iterations import IterationLevel
 from safetab.config.config_file import CONFIG_FILE, budget_key
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
@@ -42,38 +40,9 @@ _LARGE_COUNTS = (0, 1, 2**31, 2**53 + 1, 2**60 + 1)  # a float would round the l
 _FEWEST_PAIRS = 60
 _FEWEST_DRAWS, _MANY_DRAWS = 100, 2_000
 _FAR = 7.0  # standard deviations
-_TRACTS, _CROWD = 250, 60
 
 
-@dataclass(frozen=True, slots=True)
-class NoiseWorld:
-    """Every level of both passes, many tracts, crowds and nobody: every group is drawn, none chosen for its noise."""
-
-    name: str
-    changes: Mapping[str, Any]
-    stability: Mapping[IterationLevel, int]  # counted by hand
-
-    def write(self, folder: Path) -> worlds.AuditWorld:
-        tracts = {f"44|009|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + _TRACTS)}
-        tracts |= {f"72|033|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + _TRACTS // 2)}
-        crowd = [
-            replace(worlds.FILLS_ALL_GROUPS, block=block) for block in (worlds.OTHER_BLOCK, worlds.PUERTO_RICAN_BLOCK)
-        ]
-        people = (*worlds.POPULATION, *[one for one in crowd for _ in range(_CROWD)])
-        config = worlds.audit_config(zero_suppression_chance=0, **self.changes)
-        return worlds.write_world(folder, people, config, blocks=worlds.BLOCKS | tracts)
-
-
-NOISE_WORLDS = (
-    NoiseWorld("Gaussian", {}, {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}),
-    NoiseWorld(
-        "geometric, one code", {"privacy_defn": "puredp", "max_race_codes": 1},
-        {IterationLevel.DETAILED: 3, IterationLevel.REGIONAL: 3},
-    ),
-)  # fmt: skip
-
-
-def noise_checks(folder: Path, chosen: Sequence[NoiseWorld] = NOISE_WORLDS) -> Iterator[Verdict]:
+def noise_checks(folder: Path, chosen: Sequence[NoiseWorld]) -> Iterator[Verdict]:
     yield from draw_checks()
     for number, noise_world in enumerate(chosen):
         yield from noise_world_checks(noise_world, folder / str(number))
@@ -141,7 +110,7 @@ def _two_runs(one: list[DrawnNoise], other: list[DrawnNoise]) -> Verdict:
 
 def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
     """Recomputed here from config.json: what each level costs, and how wide its noise must be."""
-    gamma = worlds.GAMMA
+    gamma = noise_world.stage_1_fraction
     config = json.loads((parameters / CONFIG_FILE).read_text(), parse_float=Fraction, parse_int=Fraction)
     faults = []
     costs: dict[str, dict[Stage, Fraction]] = {}

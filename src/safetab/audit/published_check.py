@@ -29,7 +29,8 @@ def published_check(run: AuditedRun, out: Path, key: bytes) -> Verdict:
     """The measurement files beside a judge that draws noise for every group, empty or not, in the plainest way."""
     ledger, expected = Ledger(run.plan.config.budgets, AddressedBits(key)), Rows()
     for plan in run.plan.levels:
-        rights = {event.stage: ledger.charge(event) for event in run.record.events if event.level == plan.level}
+        measured = (plan.family, plan.level)
+        rights = {event.stage: ledger.charge(event) for event in run.record.events if event.measured == measured}
         expected |= _Judge(plan, run.record, rights, float(run.plan.config.zero_suppression_chance)).rows()
     found = _rows_of_files(out)
     wrong = [place for place in sorted(expected.keys() | found.keys()) if expected.get(place) != found.get(place)]

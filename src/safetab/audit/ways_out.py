@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from safetab.audit import worlds
-from safetab.audit.audited_runs import SPARK, WAYS, People, Setting, Way, audited_run, different_files
+from safetab.audit.audited_product import AuditedProduct, People
+from safetab.audit.audited_runs import SPARK, WAYS, Setting, Way, audited_run, different_files
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.privacy.addressed_bits import KEY_BYTES
 
 WAYS_OUT, SCALE = "equal numbers on every way out", "thousands of people, equal numbers"
-_FEW, _MANY = 1_500, 4_600
-_SEED = 20_200_401  # who they are makes no difference; that they are the same each time helps to look into a failure
 
 
 def ways(*, is_quick: bool) -> tuple[Way, ...]:
@@ -28,32 +26,26 @@ def ways(*, is_quick: bool) -> tuple[Way, ...]:
     return (*WAYS, SPARK) if importlib.util.find_spec("pyspark") else WAYS
 
 
-def way_checks(folder: Path, chosen: tuple[Way, ...], key: bytes | None = None) -> Iterator[Verdict]:
+def way_checks(
+    audited: AuditedProduct, folder: Path, chosen: Sequence[Way], key: bytes | None = None
+) -> Iterator[Verdict]:
     for number, way in enumerate(chosen):
-        yield _replayed(
-            f"{WAYS_OUT}: {way.name}", folder / str(number), worlds.POPULATION, worlds.SEVERAL_MORE, way, key
-        )
+        few, many = audited.population, audited.several_more
+        yield _replayed(f"{WAYS_OUT}: {way.name}", folder / str(number), few, many, _setting(audited, way, key))
 
 
-def scale_check(folder: Path, key: bytes | None = None) -> Verdict:
+def scale_check(audited: AuditedProduct, folder: Path, key: bytes | None = None) -> Verdict:
     """Two thirds of the people of a pass are removed at once, and the rows are shuffled."""
-    dice = random.Random(_SEED)  # noqa: S311 - people, not noise
-    blocks = [block for block in worlds.BLOCKS if block != worlds.EMPTY_BLOCK]
-    people = [_somebody(dice, blocks) for _ in range(_MANY)]
-    few, many = tuple(people[:_FEW]), dice.sample(people, len(people))
-    return _replayed(SCALE, folder, few, tuple(many), WAYS[3], key)
+    return _replayed(SCALE, folder, audited.few, audited.many, _setting(audited, WAYS[3], key))
 
 
-def _somebody(dice: random.Random, blocks: list[str]) -> worlds.Person:
-    races = tuple(dice.sample(worlds.RACES, dice.choice((1, 1, 2, 3, 8))))
-    ethnicity = dice.choice(worlds.ETHNICITIES)
-    return worlds.Person(dice.choice(blocks), races, ethnicity, dice.choice((1, 2)), dice.randint(0, worlds.OLDEST_AGE))
+def _setting(audited: AuditedProduct, way: Way, key: bytes | None) -> Setting:
+    return Setting(audited, key or os.urandom(KEY_BYTES), way)
 
 
-def _replayed(name: str, folder: Path, few: People, many: People, way: Way, key: bytes | None) -> Verdict:
-    key = key or os.urandom(KEY_BYTES)
-    one = audited_run(folder / "few", few, Setting(key, way))
-    other = audited_run(folder / "many", many, Setting(key, way, one.record))
+def _replayed(name: str, folder: Path, few: People, many: People, setting: Setting) -> Verdict:
+    one = audited_run(folder / "few", few, setting)
+    other = audited_run(folder / "many", many, replace(setting, replayed=one.record))
     faults = different_files(one.released, other.released)
     seen = f"{len(one.released)} files, {len(few):,} and {len(many):,} people"
     return verdict(name, faults, seen)

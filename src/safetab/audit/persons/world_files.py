@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from safetab.audit.audited_product import AuditWorld, FileRow
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import IterationLevel
 from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
@@ -97,17 +98,9 @@ ONE_PERSON_IN_PUERTO_RICO = (*NOBODY_IN_PUERTO_RICO, Person(PUERTO_RICAN_BLOCK, 
 MOVED_TO_PUERTO_RICO = (*POPULATION[1:], replace(POPULATION[0], block=PUERTO_RICAN_BLOCK))
 
 
-@dataclass(frozen=True, slots=True)
-class AuditWorld:
-    """PARAMETERS and DATA of a run."""
-
-    parameters: Path
-    data: Path
-
-
 def write_world(
     folder: Path,
-    people: Iterable[Person],
+    people: Iterable[FileRow],
     config: dict[str, Any],
     lists: WorldLists | None = None,
     blocks: Mapping[str, str] | None = None,
