@@ -70,7 +70,7 @@ WAYS = (
 )
 SPARK = Way("counted by Spark", RunOptions(engine=EngineKind.SPARK))
 _SMALL_BATCHES: tuple[tuple[ModuleType, str, int], ...] = (
-    (tabulate_level, "_CELLS_AT_ONCE", 1000),
+    (tabulate_level, "_CELLS_AT_ONCE", 100),
     (person_batches, "_ROWS_AT_ONCE", 50),
     (measurement_file, "_ROWS_OF_A_GROUP", 3000),
     (number_files, "_ROWS_OF_A_GROUP", 5000),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+_MOST_FAULTS = 12
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -24,4 +26,6 @@ class Verdict:
 
 
 def verdict(check: str, faults: Sequence[str], seen: str, power: str = "") -> Verdict:
-    return Verdict(check, tuple(dict.fromkeys(faults)), seen, power)
+    different = list(dict.fromkeys(faults))
+    left_out = [f"and {len(different) - _MOST_FAULTS} more"] if len(different) > _MOST_FAULTS else []
+    return Verdict(check, (*different[:_MOST_FAULTS], *left_out), seen, power)
