@@ -25,6 +25,7 @@ Patch = pytest.MonkeyPatch
 KEY = bytes(range(32))
 
 
+@cache
 def narrower(noise, of_variance: Fraction):
     """The table of a noise whose budget is 1 / `of_variance` times what was paid."""
     if hasattr(noise, "scale"):
@@ -38,7 +39,7 @@ def noise_of_one_group(patch: Patch) -> None:
 
 def _overspent(patch: Patch, factor: Fraction) -> None:
     """Drawn so, and nowhere said: neither the event nor its charge shows it."""
-    patch.setattr(adding, "inversion_table", cache(lambda noise: narrower(noise, 1 / factor)))
+    patch.setattr(adding, "inversion_table", lambda noise: narrower(noise, 1 / factor))
 
 
 def overspent_by_5_percent(patch: Patch) -> None:

@@ -8,9 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.audit import audit
-from safetab.audit.audit import Part, parts_of_audit
+from safetab.audit.audit import AUDITED_PRODUCTS, Part, parts_of_audit
+from safetab.audit.persons.audited_persons import AUDITED_PERSONS
 from safetab.audit.verdicts import verdict
 from safetab.cli.main import app
+from safetab.products.all_products import PRODUCTS
 
 
 def planted_parts(monkeypatch: pytest.MonkeyPatch, *faults: str) -> None:
@@ -19,7 +21,7 @@ def planted_parts(monkeypatch: pytest.MonkeyPatch, *faults: str) -> None:
         verdict("second", faults, "two worlds", "a budget overspent by 4.7%"),
     ]
     part = Part("Nothing is lost", "worlds", 61, 2, lambda *_: iter(found))
-    monkeypatch.setattr(audit, "parts_of_audit", lambda **_: (part,))
+    monkeypatch.setattr(audit, "parts_of_audit", lambda *_, **__: (part,))
 
 
 def test_it_says_what_it_will_do_and_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,4 +54,8 @@ def test_a_page_that_is_there_is_refused_before_anything_is_done(tmp_path: Path)
 
 @pytest.mark.parametrize(("is_quick", "most"), [(True, 60), (False, 900)])
 def test_no_form_is_planned_to_take_longer_than_it_may(is_quick: bool, most: int) -> None:
-    assert sum(part.cpu_seconds for part in parts_of_audit(is_quick=is_quick)) <= most
+    assert sum(part.cpu_seconds for part in parts_of_audit(AUDITED_PERSONS, is_quick=is_quick)) <= most
+
+
+def test_every_product_is_audited() -> None:
+    assert {audited.product for audited in AUDITED_PRODUCTS} == set(PRODUCTS)

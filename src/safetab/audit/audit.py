@@ -18,6 +18,7 @@ from safetab.audit.verdicts import Verdict
 from safetab.audit.ways_out import scale_check, way_checks, ways
 from safetab.foundation.progress import NoProgress, Progress
 
+AUDITED_PRODUCTS = (AUDITED_PERSONS,)
 _QUICK_SHARE = 10  # of the runs of a loss world
 _LONG = 50_000
 
@@ -33,7 +34,7 @@ class Part:
     verdicts: Callable[[Path, Callable[[], None]], Iterator[Verdict]]
 
 
-def parts_of_audit(*, is_quick: bool = False, audited: AuditedProduct = AUDITED_PERSONS) -> Sequence[Part]:
+def parts_of_audit(audited: AuditedProduct, *, is_quick: bool = False) -> Sequence[Part]:
     """What an audit of a product does, in its order."""
     processes, chosen = os.cpu_count() or 1, ways(is_quick=is_quick)
     chosen_worlds = audited.quick_loss_worlds if is_quick else audited.loss_worlds

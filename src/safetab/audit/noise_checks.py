@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from safetab.audit.audited_product import NoiseWorld
+from safetab.audit.audited_product import AuditWorld, NoiseWorld
 from safetab.audit.drawn_noise import DrawnNoise, drawn_noise, pairings, spreads
 from safetab.audit.paid_noise import noisy_totals
 from safetab.audit.recording import Record, recorded
@@ -56,16 +56,19 @@ def draw_checks() -> Iterator[Verdict]:
 
 def noise_world_checks(noise_world: NoiseWorld, folder: Path) -> Iterator[Verdict]:
     world = noise_world.write(folder)
-    records = []
-    for number in range(2):
-        with recorded() as record:
-            run_files(world.parameters, world.data, folder / f"out-{number}")
-        records.append(record)
-    drawn = drawn_noise(records[0])
-    yield _named(_two_runs(drawn, drawn_noise(records[1])), noise_world)
-    yield _named(_paid(records[0], world.parameters, noise_world), noise_world)
+    record = _recorded_run(world, folder / "out")
+    drawn = drawn_noise(record)
+    yield _named(_paid(record, world.parameters, noise_world), noise_world)
     yield _named(_as_wide_as_due(drawn), noise_world)
     yield _named(_unrelated(drawn), noise_world)
+    again = drawn_noise(_recorded_run(world, folder / "out-again"))
+    yield _named(_two_runs(drawn, again), noise_world)
+
+
+def _recorded_run(world: AuditWorld, out: Path) -> Record:
+    with recorded() as record:
+        run_files(world.parameters, world.data, out)
+    return record
 
 
 def _named(found: Verdict, noise_world: NoiseWorld) -> Verdict:
