@@ -22,7 +22,7 @@ from safetab.audit.key_checks import KEYS, key_check
 from safetab.audit.loss_bound import LOSS, loss_check
 from safetab.audit.neighbour_checks import NO_TRACE, ONE_PERSON, REPLAY, neighbour_checks, nobody_checks
 from safetab.audit.noise_checks import DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED, WIDE
-from safetab.audit.persons.audited_persons import AUDITED_PERSONS, NEIGHBOURS, noise_world
+from safetab.audit.persons.audited_persons import AUDITED_PERSONS, NEIGHBOURS, gaussian_world
 from safetab.audit.persons.loss_worlds import LOSS_WORLDS
 from safetab.audit.published_check import PUBLISHED
 from safetab.audit.verdicts import Verdict
@@ -34,7 +34,7 @@ Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
 Checks = Callable[[Path], Iterable[Verdict]]
 KEY = bytes(range(32))
-SMALL_NOISE_WORLD = noise_world("Gaussian", {}, 9, tracts=100)
+SMALL_NOISE_WORLD = gaussian_world(tracts=100)
 
 
 def neighbours(*names: str) -> Checks:

@@ -21,6 +21,7 @@ from safetab.census.geography_levels import TabulationPass
 from safetab.privacy.addressed_bits import KEY_BYTES
 from safetab.privacy.measurement_event import MeasuredLevel, MeasurementEvent
 from safetab.privacy.stages import Stage
+from safetab.products.product import Shape
 
 ONE_PERSON, REPLAY, NO_TRACE = "one person", "equal numbers, equal bytes", "suppressed groups leave no trace"
 _LESS = 7
@@ -82,10 +83,16 @@ def _one_person(neighbour: Neighbour, base: Record, other: Record) -> Verdict:
                 which = level.geography.tabulation_pass
                 words = f"{len(differences)} of {stability} groups in {level}"
                 most[which] = max(most.get(which, (0, "")), (len(differences), words))
-    seen = "; ".join(words for _, words in most.values()) or "nothing differs"
+    tables = {shape for _, shape in base.counts.keys() | other.counts.keys() if _differs(base, other, shape)}
+    seen = "; ".join(words for _, words in most.values()) + f"; cells of {len(tables)} tables differ"
     if not most:
         faults.append("nothing differs, so nothing was tried")
     return verdict(f"{ONE_PERSON}: {neighbour.name}", faults, seen)
+
+
+def _differs(base: Record, other: Record, shape: Shape) -> bool:
+    levels = dict.fromkeys(event.measured for event, of_event in base.counts if of_event is shape)
+    return any(_differences(base, other, one, set(Stage), shape) for one in levels)
 
 
 def _faults_of(differences: list[NDArray[np.int64]], stability: int, neighbour: Neighbour) -> Iterator[str]:
@@ -99,13 +106,13 @@ def _faults_of(differences: list[NDArray[np.int64]], stability: int, neighbour: 
 
 
 def _differences(
-    base: Record, neighbour: Record, measured: MeasuredLevel, stages: set[Stage]
+    base: Record, neighbour: Record, measured: MeasuredLevel, stages: set[Stage], only: Shape | None = None
 ) -> list[NDArray[np.int64]]:
     """For each group that differs in these stages, the difference of its cells."""
     found = []
     for question in dict.fromkeys([*base.counts, *neighbour.counts]):
         event, shape = question
-        if event.measured != measured or event.stage not in stages:
+        if event.measured != measured or event.stage not in stages or only not in {None, shape}:
             continue
         one, other = base.counts.get(question, {}), neighbour.counts.get(question, {})
         nobody = np.zeros(shape.cells, dtype=np.int64)

@@ -48,18 +48,27 @@ def _somebody(dice: random.Random, blocks: list[str]) -> worlds.Person:
     return worlds.Person(dice.choice(blocks), races, ethnicity, dice.choice((1, 2)), dice.randint(0, worlds.OLDEST_AGE))
 
 
-def _write_noise_world(changes: Mapping[str, Any], tracts: int, folder: Path) -> AuditWorld:
+def _write_noise_world(changes: Mapping[str, Any], lists: worlds.WorldLists, tracts: int, folder: Path) -> AuditWorld:
     blocks = {f"44|009|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts)}
     blocks |= {f"72|033|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts // 2)}
     crowded = (worlds.OTHER_BLOCK, worlds.PUERTO_RICAN_BLOCK)
     crowd = [replace(worlds.FILLS_ALL_GROUPS, block=block) for block in crowded for _ in range(_CROWD)]
     config = worlds.audit_config(zero_suppression_chance=0, **changes)
-    return worlds.write_world(folder, (*worlds.POPULATION, *crowd), config, blocks=worlds.BLOCKS | blocks)
+    return worlds.write_world(folder, (*worlds.POPULATION, *crowd), config, lists, worlds.BLOCKS | blocks)
 
 
-def noise_world(name: str, changes: Mapping[str, Any], detailed: int, tracts: int = _TRACTS) -> NoiseWorld:
-    stability = {IterationLevel.DETAILED: detailed, IterationLevel.REGIONAL: 3}
-    return NoiseWorld(name, partial(_write_noise_world, changes, tracts), stability, worlds.GAMMA)
+def gaussian_world(tracts: int = _TRACTS) -> NoiseWorld:
+    """Eight codes and an ethnicity reach 9 Detailed groups, and of two regions of each kind 3."""
+    stability = {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}
+    write = partial(_write_noise_world, {}, worlds.WorldLists(), tracts)
+    return NoiseWorld("Gaussian, stability 9 and 3", write, stability, worlds.GAMMA)
+
+
+def geometric_world(tracts: int = _TRACTS) -> NoiseWorld:
+    """One code reaches one group: there are none of people with one race alone, and none of ethnicities."""
+    lists = worlds.WorldLists(has_alone=False, has_ethnicities=False)
+    write = partial(_write_noise_world, {"privacy_defn": "puredp", "max_race_codes": 1}, lists, tracts)
+    return NoiseWorld("geometric, stability 1", write, dict.fromkeys(IterationLevel, 1), worlds.GAMMA)
 
 
 _few, _many = _thousands()
@@ -74,10 +83,7 @@ AUDITED_PERSONS = AuditedProduct(
     first_of_a_pass=Neighbour("the first person of Puerto Rico", worlds.ONE_PERSON_IN_PUERTO_RICO),
     few=_few,
     many=_many,
-    noise_worlds=(
-        noise_world("Gaussian", {}, 9),
-        noise_world("geometric, one code", {"privacy_defn": "puredp", "max_race_codes": 1}, 3),
-    ),
+    noise_worlds=(gaussian_world(), geometric_world()),
     loss_worlds=loss_worlds.LOSS_WORLDS,
     quick_loss_worlds=(
         loss_worlds.NINE_TOTALS,
