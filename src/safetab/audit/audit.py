@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from safetab.audit.audited_product import AuditedProduct, LossWorld
+from safetab.audit.audited_runs import SPARK
 from safetab.audit.key_checks import key_check
 from safetab.audit.loss_bound import loss_check, steps_of
 from safetab.audit.neighbour_checks import neighbour_checks, nobody_checks
@@ -21,6 +22,7 @@ from safetab.foundation.progress import NoProgress, Progress
 AUDITED_PRODUCTS = (AUDITED_PERSONS,)
 _QUICK_SHARE = 10  # of the runs of a loss world
 _LONG = 50_000
+_SPARK_SECONDS = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,8 @@ def parts_of_audit(audited: AuditedProduct, *, is_quick: bool = False) -> Sequen
     return (
         Part("One person changes what the proof says", "neighbouring worlds", seconds(35, 15),
              seconds(20, 10), of_neighbours),
-        Part("Whatever leaves is a function of noisy numbers", "every way out", seconds(100, 14),
-             len(chosen) + (not is_quick), of_ways),
+        Part("Whatever leaves is a function of noisy numbers", "every way out",
+             seconds(100, 14) + _SPARK_SECONDS * (SPARK in chosen), len(chosen) + (not is_quick), of_ways),
         Part("Noise is what was paid for, and independent", "noise of totals and cells", seconds(30, 16),
              seconds(10, 6), of_noise),
         Part("Keys are new and unknown", "keys", 1, 1, of_keys),
