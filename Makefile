@@ -25,8 +25,8 @@ test-browser: $(VENV)/.dev ## the pages in headless Chromium: wide, narrow, dark
 test-spark: $(VENV)/.spark ## the Spark engine, also on a cluster of three processes; brings its own Java
 	$(BIN)/python -m pytest -q -m spark
 
-audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes, RUNS=1000000 for fewer
-	$(BIN)/safetab audit $(if $(RUNS),--runs $(RUNS))
+audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes, QUICK=1 for one
+	$(BIN)/safetab audit $(if $(QUICK),--quick)
 
 check: $(VENV)/.dev ## format, lint, types, layers
 	$(BIN)/ruff format --check .

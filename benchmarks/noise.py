@@ -21,12 +21,13 @@ from safetab.census.iterations import IterationLevel
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import indices_whose_noise_may_exceed, noisy_count
+from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
+from safetab.privacy.ledger import DrawingRight, Ledger
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS, TOTAL
@@ -48,7 +49,7 @@ def right_to_draw(noise: Noise, stage: Stage = Stage.STAGE_2) -> DrawingRight:
     definition = PrivacyDefinition.ZCDP if is_gaussian else PrivacyDefinition.PURE_DP
     cost = 1 / ((2 if is_gaussian else 1) * noise.parameter)
     event = MeasurementEvent(SAFETAB_P, PERSONS, LEVEL, stage, definition, 1, cost)
-    return Ledger({event.measured: cost}).charge(event)
+    return Ledger({event.measured: cost}, AddressedBits.of_the_operating_system()).charge(event)
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
@@ -61,11 +62,11 @@ def cpu_seconds(work: Callable[[], object]) -> float:
     return best
 
 
-def our_rate(noise: Noise, bits: AddressedBits) -> float:
+def our_rate(noise: Noise) -> float:
     zeros = ExactCounts(np.arange(DRAWS), np.zeros((DRAWS, 1), dtype=np.int64))
     right = right_to_draw(noise)
-    noisy_count(zeros.between(0, 10), TOTAL, right, bits)  # builds the table
-    return DRAWS / cpu_seconds(lambda: noisy_count(zeros, TOTAL, right, bits))
+    noisy_count(zeros.between(0, 10), TOTAL, right)  # builds the table
+    return DRAWS / cpu_seconds(lambda: noisy_count(zeros, TOTAL, right))
 
 
 def opendp_rate(noise: Noise) -> float:
@@ -104,14 +105,14 @@ def bit_source_rate(bits: AddressedBits) -> float:
     return DRAWS / cpu_seconds(lambda: [bits._stream(1, first, 1 << 15) for first in range(0, DRAWS, 1 << 15)])
 
 
-def decide_empty_groups(bits: AddressedBits) -> tuple[float, int]:
+def decide_empty_groups() -> tuple[float, int]:
     stage_1 = right_to_draw(DiscreteGaussian(SIGMAS["16.82"]), Stage.STAGE_1)
     stage_2 = right_to_draw(DiscreteGaussian(SIGMAS["5.61"]))
     started, found = time.process_time(), 0
     for first in range(0, EMPTY_GROUPS, 1 << 22):
         end = min(first + (1 << 22), EMPTY_GROUPS)
-        found += len(indices_whose_noise_may_exceed(21, first, end, stage_2, bits))
-        found += len(indices_whose_noise_may_exceed(970, first, end, stage_1, bits))
+        found += len(indices_whose_noise_may_exceed(21, first, end, stage_2))
+        found += len(indices_whose_noise_may_exceed(970, first, end, stage_1))
     return time.process_time() - started, found
 
 
@@ -124,7 +125,7 @@ def main() -> None:
     noises["geometric scale 10"] = DiscreteLaplace(Fraction(10))
     ratios = {}
     for name, noise in noises.items():
-        ours, theirs = our_rate(noise, bits), opendp_rate(noise)
+        ours, theirs = our_rate(noise), opendp_rate(noise)
         ratios[name] = ours / theirs
         tumult = tumult_rate(noise)
         beside = f"; Tumult Core {tumult / 1e6:.4f}, ratio {ours / tumult:,.0f}" if tumult else ""
@@ -133,7 +134,7 @@ def main() -> None:
             f" OpenDP {theirs / 1e6:.3f} million/s; ratio {ratios[name]:,.0f}{beside}"
         )
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    seconds, found = decide_empty_groups(bits)
+    seconds, found = decide_empty_groups()
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     print(f"{EMPTY_GROUPS:,} empty groups, two stages: {seconds:.1f} CPU seconds, {found:,} left, {grown:.0f} MB more")
     least = min(ratios, key=lambda name: ratios[name])

@@ -43,8 +43,8 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> Callable:
     """Changes the noise of every number on its way."""
 
     def planted(change: Callable[[np.ndarray], np.ndarray]) -> None:
-        def faulty(counts, shape, right, bits):
-            noise = noisy_count(counts, shape, right, bits) - counts.confidential_counts
+        def faulty(counts, shape, right):
+            noise = noisy_count(counts, shape, right) - counts.confidential_counts
             return counts.confidential_counts + change(noise)
 
         monkeypatch.setattr(tabulate_level, "noisy_count", faulty)

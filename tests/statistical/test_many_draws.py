@@ -11,8 +11,8 @@ from safetab.audit.paid_noise import right_to_draw
 from safetab.audit.selftest import p_value_of_counts
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import noisy_count
+from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.safetab_p.tables import TOTAL
 
@@ -29,11 +29,11 @@ FALSE_ALARM = 1e-9 / len(NOISES)
 
 def drawn_values(noise, key: bytes) -> dict[int, int]:
     """How often each value was drawn."""
-    bits, right = AddressedBits(key), right_to_draw(noise)
+    right = right_to_draw(noise, AddressedBits(key))
     least, counts = -(1 << 12), np.zeros(1 << 13, dtype=np.int64)
     for first in range(0, DRAWS, AT_ONCE):
         nobody = ExactCounts(np.arange(first, first + AT_ONCE), np.zeros((AT_ONCE, 1), dtype=np.int64))
-        counts += np.bincount(noisy_count(nobody, TOTAL, right, bits)[:, 0] - least, minlength=len(counts))
+        counts += np.bincount(noisy_count(nobody, TOTAL, right)[:, 0] - least, minlength=len(counts))
     return {least + int(position): int(counts[position]) for position in np.flatnonzero(counts)}
 
 

@@ -18,9 +18,9 @@ import pytest
 from tests.system.test_coterminous import write_world
 
 from safetab.census.geography_levels import GeographyLevel
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
+from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
 from safetab.products.product import Shape
@@ -81,7 +81,7 @@ def numbers_of_runs(planned: tuple[RunPlan, Universe], sizes: dict[int, int], ru
     made = []
     for run in range(runs):
         key = (20_200_401 + run).to_bytes(32, "big")
-        for measured in tabulate_level(level, engine, Ledger(plan.config.budgets), AddressedBits(key)):
+        for measured in tabulate_level(level, engine, Ledger(plan.config.budgets, AddressedBits(key))):
             entity, iteration = np.divmod(measured.indices, len(level.universe.iterations))
             codes = np.array([int(one.code) for one in level.universe.iterations])
             values = [

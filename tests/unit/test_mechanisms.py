@@ -12,19 +12,26 @@ from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, Popu
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.thresholds import lower_thresholds
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.inversion_table import InversionTable
 from safetab.mechanisms.noisy_count import _prefix, indices_whose_noise_may_exceed, noisy_count
+from safetab.privacy.addressed_bits import AddressedBits, SharedBits
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent, OverspentBudget
+from safetab.privacy.ledger import DrawingRight, Ledger, OverspentBudget
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, TOTAL
 
 LEVEL = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 NOISE = DiscreteGaussian(Fraction(5000, 159))
-BITS = AddressedBits(bytes(range(32)))
+KEY = bytes(range(32))
+BITS = AddressedBits(KEY)
+
+
+def bits() -> AddressedBits:
+    """Of one key, for a ledger to own."""
+    return AddressedBits(KEY)
 
 
 def event(stage: Stage, cost: Fraction, level: PopulationGroupLevel = LEVEL) -> MeasurementEvent:
@@ -34,14 +41,14 @@ def event(stage: Stage, cost: Fraction, level: PopulationGroupLevel = LEVEL) -> 
 def right(stage: Stage = Stage.STAGE_2, level: PopulationGroupLevel = LEVEL) -> DrawingRight:
     """To draw NOISE: 9 / (2 rho) = 5000 / 159."""
     cost = Fraction(1431, 10000)
-    return Ledger({(PERSONS, level): cost}).charge(event(stage, cost, level))
+    return Ledger({(PERSONS, level): cost}, bits()).charge(event(stage, cost, level))
 
 
 # The ledger
 
 
 def test_a_level_can_be_spent_but_not_overspent() -> None:
-    ledger = Ledger({(PERSONS, LEVEL): Fraction(1, 10)})
+    ledger = Ledger({(PERSONS, LEVEL): Fraction(1, 10)}, bits())
     ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
     with pytest.raises(OverspentBudget):
         ledger.charge(event(Stage.STAGE_2, Fraction(9, 100) + Fraction(1, 10**30)))
@@ -51,7 +58,7 @@ def test_a_level_can_be_spent_but_not_overspent() -> None:
 
 
 def test_total_only_groups_and_adaptive_ones_share_a_levels_budget() -> None:
-    ledger = Ledger({(PERSONS, LEVEL): Fraction(1)})
+    ledger = Ledger({(PERSONS, LEVEL): Fraction(1)}, bits())
     for stage, cost in (
         (Stage.STAGE_1, Fraction(1, 10)),
         (Stage.STAGE_2, Fraction(9, 10)),
@@ -65,7 +72,7 @@ def test_total_only_groups_and_adaptive_ones_share_a_levels_budget() -> None:
 @pytest.mark.parametrize("cost", [Fraction(0), Fraction(-1)])
 def test_nothing_is_free(cost: Fraction) -> None:
     with pytest.raises(OverspentBudget):
-        Ledger({(PERSONS, LEVEL): Fraction(1)}).charge(event(Stage.STAGE_1, cost))
+        Ledger({(PERSONS, LEVEL): Fraction(1)}, bits()).charge(event(Stage.STAGE_1, cost))
 
 
 def test_what_an_event_draws_follows_from_what_it_pays() -> None:
@@ -76,7 +83,7 @@ def test_what_an_event_draws_follows_from_what_it_pays() -> None:
 
 
 def test_an_event_is_charged_once() -> None:
-    ledger = Ledger({(PERSONS, LEVEL): Fraction(1)})
+    ledger = Ledger({(PERSONS, LEVEL): Fraction(1)}, bits())
     ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
     with pytest.raises(OverspentBudget, match="charged already"):
         ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
@@ -84,12 +91,12 @@ def test_an_event_is_charged_once() -> None:
 
 def test_a_level_without_a_budget_is_refused() -> None:
     with pytest.raises(OverspentBudget):
-        Ledger({}).charge(event(Stage.STAGE_1, Fraction(1, 100)))
+        Ledger({}, bits()).charge(event(Stage.STAGE_1, Fraction(1, 100)))
 
 
 def test_nobody_but_the_ledger_makes_a_right_to_draw() -> None:
     with pytest.raises(TypeError):
-        DrawingRight(event(Stage.STAGE_1, Fraction(1)), object())
+        DrawingRight(event(Stage.STAGE_1, Fraction(1)), bits(), object())
 
 
 # Addresses and bits
@@ -151,6 +158,34 @@ def test_forked_processes_share_nothing() -> None:
 def test_a_key_has_256_bits(length: int) -> None:
     with pytest.raises(ValueError, match="32 bytes"):
         AddressedBits(bytes(length))
+
+
+def test_two_ledgers_can_not_share_bits() -> None:
+    budgets, shared = {(PERSONS, LEVEL): Fraction(1)}, bits()
+    Ledger(budgets, shared)
+    with pytest.raises(SharedBits, match="belong to one ledger"):
+        Ledger(budgets, shared)
+
+
+def test_a_right_draws_from_the_bits_of_its_ledger_alone() -> None:
+    nobody = ExactCounts(np.arange(2000), np.zeros((2000, 1), dtype=np.int64))
+    cost = Fraction(1431, 10000)
+    noises = []
+    for _ in range(2):
+        ledger = Ledger({(PERSONS, LEVEL): cost}, AddressedBits.of_the_operating_system())
+        noises.append(noisy_count(nobody, TOTAL, ledger.charge(event(Stage.STAGE_2, cost)))[:, 0])
+    assert abs(np.corrcoef(*noises)[0, 1]) < 7 / np.sqrt(2000)
+
+
+def test_what_was_charged_can_be_read_again_and_is_the_same() -> None:
+    cost = Fraction(1431, 10000)
+    ledger, nobody = Ledger({(PERSONS, LEVEL): cost}, bits()), ExactCounts(np.arange(50), np.zeros((50, 1), np.int64))
+    with pytest.raises(OverspentBudget, match="nothing was charged"):
+        ledger.right_to_read_again(event(Stage.STAGE_2, cost))
+    first = noisy_count(nobody, TOTAL, ledger.charge(event(Stage.STAGE_2, cost)))
+    again = noisy_count(nobody, TOTAL, ledger.right_to_read_again(event(Stage.STAGE_2, cost)))
+    assert first.tolist() == again.tolist()
+    assert len(ledger.events) == 1
 
 
 # Inversion
@@ -236,7 +271,7 @@ def test_the_least_word_above_a_value_is_sharp() -> None:
 def test_noise_has_the_certified_mean_and_variance() -> None:
     """400,000 draws; the variance of a sample variance is near 2 sigma^4 / n, and six standard deviations alarm once in 1e9."""
     zeros = ExactCounts(np.arange(400_000), np.zeros((400_000, 1), dtype=np.int64))
-    drawn = noisy_count(zeros, TOTAL, right(), BITS)[:, 0]
+    drawn = noisy_count(zeros, TOTAL, right())[:, 0]
     exact = float(NOISE.variance().mid())
     assert abs(drawn.mean()) < 6 * np.sqrt(exact / len(drawn))
     assert abs(drawn.var() - exact) < 6 * exact * np.sqrt(2 / len(drawn))
@@ -244,8 +279,8 @@ def test_noise_has_the_certified_mean_and_variance() -> None:
 
 def test_noise_is_added_and_does_not_depend_on_the_counts() -> None:
     places = np.array([3, 77, 1000])
-    empty = noisy_count(ExactCounts(places, np.zeros((3, 8), dtype=np.int64)), SEX_BY_AGE_4, right(), BITS)
-    full = noisy_count(ExactCounts(places, np.full((3, 8), 50)), SEX_BY_AGE_4, right(), BITS)
+    empty = noisy_count(ExactCounts(places, np.zeros((3, 8), dtype=np.int64)), SEX_BY_AGE_4, right())
+    full = noisy_count(ExactCounts(places, np.full((3, 8), 50)), SEX_BY_AGE_4, right())
     assert (full - empty).tolist() == np.full((3, 8), 50).tolist()
     assert len(np.unique(empty)) > 8
 
@@ -258,16 +293,16 @@ def test_no_group_can_be_there_twice(places: list[int]) -> None:
 
 def test_counts_of_another_shape_are_refused() -> None:
     with pytest.raises(ValueError, match="another shape"):
-        noisy_count(ExactCounts(np.array([0]), np.zeros((1, 18), dtype=np.int64)), SEX_BY_AGE_4, right(), BITS)
+        noisy_count(ExactCounts(np.array([0]), np.zeros((1, 18), dtype=np.int64)), SEX_BY_AGE_4, right())
 
 
 @pytest.mark.parametrize("value", [-30, -1, 0, 5, 21])
 def test_groups_with_large_noise_are_found_without_drawing_all(value: int) -> None:
     zeros = ExactCounts(np.arange(70_000), np.zeros((70_000, 1), dtype=np.int64))
-    drawn = noisy_count(zeros, TOTAL, right(), BITS)[:, 0]
-    found = indices_whose_noise_may_exceed(value, 0, 70_000, right(), BITS)
+    drawn = noisy_count(zeros, TOTAL, right())[:, 0]
+    found = indices_whose_noise_may_exceed(value, 0, 70_000, right())
     assert np.flatnonzero(drawn > value).tolist() == found.tolist()
-    assert indices_whose_noise_may_exceed(value, 100, 200, right(), BITS).tolist() == [
+    assert indices_whose_noise_may_exceed(value, 100, 200, right()).tolist() == [
         p for p in found.tolist() if 100 <= p < 200
     ]
 
@@ -276,7 +311,7 @@ def test_a_word_that_is_undecided_counts_as_large(monkeypatch: pytest.MonkeyPatc
     threshold = InversionTable(NOISE).least_word_above(21)
     words = np.array([threshold - 1, threshold, threshold + 1], dtype=np.uint64)
     monkeypatch.setattr(AddressedBits, "first_words_of_range", lambda *_: words)
-    assert indices_whose_noise_may_exceed(21, 50, 53, right(), BITS).tolist() == [51, 52]
+    assert indices_whose_noise_may_exceed(21, 50, 53, right()).tolist() == [51, 52]
 
 
 @pytest.mark.parametrize("sigma", ["1e-6", "0.3", "1", "1.5307", "8", "75"])

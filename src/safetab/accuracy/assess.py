@@ -15,9 +15,9 @@ from safetab.accuracy.theory import LevelTheory
 from safetab.accuracy.truth import level_truth
 from safetab.engines.contract import GroupCounts
 from safetab.foundation.progress import Progress
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.pipeline.inputs import RunInputs
 from safetab.planning.run_plan import RunPlan
+from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product, Selector, TableFamily
 from safetab.release.coterminous.copies import sets_of_passes

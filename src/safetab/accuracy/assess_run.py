@@ -13,11 +13,12 @@ from safetab.accuracy.known_counts import KnownCounts
 from safetab.accuracy.tally import Errors, Groups, LevelTally
 from safetab.accuracy.theory import LevelTheory
 from safetab.accuracy.truth import LevelTruth
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.planning.level_design import LevelDesign
 from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
+from safetab.privacy.addressed_bits import AddressedBits
+from safetab.privacy.ledger import Ledger
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.stages import Stage
 from safetab.products.product import Shape
 from safetab.release.coterminous.copies import Copies, PassSets
@@ -70,12 +71,12 @@ class AssessedRuns:
 
     def run(self, bits: AddressedBits) -> None:
         """One run, with a ledger of its own; nothing of it is kept but sums."""
-        ledger = Ledger(self._plan.config.budgets)
+        ledger = Ledger(self._plan.config.budgets, bits)
         for tabulation_pass in self._plan.config.passes:
             held: list[tuple[int, PublishedGroups]] = []
             for plan in self._plan.levels_of(tabulation_pass):
                 level = self._levels[self._universe.number_of_level[plan.family, plan.level]]
-                for groups in self._published(level, plan, ledger, bits):
+                for groups in self._published(level, plan, ledger):
                     if self._needs_whole_levels:
                         held.append((level.number, groups))
                     else:
@@ -90,28 +91,26 @@ class AssessedRuns:
                 own = own.chosen(np.argsort(own.indices, kind="stable"))
                 self._assess(self._levels[number], merged(own, copies.to_level(number)) if copies else own)
 
-    def _published(
-        self, level: AssessedLevel, plan: LevelPlan, ledger: Ledger, bits: AddressedBits
-    ) -> Iterator[PublishedGroups]:
+    def _published(self, level: AssessedLevel, plan: LevelPlan, ledger: Ledger) -> Iterator[PublishedGroups]:
         published = [np.empty(0, dtype=np.int64)]
-        for measurements in tabulate_level(plan, self._counts, ledger, bits):
+        for measurements in tabulate_level(plan, self._counts, ledger):
             if measurements.stage is Stage.STAGE_2:
                 published.append(measurements.indices)
             if len(measurements.indices):
                 yield _published_groups(measurements, level)
         if plan.design.suppression_threshold is not None:
-            self._assess_suppressed(level, np.concatenate(published), bits)
+            self._assess_suppressed(level, np.concatenate(published), ledger)
 
-    def _assess_suppressed(self, level: AssessedLevel, published: NDArray[np.int64], bits: AddressedBits) -> None:
+    def _assess_suppressed(self, level: AssessedLevel, published: NDArray[np.int64], ledger: Ledger) -> None:
         """The noise that suppression hid: asked again at its address, which gives the same number.
 
         Groups with somebody in them alone: empty ones are not drawn one by one; their noise is known only where it is
         large, and would mislead.
         """
         truth, plan, total = level.truth, level.truth.plan, level.truth.plan.family.total
-        right = _right_to_stage_2(plan.design)
+        right = ledger.right_to_read_again(_stage_2_event(plan.design))
         exact = truth.suppressed(published)
-        noise = noisy_count(exact, total, right, bits) - exact.confidential_counts
+        noise = noisy_count(exact, total, right) - exact.confidential_counts
         kinds = truth.kind_of[plan.universe.index.iteration_of(exact.indices)]
         kind = self._kinds.first(level.number, is_total_only=False, shape_number=plan.family.number_of(total))
         margins = np.broadcast_to(self._margins[kind], (len(noise), len(CONFIDENCES)))
@@ -197,13 +196,12 @@ class _GroupsOfShape:
         return Groups(self.seen.shape, self.seen.kinds[chosen], self.seen.size_indices[chosen])
 
 
-def _right_to_stage_2(design: LevelDesign) -> DrawingRight:
-    """To draw a stage's noise again, from a ledger of its own."""
+def _stage_2_event(design: LevelDesign) -> MeasurementEvent:
+    """What was charged for a level's stage 2."""
     cost = design.stages[Stage.STAGE_2].budget
-    event = MeasurementEvent(
+    return MeasurementEvent(
         design.product, design.family, design.level, Stage.STAGE_2, design.definition, design.stability, cost
     )
-    return Ledger({event.measured: cost}).charge(event)
 
 
 def _assess_intervals(tally: LevelTally, part: _GroupsOfShape, plain: Errors) -> None:

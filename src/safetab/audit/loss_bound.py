@@ -1,265 +1,158 @@
-"""A statistical lower bound on the privacy loss, from how well many runs tell two neighbouring worlds apart.
+"""A statistical lower bound on the privacy loss, compared with the exact delta(epsilon) of the noise that is claimed.
 
 If the program is (epsilon, delta)-private, then P[S] <= exp(epsilon) Q[S] + delta for every set S of releases, where P
-and Q are the two worlds. So log((P[S] - delta) / Q[S]) is at most epsilon, and with confidence bounds for P[S] and Q[S]
-it is a lower bound that must not exceed what is claimed.
+and Q are the two worlds. So P[S] - exp(epsilon) Q[S] is at most delta, and with confidence bounds for P[S] and Q[S] it
+is a lower bound on delta, whatever the program does. It must not exceed the delta of the calibrated noise.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from safetab.audit import worlds
+from safetab.audit.audited_product import LossWorld
+from safetab.audit.counted_level import counted_level
+from safetab.audit.loss_samples import Distinguisher, Samples, joined
 from safetab.audit.verdicts import Verdict, verdict
-from safetab.census.geography_levels import GeographyLevel
-from safetab.foundation.progress import NoProgress
-from safetab.mechanisms.addressed_bits import AddressedBits
-from safetab.pipeline.backends import backend_of
-from safetab.pipeline.inputs import checked_engine, read_inputs
-from safetab.pipeline.options import RunOptions
-from safetab.planning.run_plan import LevelPlan
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.privacy.calibration import Noise
-from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.privacy.ledger import Ledger
-from safetab.privacy.loss_text import loss_text
-from safetab.privacy.stages import Stage
-from safetab.products.product import Shape
-from safetab.tabulation.tabulate_level import tabulate_level
+from safetab.privacy.loss_curve import ChangedCounts, LossCurve
 
 LOSS = "loss"
-CONFIDENCE = 0.999
-_MOST = 10**6  # above all noisy totals
-_TO_CHOOSE = 10  # a tenth of the runs chooses S, the others judge it
-_RUNS_AT_ONCE = 10_000
-_ABSENT = np.iinfo(np.int64).min
-_RARE = Fraction(1, 10**12)
+CONFIDENCE = 0.9999
+_ONE_SIDED = 3.891  # standard errors of a bound at half of 1 - CONFIDENCE
+_POWER = 2.327  # standard errors that an estimate stays above, 99 times of 100
+_TO_CHOOSE = 10  # a tenth of the samples chooses S and epsilon, the others judge
+_EPSILONS = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(3), Fraction(39, 10))
 _FINENESS = 1e-9
+_ROUNDING = 1e-15
+_LIMITS = 200
+_NEARLY = 0.95  # a right program gains nothing over the claim: what could gain most decides
+_MOST_FACTOR = Fraction(4)
+_LEAST_SHARE = 0.85  # of the budget that must be seen where nothing is suppressed, in a full audit
 
 
 @dataclass(frozen=True, slots=True)
-class LossWorld:
-    """Two neighbouring worlds of one level, and the delta at which their loss is bounded."""
+class Bound:
+    """With confidence CONFIDENCE the loss has a delta of at least this, at this epsilon."""
 
-    name: str
-    geography: GeographyLevel
-    budget: float
-    delta: Fraction
-    runs: int  # of each of the two worlds, in a full audit
-    least_share_of_claim: float = 0.0
-    person: worlds.Person = worlds.FILLS_ALL_GROUPS
-    all_total_only: bool = False
-    changes: dict[str, Any] | None = None
-
-    def steps(self, runs: int) -> int:
-        """How often `loss_check` tells that it goes on."""
-        return 2 * -(-runs // _RUNS_AT_ONCE)
-
-    def write(self, folder: Path, people: tuple[worlds.Person, ...]) -> worlds.AuditWorld:
-        thresholds = {"thresholds_p": {key: [_MOST] * 3 for key in worlds.audit_config()["thresholds_p"]}}
-        config = worlds.config_of_one_level(self.geography, self.budget, **thresholds, **(self.changes or {}))
-        return worlds.write_world(folder, people, config, all_total_only=self.all_total_only)
-
-
-LOSS_WORLDS = (
-    LossWorld("totals, rho 0.5", GeographyLevel.USA, 0.5, Fraction(3, 1000), 3_000_000, 0.8, all_total_only=True),
-    LossWorld("both stages, rho 0.25", GeographyLevel.USA, 0.25, Fraction(1, 100), 100_000),
-    LossWorld(
-        "suppression, rho 0.05", GeographyLevel.TRACT, 0.05, Fraction(1, 100), 100_000,
-        changes={"zero_suppression_chance": 0.6},
-    ),
-    LossWorld(
-        "geometric noise, one code, epsilon 1", GeographyLevel.USA, 1, Fraction(0), 100_000, 0.8, all_total_only=True,
-        changes={"privacy_defn": "puredp", "max_race_codes": 1},
-        person=worlds.Person(worlds.CROWDED_BLOCK, worlds.EIGHT_RACES[:1], worlds.FILLS_ALL_GROUPS.ethnicity),
-    ),
-)  # fmt: skip
+    epsilon: Fraction
+    delta: float
+    inside: float  # shares of the samples that lie in S, with the person
+    outside: float  # and without
+    trials: int
 
 
 def loss_check(world: LossWorld, folder: Path, runs: int, advance: Callable[[], None], processes: int = 1) -> Verdict:
-    """The bound stays below the claim, and comes near it where one person fills all groups that a person can."""
-    experiment = _experiment(world, folder / "here")
-    parts = [min(_RUNS_AT_ONCE, runs - first) for first in range(0, runs, _RUNS_AT_ONCE)]
-    ratios: dict[bool, list[NDArray[np.float64]]] = {True: [], False: []}
-    tasks = [(is_there, part) for is_there in (True, False) for part in parts]
-    with _samplers(world, folder, experiment, processes) as samples_of:
-        for (is_there, _), sample in zip(tasks, samples_of(tasks), strict=True):
-            ratios[is_there].append(sample)
+    """The bound stays below the claim, and comes near it where nothing is suppressed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    distinguisher = Distinguisher(counted_level(world, folder / "here"))
+    parts: list[Samples] = []
+    with _samplers(world, folder, distinguisher, processes) as samples_of:
+        for sample in samples_of(_in_parts(runs)):
+            parts.append(sample)
             advance()
-    bound = epsilon_bound(np.concatenate(ratios[True]), np.concatenate(ratios[False]), float(world.delta))
-    claim = _claim(experiment.without.plan, world.delta)
-    claimed = loss_text(claim, 5)
-    faults = [f"at least {bound:.3f} is lost, and {claimed} is claimed"] if bound > claim else []
-    if runs >= world.runs and bound < world.least_share_of_claim * claim:
-        faults.append(f"only {bound:.3f} of {claimed} was seen: the claim is loose, or the audit has lost its edge")
-    found = f"epsilon at least {bound:.3f}, claimed {claimed} at delta {float(world.delta):g}"
-    return verdict(f"{LOSS}: {world.name}", faults, f"{found}: {bound / claim:.0%}, {runs:,} runs of each world")
+    return judged(world, joined(parts), is_full=runs >= world.runs)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _CountedLevel:
-    """A level whose totals are at hand, so that runs need not count again; keeps to the protocol `GroupCounts`."""
-
-    plan: LevelPlan
-    counted: ExactCounts
-
-    def totals(self, _: LevelPlan) -> ExactCounts:
-        return self.counted
-
-    def cells(self, _: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
-        raise NotImplementedError(f"a group reached the threshold of one of {len(groups_of)} tables")
-
-    def totals_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self.counted.of_groups(indices).confidential_counts[:, 0]
+def judged(world: LossWorld, samples: Samples, *, is_full: bool) -> Verdict:
+    claim = ClaimedLoss(world)
+    bound = delta_bound(samples, claim)
+    claimed = claim.delta(bound.epsilon)
+    share, found = claim.factor_with(bound.epsilon, bound.delta), claim.found_with_99_percent(bound)
+    words = f"delta at least {bound.delta:.5f} at epsilon {float(bound.epsilon):g}, claimed {claimed:.5f}"
+    faults = [f"{words}: at least {share:.1%} of the budget is lost"] if bound.delta > claimed else []
+    if is_full and not world.is_suppressed and share < _LEAST_SHARE:
+        faults.append(f"only {share:.1%} of the loss was seen: the claim is loose, or the audit has lost its edge")
+    seen = f"{words}: {share:.1%} of the budget, {2 * len(samples.without):,} samples"
+    power = f"a budget overspent by {found - 1:.1%}" if found < _MOST_FACTOR else "nothing below fourfold spending"
+    return verdict(f"{LOSS}: {world.name}", faults, seen, power)
 
 
-def _counted(world: LossWorld, folder: Path, people: tuple[worlds.Person, ...]) -> _CountedLevel:
-    written = world.write(folder, people)
-    inputs = read_inputs(written.parameters, written.data)
-    with backend_of(RunOptions()) as backend, checked_engine(inputs, backend, NoProgress()) as (_, engine):
-        engine.prepare()
-        plan = inputs.require().plan.levels[0]
-        return _CountedLevel(plan, engine.totals(plan))
+@dataclass(frozen=True, slots=True)
+class ClaimedLoss:
+    """The exact curve of what a world's config.json asks for; nothing of the program's own plan is in it."""
+
+    world: LossWorld
+
+    def delta(self, epsilon: Fraction, factor: Fraction = Fraction(1)) -> float:
+        """An upper bound, in floating point, for `factor` times the level's budget."""
+        world = self.world
+        curve = _curve(world.definition, world.stability, world.budget * factor, world.stage_fractions)
+        return float(curve.delta(epsilon).upper()) + _ROUNDING
+
+    def factor_with(self, epsilon: Fraction, delta: float) -> float:
+        """How much of the budget has this delta at this epsilon."""
+        low, high = Fraction(0), _MOST_FACTOR
+        while high - low > Fraction(1, 2000):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.delta(epsilon, middle) < delta else (low, middle)
+        return float(high)
+
+    def found_with_99_percent(self, bound: Bound) -> float:
+        """The least multiple of the budget whose spending the same samples would show, 99 times of 100."""
+        weight = math.exp(bound.epsilon)
+        errors = [math.sqrt(p * (1 - p) / bound.trials) for p in (bound.inside, bound.outside)]
+        needed = _ONE_SIDED * (errors[0] + weight * errors[1]) + _POWER * math.hypot(errors[0], weight * errors[1])
+        return self.factor_with(bound.epsilon, self.delta(bound.epsilon) + needed)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Distinguisher:
-    """The best test there is of which of two worlds a release comes from: its log-likelihood ratio."""
-
-    changed: NDArray[np.int64]
-    counts_without: NDArray[np.int64]
-    ratio_of_noise: dict[Stage, NDArray[np.float64]]
-    ratio_of_absence: NDArray[np.float64]
-
-    def log_ratios(self, released: Mapping[Stage, NDArray[np.int64]]) -> NDArray[np.float64]:
-        """The log ratios of many releases: each is a row with what it has for the person's groups, or _ABSENT."""
-        ratio = np.zeros(1)
-        for stage, numbers in released.items():
-            ratios = self.ratio_of_noise[stage]
-            noise = np.clip(numbers - self.counts_without + len(ratios) // 2, 0, len(ratios) - 1)
-            absent = self.ratio_of_absence if stage is Stage.STAGE_2 else 0.0
-            ratio = ratio + np.where(numbers == _ABSENT, absent, ratios[noise]).sum(axis=1)
-        return ratio
+@lru_cache(maxsize=4096)
+def _curve(
+    definition: PrivacyDefinition, stability: int, budget: Fraction, fractions: tuple[Fraction, ...]
+) -> LossCurve:
+    """Calibrated here anew: sigma squared = stability / (2 rho), scale = stability / epsilon."""
+    costs = [budget * fraction for fraction in fractions]
+    noises: list[Noise] = [DiscreteGaussian(stability / (2 * cost)) for cost in costs]
+    if definition is PrivacyDefinition.PURE_DP:
+        noises = [DiscreteLaplace(stability / cost) for cost in costs]
+    return LossCurve(tuple(ChangedCounts(noise, stability) for noise in noises))
 
 
-def _distinguisher(without: _CountedLevel, with_person: _CountedLevel) -> _Distinguisher:
-    indices = np.union1d(without.counted.indices, with_person.counted.indices)
-    changed = indices[without.totals_of(indices) != with_person.totals_of(indices)]
-    before, plan = without.totals_of(changed), without.plan
-    absence = np.zeros(len(changed))
-    if plan.design.suppression_threshold is not None:
-        noise = plan.design.stages[Stage.STAGE_2].noise
-        left = [plan.design.suppression_threshold - count for count in before.tolist()]
-        absence = np.array([float((noise.cdf(most - 1) / noise.cdf(most)).log()) for most in left])
-    ratios = {stage: _log_ratios(planned.noise) for stage, planned in plan.design.stages.items()}
-    return _Distinguisher(changed, before, ratios, absence)
+def delta_bound(samples: Samples, claim: ClaimedLoss) -> Bound:
+    """With confidence CONFIDENCE, no smaller delta is true of the program that gave these samples.
 
-
-def _log_ratios(noise: Noise) -> NDArray[np.float64]:
-    """How much likelier a number is with one person more, for noise from -M to M: log P[X = x - 1] - log P[X = x]."""
-    most = noise.least_with_tail_below(_RARE)
-    logs = np.array([float(noise.probability(value).log()) for value in range(-most - 1, most + 1)])
-    return -np.diff(logs)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Experiment:
-    """Both worlds, counted, and what tells them apart."""
-
-    without: _CountedLevel
-    with_person: _CountedLevel
-    distinguisher: _Distinguisher
-
-    def sample(self, is_there: bool, runs: int) -> NDArray[np.float64]:
-        """The log-likelihood ratio of what each run released, with the person there or not."""
-        level, changed = self.with_person if is_there else self.without, self.distinguisher.changed
-        released = {stage: np.full((runs, len(changed)), _ABSENT) for stage in level.plan.design.stages}
-        for run in range(runs):
-            _run_once(level, changed, {stage: rows[run] for stage, rows in released.items()})
-        return self.distinguisher.log_ratios(released)
-
-
-def _experiment(world: LossWorld, folder: Path) -> _Experiment:
-    without = _counted(world, folder / "without", worlds.POPULATION)
-    with_person = _counted(world, folder / "with", (*worlds.POPULATION, world.person))
-    return _Experiment(without, with_person, _distinguisher(without, with_person))
-
-
-_Tasks = list[tuple[bool, int]]
-_Samples = Iterable[NDArray[np.float64]]
-_IN_THIS_PROCESS: list[_Experiment] = []
-
-
-@contextmanager
-def _samplers(
-    world: LossWorld, folder: Path, experiment: _Experiment, processes: int
-) -> Iterator[Callable[[_Tasks], _Samples]]:
-    """What answers many tasks in their order, with one process or several."""
-    if processes == 1:
-        yield lambda tasks: (experiment.sample(*task) for task in tasks)
-        return
-    start = (world, folder)
-    with ProcessPoolExecutor(processes, get_context("spawn"), _begin_process, start) as pool:
-        yield lambda tasks: pool.map(_sample_in_process, tasks)
-
-
-def _begin_process(world: LossWorld, folder: Path) -> None:
-    _IN_THIS_PROCESS.append(_experiment(world, folder / f"process-{os.getpid()}"))
-
-
-def _sample_in_process(task: tuple[bool, int]) -> NDArray[np.float64]:
-    return _IN_THIS_PROCESS[0].sample(*task)
-
-
-def _run_once(level: _CountedLevel, changed: NDArray[np.int64], released: Mapping[Stage, NDArray[np.int64]]) -> None:
-    """Writes what one run released about the changed groups, with a key of its own."""
-    budgets = {(level.plan.family, level.plan.level): level.plan.design.budget}
-    ledger, bits = Ledger(budgets), AddressedBits.of_the_operating_system()
-    for measured in tabulate_level(level.plan, level, ledger, bits):
-        of_group = np.full(level.plan.universe.size, _ABSENT)
-        of_group[measured.indices] = measured.values[level.plan.family.total][:, 0]
-        np.copyto(released[measured.stage], of_group[changed], where=of_group[changed] != _ABSENT)
-        if measured.stage_1_totals is not None:
-            of_group[measured.indices] = measured.stage_1_totals
-            released[Stage.STAGE_1][:] = of_group[changed]
-
-
-def epsilon_bound(with_person: NDArray[np.float64], without: NDArray[np.float64], delta: float) -> float:
-    """With confidence CONFIDENCE, no smaller epsilon is true of the program that gave these two samples.
-
-    S is all that lies above a limit, which a tenth of the samples chooses and the others judge.
+    S is all that lies above a limit. A tenth of the samples chooses it and epsilon, the others judge.
     """
-    choosing = len(with_person) // _TO_CHOOSE
-    limit = _promising_limit(with_person[:choosing], without[:choosing], delta)
-    trials = len(with_person) - choosing
-    inside, outside = (int(np.count_nonzero(one[choosing:] >= limit)) for one in (with_person, without))
+    choosing = len(samples.with_person) // _TO_CHOOSE
+    first = Samples(samples.with_person[:choosing], samples.without[:choosing])
+    _, limit, epsilon = max(_promising_limit(first, one, claim.delta(one)) for one in _EPSILONS)
+    trials = len(samples.with_person) - choosing
+    inside, outside = (int(np.count_nonzero(one[choosing:] >= limit)) for one in (samples.with_person, samples.without))
     error = (1 - CONFIDENCE) / 2
     least = clopper_pearson_limit(inside, trials, error)
     most = 1 - clopper_pearson_limit(trials - outside, trials, error)
-    return math.log((least - delta) / most) if least > delta else -math.inf
+    delta = least - math.exp(epsilon) * most
+    return Bound(epsilon, delta, inside / trials, outside / trials, trials)
 
 
-def _promising_limit(with_person: NDArray[np.float64], without: NDArray[np.float64], delta: float) -> float:
-    """Where the bound would be greatest, as far as a small sample and rough standard errors tell."""
-    limits = np.quantile(with_person, np.linspace(0.3, 0.999, 500))
-    inside, outside = (1 - np.searchsorted(np.sort(sample), limits) / len(sample) for sample in (with_person, without))
-    errors = 3.3 / math.sqrt(len(with_person) * (_TO_CHOOSE - 1))
-    gain = (inside - errors * np.sqrt(inside) - delta) / (outside + errors * np.sqrt(outside) + errors**2)
-    return float(limits[np.argmax(gain)])
+def _promising_limit(samples: Samples, epsilon: Fraction, claimed: float) -> tuple[float, float, Fraction]:
+    """The limit at which most standard errors lie between what is seen and what is claimed, and how many they are."""
+    limits = np.unique(np.quantile(samples.with_person, np.linspace(0.02, 0.999, _LIMITS)))
+    inside, outside = (_share_from(one, limits) for one in (samples.with_person, samples.without))
+    weight, least = math.exp(epsilon), 1 / len(samples.without)
+    errors = [np.sqrt(np.maximum(share * (1 - share), least)) for share in (inside, outside)]
+    gain = (inside - weight * outside - _NEARLY * claimed) / (errors[0] + weight * errors[1])
+    best = int(np.argmax(gain))
+    return float(gain[best]), float(limits[best]), epsilon
+
+
+def _share_from(values: NDArray[np.float64], limits: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 1 - np.searchsorted(np.sort(values), limits) / len(values)
 
 
 def clopper_pearson_limit(successes: int, trials: int, error: float) -> float:
@@ -274,6 +167,38 @@ def clopper_pearson_limit(successes: int, trials: int, error: float) -> float:
     return low
 
 
-def _claim(plan: LevelPlan, delta: Fraction) -> Fraction:
-    budget = plan.design.budget
-    return budget if plan.design.definition is PrivacyDefinition.PURE_DP else epsilon_of_rho(budget, delta)
+def steps_of(runs: int) -> int:
+    """How often `loss_check` tells that it goes on."""
+    return len(_in_parts(runs))
+
+
+def _in_parts(runs: int) -> list[int]:
+    at_once = max(runs // 20, 1)
+    return [min(at_once, runs - first) for first in range(0, runs, at_once)]
+
+
+_IN_THIS_PROCESS: list[Distinguisher] = []
+
+
+@contextmanager
+def _samplers(
+    world: LossWorld, folder: Path, distinguisher: Distinguisher, processes: int
+) -> Iterator[Callable[[list[int]], Iterator[Samples]]]:
+    """What answers many tasks in their order, with one process or several."""
+    if processes == 1:
+        yield lambda tasks: (_samples_of_runs(distinguisher, runs) for runs in tasks)
+        return
+    with ProcessPoolExecutor(processes, get_context("spawn"), _begin_process, (world, folder)) as pool:
+        yield lambda tasks: pool.map(_samples_in_process, tasks)
+
+
+def _begin_process(world: LossWorld, folder: Path) -> None:
+    _IN_THIS_PROCESS.append(Distinguisher(counted_level(world, folder / f"process-{os.getpid()}")))
+
+
+def _samples_in_process(runs: int) -> Samples:
+    return _samples_of_runs(_IN_THIS_PROCESS[0], runs)
+
+
+def _samples_of_runs(distinguisher: Distinguisher, runs: int) -> Samples:
+    return joined([distinguisher.samples() for _ in range(runs)])

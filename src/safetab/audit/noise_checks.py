@@ -5,52 +5,74 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
-from safetab.audit import worlds
+from safetab.audit.audited_product import AuditWorld, NoiseWorld
+from safetab.audit.drawn_noise import DrawnNoise, drawn_noise, pairings, spreads
 from safetab.audit.paid_noise import noisy_totals
-from safetab.audit.recording import Question, Record, recorded
-from safetab.audit.selftest import DRAWS, FALSE_ALARM, selftest
+from safetab.audit.recording import Record, recorded
+from safetab.audit.selftest import DRAWS, FALSE_ALARM, p_value, selftest
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.config.config_file import CONFIG_FILE, budget_key
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.mechanisms.addressed_bits import KEY_BYTES, AddressedBits
 from safetab.pipeline.run import run_files
+from safetab.privacy.addressed_bits import KEY_BYTES, AddressedBits
 from safetab.privacy.calibration import Noise
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.ledger import MeasurementEvent
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.stages import Stage
 
-DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED = (
+DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED, WIDE = (
     "noise has its distribution",
     "counts enter exactly",
     "two runs, two noises",
     "noise as charged, charged as claimed",
     "noise of different numbers is unrelated",
+    "noise of totals and cells as wide as due",
 )
 _LARGE_COUNTS = (0, 1, 2**31, 2**53 + 1, 2**60 + 1)  # a float would round the last two
-_FEWEST_PAIRS = 30
+_FEWEST_PAIRS = 60
+_FEWEST_DRAWS, _MANY_DRAWS = 100, 2_000
+_FAR = 7.0  # standard deviations
 
 
-def noise_checks(folder: Path) -> Iterator[Verdict]:
+def noise_checks(folder: Path, chosen: Sequence[NoiseWorld]) -> Iterator[Verdict]:
+    yield from draw_checks()
+    for number, noise_world in enumerate(chosen):
+        yield from noise_world_checks(noise_world, folder / str(number))
+
+
+def draw_checks() -> Iterator[Verdict]:
+    """Of draws without a census around them."""
     yield _has_its_distribution()
     yield _counts_enter_exactly()
-    config = worlds.audit_config(zero_suppression_chance=0)  # every group gets noise, so none is chosen for its noise
-    world = worlds.write_world(folder, worlds.POPULATION, config)
-    records = []
-    for number in range(2):
-        with recorded() as record:
-            run_files(world.parameters, world.data, folder / f"out-{number}")
-        records.append(record)
-    yield _two_runs(*records)
-    yield _paid(records[0], world.parameters)
-    yield _unrelated(records[0])
+
+
+def noise_world_checks(noise_world: NoiseWorld, folder: Path) -> Iterator[Verdict]:
+    world = noise_world.write(folder)
+    record = _recorded_run(world, folder / "out")
+    drawn = drawn_noise(record)
+    yield _named(_paid(record, world.parameters, noise_world), noise_world)
+    yield _named(_as_wide_as_due(drawn), noise_world)
+    yield _named(_unrelated(drawn), noise_world)
+    again = drawn_noise(_recorded_run(world, folder / "out-again"))
+    yield _named(_two_runs(drawn, again), noise_world)
+
+
+def _recorded_run(world: AuditWorld, out: Path) -> Record:
+    with recorded() as record:
+        run_files(world.parameters, world.data, out)
+    return record
+
+
+def _named(found: Verdict, noise_world: NoiseWorld) -> Verdict:
+    return replace(found, check=f"{found.check}: {noise_world.name}")
 
 
 def _has_its_distribution() -> Verdict:
@@ -61,9 +83,10 @@ def _has_its_distribution() -> Verdict:
 
 def _counts_enter_exactly() -> Verdict:
     """With one key the noise is the same, so a larger count must shift the noisy number by exactly its size."""
-    bits, noise = AddressedBits(os.urandom(KEY_BYTES)), DiscreteGaussian(Fraction(9))
+    key, noise = os.urandom(KEY_BYTES), DiscreteGaussian(Fraction(9))
     counts = np.array(_LARGE_COUNTS, dtype=np.int64)
-    shifts = noisy_totals(counts, noise, bits) - noisy_totals(np.zeros_like(counts), noise, bits)
+    noisy, zero = (noisy_totals(one, noise, AddressedBits(key)) for one in (counts, np.zeros_like(counts)))
+    shifts = noisy - zero
     faults = [
         f"a count of {count} became {shift}"
         for count, shift in zip(counts, shifts.tolist(), strict=True)
@@ -72,23 +95,36 @@ def _counts_enter_exactly() -> Verdict:
     return verdict(EXACT, faults, f"counts up to {_LARGE_COUNTS[-1]:,}")
 
 
-def _two_runs(one: Record, other: Record) -> Verdict:
+def _two_runs(one: list[DrawnNoise], other: list[DrawnNoise]) -> Verdict:
     """Two keys give the same noise for all these numbers with a probability far below FALSE_ALARM."""
-    same = [
-        f"{question[0].level}, stage {question[0].stage}: the same noise twice"
-        for question in one.noisy.keys() & other.noisy.keys()
-        if len(one.noisy[question]) >= _FEWEST_PAIRS and _noise_of(one, question) == _noise_of(other, question)
-    ]
-    return verdict(FRESH, same, f"{sum(map(len, one.noisy.values())):,} groups measured twice")
+    second = {drawn.question: drawn for drawn in other}
+    same, compared = [], 0
+    for first in one:
+        again = second.get(first.question)
+        if again is None:
+            continue
+        _, here, there = np.intersect1d(first.places, again.places, assume_unique=True, return_indices=True)
+        compared += len(here)
+        noises = first.noise.reshape(-1)[here], again.noise.reshape(-1)[there]
+        if len(here) >= _FEWEST_PAIRS and (noises[0] == noises[1]).all():
+            same.append(f"{first.name}: the same noise twice")
+    return verdict(FRESH, same, f"{compared:,} numbers measured twice", "a key that two runs share")
 
 
-def _paid(record: Record, parameters: Path) -> Verdict:
+def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
     """Recomputed here from config.json: what each level costs, and how wide its noise must be."""
+    gamma = noise_world.stage_1_fraction
     config = json.loads((parameters / CONFIG_FILE).read_text(), parse_float=Fraction, parse_int=Fraction)
     faults = []
     costs: dict[str, dict[Stage, Fraction]] = {}
     for event in record.events:
         costs.setdefault(budget_key(event.product, event.family, event.level), {})[event.stage] = event.cost
+        stability = noise_world.stability[event.level.iterations]
+        if event.stability != stability:
+            faults.append(f"{event.level}: stability {event.stability}, and a person can be in {stability} groups")
+        share = {Stage.STAGE_1: gamma, Stage.STAGE_2: 1 - gamma}.get(event.stage, Fraction(1))
+        if event.cost != share * config[budget_key(event.product, event.family, event.level)]:
+            faults.append(f"{event.level}, stage {event.stage}: {event.cost} was charged, not its share of the budget")
         if event.noise != _due_noise(event):
             faults.append(f"{event.level}, stage {event.stage}: drew {event.noise}, and {_due_noise(event)} is due")
     for key, by_stage in costs.items():
@@ -105,27 +141,36 @@ def _due_noise(event: MeasurementEvent) -> Noise:
     return DiscreteGaussian(event.stability / (2 * event.cost))
 
 
-def _unrelated(record: Record) -> Verdict:
-    """The correlation of the noise of two questions at the same indices, for every two questions.
+def _as_wide_as_due(drawn: list[DrawnNoise]) -> Verdict:
+    """By stage, shape and size of the count; and each value's share where there are draws enough."""
+    faults, draws = [], 0
+    for (name, (at_least, below)), spread in spreads(drawn).items():
+        draws += spread.draws
+        if spread.draws >= _FEWEST_DRAWS and abs(spread.distance) > _FAR:
+            size = f"counts from {at_least}" if below > 1 << 60 else f"counts from {at_least} to {below - 1}"
+            faults.append(f"{name}, {size}: {spread.distance:+.1f} standard deviations from its width")
+    usual = [one for one in drawn if one.noise.size >= _MANY_DRAWS]
+    for one in usual:
+        chance = p_value(one.noise.reshape(-1), one.due)
+        if chance < FALSE_ALARM / len(usual):
+            faults.append(f"{one.name}: p-value {chance:.2g}")
+    power = f"variances 10 % off where there are {int(2 * (_FAR + 2.33) ** 2 / 0.01):,} draws or more"
+    return verdict(WIDE, faults, f"{draws:,} draws of totals and cells, by stage, table and size of the count", power)
+
+
+def _unrelated(drawn: list[DrawnNoise]) -> Verdict:
+    """The correlation of noise at the same place of two questions, in two cells, and in two groups.
 
     Of n independent pairs it is about normal with standard deviation 1 / sqrt(n); the limit is seven of them, which
     all comparisons together reach once in a thousand million audits.
     """
-    totals = [question for question in record.noisy if question[1] is question[0].family.total]
     faults, compared = [], 0
-    for one, other in combinations(totals, 2):
-        first, second = _noise_of(record, one), _noise_of(record, other)
-        indices = sorted(first.keys() & second.keys())
-        if len(indices) < _FEWEST_PAIRS:
+    for name, one, other in pairings(drawn):
+        if len(one) < _FEWEST_PAIRS or not np.ptp(one) or not np.ptp(other):
             continue
         compared += 1
-        correlation = np.corrcoef([first[index] for index in indices], [second[index] for index in indices])[0, 1]
-        if abs(correlation) * math.sqrt(len(indices)) > 7:
-            names = (f"{event.level} stage {event.stage}" for event, _ in (one, other))
-            faults.append(f"{' and '.join(names)}: correlation {correlation:.2f} over {len(indices)} groups")
-    return verdict(UNRELATED, faults, f"{compared} pairs of stages and levels")
-
-
-def _noise_of(record: Record, question: Question) -> dict[int, int]:
-    counts = record.counts[question]
-    return {index: int(noisy[0] - counts[index][0]) for index, noisy in record.noisy[question].items()}
+        correlation = np.corrcoef(one, other)[0, 1]
+        if abs(correlation) * math.sqrt(len(one)) > _FAR:
+            faults.append(f"{name}: correlation {correlation:.2f} over {len(one)} pairs")
+    power = f"correlations of {(_FAR + 2.33) / 10:.1f} over 100 pairs, {(_FAR + 2.33) / 100:.2f} over 10,000"
+    return verdict(UNRELATED, faults, f"{compared:,} pairs of stages, levels, passes, tables, cells and groups", power)

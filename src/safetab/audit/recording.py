@@ -13,13 +13,13 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.privacy.ledger import DrawingRight, MeasurementEvent
+from safetab.privacy.ledger import DrawingRight
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.products.product import Shape
 from safetab.tabulation import tabulate_level as caller
 
-NoisyCount = Callable[[ExactCounts, Shape, DrawingRight, AddressedBits], NDArray[np.int64]]
+NoisyCount = Callable[[ExactCounts, Shape, DrawingRight], NDArray[np.int64]]
 Question = tuple[MeasurementEvent, Shape]
 Numbers = dict[int, NDArray[np.int64]]
 """For each group index the numbers of its cells."""
@@ -60,10 +60,10 @@ def recorded(replayed: Record | None = None, change: Change | None = None) -> It
     """
     record, noisy_count = Record(), _current()
 
-    def standing_in(counts: ExactCounts, shape: Shape, right: DrawingRight, bits: AddressedBits) -> NDArray[np.int64]:
+    def standing_in(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArray[np.int64]:
         question = (right.event, shape)
         noised = counts if replayed is None else replayed.exact(question, counts.indices)
-        noisy = noisy_count(noised, shape, right, bits)
+        noisy = noisy_count(noised, shape, right)
         if change is not None:
             noisy = change(question, counts.indices, noisy)
         record.add(question, counts, noisy)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from safetab.audit.paid_noise import noisy_totals
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.mechanisms.addressed_bits import AddressedBits
+from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.calibration import Noise
 
 FALSE_ALARM = 1e-6
@@ -49,8 +49,8 @@ class NoiseVerdict:
 
 def selftest() -> list[NoiseVerdict]:
     """Draws every kind of noise with a key of the operating system and judges it."""
-    bits, nobody = AddressedBits.of_the_operating_system(), np.zeros(DRAWS, dtype=np.int64)
-    return [NoiseVerdict(noise, p_value(noisy_totals(nobody, noise, bits), noise)) for noise in NOISES]
+    nobody, new_bits = np.zeros(DRAWS, dtype=np.int64), AddressedBits.of_the_operating_system
+    return [NoiseVerdict(noise, p_value(noisy_totals(nobody, noise, new_bits()), noise)) for noise in NOISES]
 
 
 def p_value(drawn: NDArray[np.int64], noise: Noise) -> float:

@@ -1,1 +1,1 @@
-"""Noise, drawn: random bits by address, table inversion, and the one function that adds noise to counts."""
+"""Noise, drawn: table inversion, and the one function that adds noise to counts."""

@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.inversion_table import inversion_table
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight
@@ -17,7 +16,7 @@ from safetab.products.product import Shape
 _INDICES_AT_ONCE = 1 << 16
 
 
-def noisy_count(counts: ExactCounts, shape: Shape, right: DrawingRight, bits: AddressedBits) -> NDArray[np.int64]:
+def noisy_count(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArray[np.int64]:
     """Counts plus independent noise of the event that was paid for: a row for each group, a column for each cell.
 
     Neighbours: add or remove one person, who changes at most `stability` cells of the level, by one each.
@@ -28,13 +27,11 @@ def noisy_count(counts: ExactCounts, shape: Shape, right: DrawingRight, bits: Ad
         raise ValueError("the counts are of another shape")
     noisy = np.asfortranarray(counts.confidential_counts.copy())
     for cell in range(shape.cells):
-        _add_noise(noisy[:, cell], _Draws(counts.indices, shape, cell, right, bits), noisy.size)
+        _add_noise(noisy[:, cell], _Draws(counts.indices, shape, cell, right), noisy.size)
     return noisy
 
 
-def indices_whose_noise_may_exceed(
-    value: int, first: int, end: int, right: DrawingRight, bits: AddressedBits
-) -> NDArray[np.int64]:
+def indices_whose_noise_may_exceed(value: int, first: int, end: int, right: DrawingRight) -> NDArray[np.int64]:
     """The indices in [first, end) whose noise of a total is above `value`, and perhaps a few undecided ones.
 
     Neighbours and cost: as `noisy_count`, whose draws these are; nothing is drawn a second time.
@@ -44,7 +41,7 @@ def indices_whose_noise_may_exceed(
     prefix = _prefix(right, right.event.family.total, cell=0)
     found: list[NDArray[np.int64]] = []
     for start in range(first, end, _INDICES_AT_ONCE):
-        words = bits.first_words_of_range(prefix, start, min(start + _INDICES_AT_ONCE, end))
+        words = right.bits.first_words_of_range(prefix, start, min(start + _INDICES_AT_ONCE, end))
         found.append(np.flatnonzero(words >= least_word) + start)
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
@@ -57,12 +54,11 @@ class _Draws:
     shape: Shape
     cell: int
     right: DrawingRight
-    bits: AddressedBits
 
     def extension_block(self, position: int, number: int) -> int:
         """Further bits of one draw, from addresses that no first block has."""
         prefix = _prefix(self.right, self.shape, self.cell, extension=number)
-        first, second = self.bits.words(prefix, self.indices[position : position + 1])[0]
+        first, second = self.right.bits.words(prefix, self.indices[position : position + 1])[0]
         return (int(first) << 64) | int(second)
 
 
@@ -70,7 +66,7 @@ def _add_noise(sums: NDArray[np.int64], draws: _Draws, draws_in_all: int) -> Non
     """Adds to each sum its draw; both are far below 2^62."""
     inversion = inversion_table(draws.right.event.noise)
     add_values = inversion.adder(draws_in_all)
-    for part, words in draws.bits.batches(_prefix(draws.right, draws.shape, draws.cell), draws.indices):
+    for part, words in draws.right.bits.batches(_prefix(draws.right, draws.shape, draws.cell), draws.indices):
         for undecided in add_values(words, sums[part]).tolist():
             first, second = (int(word) for word in words[undecided])
             extension = partial(draws.extension_block, part.start + undecided)

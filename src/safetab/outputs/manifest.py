@@ -14,8 +14,8 @@ from safetab.config.run_config import RunConfig
 from safetab.foundation.version import VERSION
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
-from safetab.privacy.ledger import MeasurementEvent
 from safetab.privacy.loss_text import loss_text
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.output_status import OutputStatus, status_as_json
 
 MANIFEST_FILE = "manifest.json"

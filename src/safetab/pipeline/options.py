@@ -12,7 +12,6 @@ from pathlib import Path
 from safetab.config.config_file import CONFIG_FILE
 from safetab.engines.spark.options import SparkOptions, check_spark_options
 from safetab.foundation.findings import Finding, FindingsOf
-from safetab.mechanisms.addressed_bits import KEY_BYTES
 from safetab.pipeline.declared_options import DEFAULTS, RUN, DeclaredOption, with_defaults
 from safetab.pipeline.engine_kind import EngineKind
 from safetab.pipeline.spend_log.accounts import amount_of
@@ -22,6 +21,7 @@ from safetab.pipeline.spend_log.log_lines import DATASET_NAME, DATASET_RULE
 from safetab.pipeline.spend_log.run_spending import SpendRequest
 from safetab.planning.protection import no_protection
 from safetab.planning.run_plan import RunPlan
+from safetab.privacy.addressed_bits import KEY_BYTES
 from safetab.privacy.output_status import SYNTHETIC_MARKER, OutputStatus, output_status
 from safetab.readers.synthetic_marker import is_synthetic
 from safetab.release.release_options import ReleaseOptions, ReleaseRequest

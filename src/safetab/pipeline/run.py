@@ -12,7 +12,6 @@ from safetab.engines.contract import CountingEngine
 from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.outputs.manifest import (
     RunFacts,
     hashes_of,
@@ -38,6 +37,7 @@ from safetab.pipeline.rerelease import empty_blocks_as_json
 from safetab.pipeline.spend_log.run_spending import RunSpending
 from safetab.pipeline.step_times import StepTimes, TimedCounts
 from safetab.planning.run_plan import RunPlan
+from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.ledger import Ledger
 from safetab.privacy.output_status import OutputStatus
 from safetab.readers.cef.reader_file import paths_read
@@ -133,12 +133,19 @@ def _recorded(
         yield warnings
 
 
+def bits_of_run(options: RunOptions) -> AddressedBits:
+    """With a key from the operating system, unless one was chosen for people who do not exist.
+
+    Proof: docs/privacy.md#random-bits.
+    """
+    return AddressedBits(options.test_key) if options.test_key else AddressedBits.of_the_operating_system()
+
+
 def _tabulated(
     inputs: RunInputs, status: OutputStatus, engine: CountingEngine, out: Path, options: RunOptions, times: StepTimes
 ) -> dict[str, int]:
     """Measures every level and writes what may leave; gives the number of rows of each file."""
-    plan, ledger = inputs.plan, Ledger(inputs.plan.config.budgets)
-    bits = AddressedBits(options.test_key) if options.test_key else AddressedBits.of_the_operating_system()
+    plan, ledger = inputs.plan, Ledger(inputs.plan.config.budgets, bits_of_run(options))
     today = datetime.datetime.now(datetime.UTC).date()
     counts, rows = TimedCounts(engine, times), dict[str, int]()
     times.step("Tabulating the levels", len(plan.levels))
@@ -146,7 +153,7 @@ def _tabulated(
         for tabulation_pass in plan.config.passes:
             with closing(PassFiles(output, tabulation_pass, plan.config)) as files:
                 levels = plan.levels_of(tabulation_pass)
-                for measured in safetab(levels, counts, ledger, bits, options.groups_at_once):
+                for measured in safetab(levels, counts, ledger, options.groups_at_once):
                     for measurements in times.each("noise", measured):
                         files.write(measurements)
                     times.advance()

@@ -3,86 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from safetab.census.geography_levels import TabulationPass
-from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.privacy.calibration import Noise, calibrated_noise
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.addressed_bits import AddressedBits
+from safetab.privacy.measurement_event import MeasuredLevel, MeasurementEvent
 from safetab.privacy.stages import Stage
-from safetab.products.product import Product, TableFamily
-
-MeasuredLevel = tuple[TableFamily, PopulationGroupLevel]
-"""What has a budget of its own."""
-
-
-_FIELD_BITS = 4
 
 
 class OverspentBudget(Exception):  # noqa: N818 - the name is the sentence
     """A charge that the budget doesn't cover; nothing was drawn."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeasurementEvent:
-    """One stage of a table family at one level: what it costs a person, and so which noise its groups get.
-
-    Never about one group.
-    """
-
-    product: Product
-    family: TableFamily
-    level: PopulationGroupLevel
-    stage: Stage
-    definition: PrivacyDefinition
-    stability: int
-    cost: Fraction
-
-    @property
-    def measured(self) -> MeasuredLevel:
-        return self.family, self.level
-
-    @property
-    def noise(self) -> Noise:
-        """Follows from the cost: no event can pay for less noise than it draws."""
-        return calibrated_noise(self.definition, self.stability, self.cost)
-
-    @property
-    def address_prefix(self) -> int:
-        """24 bits, different for every product, pass, level, table family and stage.
-
-        4 bits each: product, geography level, family, iteration level, none, stage. A geography level belongs to one
-        pass, so the pass is in it.
-        """
-        fields = (
-            self.product.number, self.level.geography.address, self.family.number, int(self.level.iterations),
-            0, int(self.stage),
-        )  # fmt: skip
-        prefix = 0
-        for number in fields:
-            if not 0 <= number < 1 << _FIELD_BITS:
-                raise OverflowError("an address has no room for this many products, families or levels")
-            prefix = (prefix << _FIELD_BITS) | number
-        return prefix
-
-
 _LEDGERS_OWN = object()
 
 
 class DrawingRight:
-    """The right to draw the noise of one event, once for each address under its prefix; made by `Ledger.charge`."""
+    """The right to draw the noise of one event, once for each address under its prefix; made by `Ledger.charge`.
 
-    __slots__ = ("_event",)
+    It carries the ledger's random bits: noise is drawn from these and no others.
+    """
 
-    def __init__(self, event: MeasurementEvent, made_by: object) -> None:
+    __slots__ = ("_bits", "_event")
+
+    def __init__(self, event: MeasurementEvent, bits: AddressedBits, made_by: object) -> None:
         if made_by is not _LEDGERS_OWN:
             raise TypeError("only the ledger hands out the right to draw noise")
         self._event = event
+        self._bits = bits
 
     @property
     def event(self) -> MeasurementEvent:
         return self._event
+
+    @property
+    def bits(self) -> AddressedBits:
+        return self._bits
 
     @property
     def address_prefix(self) -> int:
@@ -94,15 +50,27 @@ class Ledger:
 
     A level's groups are either total-only or adaptive, and a person's cost is the larger of the two ways through it:
     the whole budget, or stage 1 and stage 2 together. Proof: docs/privacy.md#level.
+    It owns the bits that it was made with: a second ledger can't have them, so no address is charged twice.
     """
 
-    def __init__(self, budgets: Mapping[MeasuredLevel, Fraction]) -> None:
+    def __init__(self, budgets: Mapping[MeasuredLevel, Fraction], bits: AddressedBits) -> None:
+        bits.become_owned()
+        self._bits = bits
         self._budgets = dict(budgets)
         self._events: list[MeasurementEvent] = []
 
     @property
     def events(self) -> tuple[MeasurementEvent, ...]:
         return tuple(self._events)
+
+    def right_to_read_again(self, event: MeasurementEvent) -> DrawingRight:
+        """For an event that was charged: the same addresses and bits, so the same numbers, never a second draw.
+
+        Neighbours and cost: those of the charge. Proof: docs/privacy.md#ledger.
+        """
+        if event not in self._events:
+            raise OverspentBudget(f"{event.level}, stage {event.stage}: nothing was charged, so nothing was drawn")
+        return DrawingRight(event, self._bits, _LEDGERS_OWN)
 
     def charge(self, event: MeasurementEvent) -> DrawingRight:
         """Records the cost and hands out the right to draw.
@@ -119,7 +87,7 @@ class Ledger:
         if spent > self._budgets.get(event.measured, Fraction(0)):
             raise OverspentBudget(f"{event.level}, stage {event.stage}: the level's budget doesn't cover it")
         self._events.append(event)
-        return DrawingRight(event, _LEDGERS_OWN)
+        return DrawingRight(event, self._bits, _LEDGERS_OWN)
 
     def spent(self, tabulation_pass: TabulationPass) -> Fraction:
         """What was charged in a pass, for a person in it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import indices_whose_noise_may_exceed
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.exact_counts import union_of
@@ -22,16 +21,15 @@ class EmptyGroups:
     Proof: docs/privacy.md#lazy-empty-groups.
     """
 
-    def __init__(self, design: LevelDesign, stage_1: DrawingRight, stage_2: DrawingRight, bits: AddressedBits) -> None:
+    def __init__(self, design: LevelDesign, stage_1: DrawingRight, stage_2: DrawingRight) -> None:
         self._suppression_threshold = design.suppression_threshold
         self._first_threshold = design.thresholds.first
         self._stage_1 = stage_1
         self._stage_2 = stage_2
-        self._bits = bits
 
     def that_may_be_published(self, first: int, end: int) -> NDArray[np.int64]:
         if self._suppression_threshold is None:
             return np.arange(first, end)
-        passing = indices_whose_noise_may_exceed(self._suppression_threshold, first, end, self._stage_2, self._bits)
-        with_table = indices_whose_noise_may_exceed(self._first_threshold - 1, first, end, self._stage_1, self._bits)
+        passing = indices_whose_noise_may_exceed(self._suppression_threshold, first, end, self._stage_2)
+        with_table = indices_whose_noise_may_exceed(self._first_threshold - 1, first, end, self._stage_1)
         return union_of(passing, with_table)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from safetab.engines.contract import GroupCounts
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.ledger import Ledger
 from safetab.tabulation.measurements import Measurements
@@ -13,11 +12,7 @@ from safetab.tabulation.tabulate_level import GROUPS_AT_ONCE, tabulate_level
 
 
 def safetab(
-    levels: Iterable[LevelPlan],
-    counts: GroupCounts,
-    ledger: Ledger,
-    bits: AddressedBits,
-    groups_at_once: int = GROUPS_AT_ONCE,
+    levels: Iterable[LevelPlan], counts: GroupCounts, ledger: Ledger, groups_at_once: int = GROUPS_AT_ONCE
 ) -> Iterator[Iterator[Measurements]]:
     """Measures each population group level in turn, and gives its measurements as they are made.
 
@@ -26,4 +21,4 @@ def safetab(
     Proof: docs/privacy.md#theorem.
     """
     for level in levels:
-        yield tabulate_level(level, counts, ledger, bits, groups_at_once)
+        yield tabulate_level(level, counts, ledger, groups_at_once)

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from safetab.census.group_universe import GroupUniverse
 from safetab.engines.contract import GroupCounts
-from safetab.mechanisms.addressed_bits import AddressedBits
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.planning.run_plan import LevelPlan
 from safetab.planning.selectors import chosen_shapes
 from safetab.planning.suppression import passes_suppression
 from safetab.privacy.exact_counts import ExactCounts, union_of
-from safetab.privacy.ledger import DrawingRight, Ledger, MeasurementEvent
+from safetab.privacy.ledger import DrawingRight, Ledger
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.stages import Stage
 from safetab.products.product import Selector, Shape
 from safetab.tabulation.empty_groups import EmptyGroups
@@ -34,14 +34,13 @@ class _PaidLevel:
     plan: LevelPlan
     engine: GroupCounts
     rights: Mapping[Stage, DrawingRight]
-    bits: AddressedBits
 
     def noisy(self, counts: ExactCounts, shape: Shape, stage: Stage) -> NDArray[np.int64]:
-        return noisy_count(counts, shape, self.rights[stage], self.bits)
+        return noisy_count(counts, shape, self.rights[stage])
 
 
 def tabulate_level(
-    plan: LevelPlan, engine: GroupCounts, ledger: Ledger, bits: AddressedBits, groups_at_once: int = GROUPS_AT_ONCE
+    plan: LevelPlan, engine: GroupCounts, ledger: Ledger, groups_at_once: int = GROUPS_AT_ONCE
 ) -> Iterator[Measurements]:
     """Measures every population group of one level, as finely as its noisy size allows.
 
@@ -52,7 +51,7 @@ def tabulate_level(
     stages = plan.design.stages
     if not plan.universe.size or not stages:
         return
-    level = _PaidLevel(plan, engine, {stage: _charged(plan, stage, ledger) for stage in stages}, bits)
+    level = _PaidLevel(plan, engine, {stage: _charged(plan, stage, ledger) for stage in stages})
     totals = engine.totals(plan)
     if Stage.STAGE_2 in level.rights:
         yield from _ADAPTIVE[plan.design.product.selector](level, totals, groups_at_once)
@@ -78,7 +77,7 @@ def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts, groups_at_once: in
     """Stage 1, the choice of a shape, stage 2; empty groups that can't be published are never touched."""
     universe, design = level.plan.universe, level.plan.design
     is_adaptive = ~universe.is_total_only
-    empty = EmptyGroups(design, level.rights[Stage.STAGE_1], level.rights[Stage.STAGE_2], level.bits)
+    empty = EmptyGroups(design, level.rights[Stage.STAGE_1], level.rights[Stage.STAGE_2])
     for first in range(0, universe.size, groups_at_once):
         end = min(first + groups_at_once, universe.size)
         groups = union_of(totals.between(first, end).indices, empty.that_may_be_published(first, end))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,29 +33,49 @@ def selftest() -> None:
 
 
 def audit(
-    runs: Annotated[
-        int, typer.Option(help="How often a world of the statistical bound is run at most.", min=1000)
-    ] = 3_000_000,
+    quick: Annotated[bool, typer.Option("--quick", help="The same kinds of checks with a tenth of the work.")] = False,
+    page: Annotated[
+        Path | None, typer.Option(help="Write a page for reviewers: each claim, the evidence, and what it would find.")
+    ] = None,
 ) -> None:
     """Try to break the program's own privacy claims.
 
     Runs it on neighbouring worlds and compares what enters the noise and
-    what is released; checks the noise; and bounds the loss from below by
-    many runs. Needs no data; takes some minutes.
+    what is released on every way out; checks noise and keys; and bounds the
+    loss from below by many runs. Needs no data. It says beforehand what it
+    will do and how long that takes.
     """
+    from safetab.audit.audit import AUDITED_PRODUCTS, parts_of_audit
     from safetab.audit.audit import audit as verdicts
+    from safetab.audit.review_page import review_page
     from safetab.cli.messages import exits_with_code
     from safetab.cli.terminal_progress import TerminalProgress
     from safetab.foundation.failures import RunFailed
+    from safetab.foundation.findings import InvalidInput
+    from safetab.foundation.new_file import new_file_findings, write_new_file
 
-    failed = 0
+    found = []
     with exits_with_code():
+        if page is not None and (refused := new_file_findings(page)):
+            raise InvalidInput(refused)
+        parts = [part for product in AUDITED_PRODUCTS for part in parts_of_audit(product, is_quick=quick)]
+        for part in parts:
+            typer.echo(f"{part.what}: about {part.cpu_seconds} CPU seconds")
+        typer.echo(f"Together about {-(-sum(part.cpu_seconds for part in parts) // 60)} minutes of one core.")
         with TerminalProgress() as progress:
-            for verdict in verdicts(runs, progress):
+            for part, verdict in verdicts(parts, progress):
                 progress.print(f"{'passed' if verdict.is_passed else 'FAILED'}  {verdict.check}: {verdict.seen}")
                 for fault in verdict.faults:
                     progress.print(f"        {fault}")
-                failed += not verdict.is_passed
+                found.append((part, verdict))
+        if page is not None:
+            text = review_page(found, is_quick=quick)
+            write_new_file(page, lambda path: _write(path, text))
+        failed = sum(not verdict.is_passed for _, verdict in found)
         if failed:
             raise RunFailed(f"{failed} checks of the audit failed. Do not release anything with this installation.")
     typer.echo("The audit found nothing.")
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")

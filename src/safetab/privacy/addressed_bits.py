@@ -18,16 +18,22 @@ _BLOCKS_AT_ONCE = 1 << 15
 _ZEROS = np.zeros(_BLOCKS_AT_ONCE * BLOCK_BYTES, dtype=np.uint8)
 
 
+class SharedBits(Exception):  # noqa: N818 - the name is the sentence
+    """Bits that a ledger owns were offered to another one, whose noise would repeat the first one's."""
+
+
 class AddressedBits:
     """128 random bits for every address: a prefix of 64 bits and an index of 64 bits.
 
     The same address always has the same bits, so noise that is computed again is the same noise, never a second draw.
+    A ledger becomes the owner of its bits, once and for good: it alone knows which addresses were charged.
     """
 
     def __init__(self, key: bytes) -> None:
         if len(key) != KEY_BYTES:
             raise ValueError(f"a key has {KEY_BYTES} bytes")
         self._algorithm = algorithms.AES(key)
+        self._is_owned = False
         self._scratch = np.empty_like(_ZEROS)  # one buffer, so an object belongs to one thread
         self._cipher = Cipher(self._algorithm, modes.ECB())  # noqa: S305 - every block is a different address
 
@@ -38,6 +44,12 @@ class AddressedBits:
 
     def __repr__(self) -> str:
         return "<random bits by address>"
+
+    def become_owned(self) -> None:
+        """Called by the ledger that these bits belong to from now on; refused the second time."""
+        if self._is_owned:
+            raise SharedBits("random bits belong to one ledger: make new bits for a new ledger")
+        self._is_owned = True
 
     def words(self, prefix: int, indices: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Two words of 64 bits for each of the rising indices."""

@@ -1,0 +1,94 @@
+"""SafeTab-P as the audit sees it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from safetab.audit.audited_product import AuditedProduct, AuditWorld, Neighbour, NoiseWorld, People
+from safetab.audit.persons import loss_worlds
+from safetab.audit.persons import world_files as worlds
+from safetab.census.iterations import IterationLevel
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+
+NEIGHBOURS = (
+    Neighbour("one person more", worlds.ONE_MORE_PERSON),
+    Neighbour("eight codes and an ethnicity", worlds.EIGHT_CODES_AND_AN_ETHNICITY),
+    Neighbour("an infant", worlds.AN_INFANT),
+    Neighbour("the oldest woman of Puerto Rico", worlds.THE_OLDEST_WOMAN),
+    Neighbour("another sex and age", worlds.ANOTHER_SEX_AND_AGE, is_changed=True),
+    Neighbour("a TotalOnly person", worlds.A_TOTAL_ONLY_PERSON),
+    Neighbour("one code eight times", worlds.ONE_CODE_EIGHT_TIMES),
+    Neighbour("moved to Puerto Rico", worlds.MOVED_TO_PUERTO_RICO),
+)
+_FEW, _MANY = 1_500, 4_600
+_SEED = 20_200_401  # who they are makes no difference; that they are the same each time helps to look into a failure
+_TRACTS, _CROWD = 250, 60
+
+
+def _write(folder: Path, people: People, changes: Mapping[str, Any]) -> AuditWorld:
+    return worlds.write_world(folder, people, worlds.audit_config(**changes))
+
+
+def _thousands() -> tuple[People, People]:
+    """Some people, and these with three times as many, shuffled."""
+    dice = random.Random(_SEED)  # noqa: S311 - people, not noise
+    blocks = [block for block in worlds.BLOCKS if block != worlds.EMPTY_BLOCK]
+    people = [_somebody(dice, blocks) for _ in range(_MANY)]
+    return tuple(people[:_FEW]), tuple(dice.sample(people, len(people)))
+
+
+def _somebody(dice: random.Random, blocks: list[str]) -> worlds.Person:
+    races = tuple(dice.sample(worlds.RACES, dice.choice((1, 1, 2, 3, 8))))
+    ethnicity = dice.choice(worlds.ETHNICITIES)
+    return worlds.Person(dice.choice(blocks), races, ethnicity, dice.choice((1, 2)), dice.randint(0, worlds.OLDEST_AGE))
+
+
+def _write_noise_world(changes: Mapping[str, Any], lists: worlds.WorldLists, tracts: int, folder: Path) -> AuditWorld:
+    blocks = {f"44|009|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts)}
+    blocks |= {f"72|033|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts // 2)}
+    crowded = (worlds.OTHER_BLOCK, worlds.PUERTO_RICAN_BLOCK)
+    crowd = [replace(worlds.FILLS_ALL_GROUPS, block=block) for block in crowded for _ in range(_CROWD)]
+    config = worlds.audit_config(zero_suppression_chance=0, **changes)
+    return worlds.write_world(folder, (*worlds.POPULATION, *crowd), config, lists, worlds.BLOCKS | blocks)
+
+
+def gaussian_world(tracts: int = _TRACTS) -> NoiseWorld:
+    """Eight codes and an ethnicity reach 9 Detailed groups, and of two regions of each kind 3."""
+    stability = {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}
+    write = partial(_write_noise_world, {}, worlds.WorldLists(), tracts)
+    return NoiseWorld("Gaussian, stability 9 and 3", write, stability, worlds.GAMMA)
+
+
+def geometric_world(tracts: int = _TRACTS) -> NoiseWorld:
+    """One code reaches one group: there are none of people with one race alone, and none of ethnicities."""
+    lists = worlds.WorldLists(has_alone=False, has_ethnicities=False)
+    write = partial(_write_noise_world, {"privacy_defn": "puredp", "max_race_codes": 1}, lists, tracts)
+    return NoiseWorld("geometric, stability 1", write, dict.fromkeys(IterationLevel, 1), worlds.GAMMA)
+
+
+_few, _many = _thousands()
+AUDITED_PERSONS = AuditedProduct(
+    product=SAFETAB_P,
+    write=_write,
+    population=worlds.POPULATION,
+    several_more=worlds.SEVERAL_MORE,
+    neighbours=NEIGHBOURS,
+    quick_neighbours=NEIGHBOURS[1:5],
+    nobody_in_a_pass=worlds.NOBODY_IN_PUERTO_RICO,
+    first_of_a_pass=Neighbour("the first person of Puerto Rico", worlds.ONE_PERSON_IN_PUERTO_RICO),
+    few=_few,
+    many=_many,
+    noise_worlds=(gaussian_world(), geometric_world()),
+    loss_worlds=loss_worlds.LOSS_WORLDS,
+    quick_loss_worlds=(
+        loss_worlds.NINE_TOTALS,
+        loss_worlds.NINE_GROUPS,
+        loss_worlds.ONE_GROUP,
+        loss_worlds.GEOMETRIC,
+    ),
+)

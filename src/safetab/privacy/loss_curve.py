@@ -1,0 +1,119 @@
+"""The exact delta(epsilon) of what is drawn for one person's groups: certified, from the distribution of the loss.
+
+A conversion from rho bounds this curve from above. The curve itself is what an attack on the numbers can reach, and not
+exceed: docs/privacy.md#exact-curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+from math import floor
+
+from flint import arb, ctx
+
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.discrete_laplace import DiscreteLaplace
+from safetab.distributions.noise_distribution import exactly
+from safetab.privacy.calibration import Noise
+
+_BITS = 256
+_NEGLIGIBLE = Fraction(1, 2**120)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedCounts:
+    """So many counts that one person changes by one each, with independent noise of one kind."""
+
+    noise: Noise
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class LossCurve:
+    """delta as a function of epsilon, for counts of one or two kinds of noise (two: stages 1 and 2).
+
+    Which shape stage 2 measures makes no difference: a person changes one cell of each group by one, whatever it is.
+    Proof: docs/privacy.md#exact-curve.
+    """
+
+    counts: tuple[ChangedCounts, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.counts) not in {1, 2}:
+            raise ValueError("a curve is of one or two kinds of noise")
+
+    def delta(self, epsilon: Fraction) -> arb:
+        """A ball around the least delta at which these counts are (epsilon, delta)-differentially private."""
+        with ctx.workprec(_BITS):
+            parts = [_losses(one) for one in self.counts]
+            outer, inner = (_NO_LOSS, parts[0]) if len(parts) == 1 else parts
+            total = arb(0)
+            for place, chance in enumerate(outer.chances):
+                left = epsilon - outer.loss(place)
+                total += chance * inner.excess_over(left)
+            return total.union(total + outer.left_out + inner.left_out)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Losses:
+    """The distribution of a loss whose values are `first`, `first` + `step`, ...; it leaves out some chance."""
+
+    first: Fraction
+    step: Fraction
+    chances: Sequence[arb]
+    left_out: arb
+    chances_from: Sequence[arb]  # of this value and all greater ones
+    weighted_from: Sequence[arb]  # the same, each times exp(-loss)
+
+    def loss(self, place: int) -> Fraction:
+        return self.first + place * self.step
+
+    def excess_over(self, epsilon: Fraction) -> arb:
+        """The mean of 1 - exp(epsilon - loss) where the loss is above epsilon, and 0 elsewhere."""
+        place = max(floor((epsilon - self.first) / self.step) + 1, 0)
+        if place >= len(self.chances):
+            return arb(0)
+        return self.chances_from[place] - arb(exactly(epsilon)).exp() * self.weighted_from[place]
+
+
+def _with_sums(first: Fraction, step: Fraction, chances: Sequence[arb], left_out: arb) -> _Losses:
+    weighted = [one * arb(exactly(-(first + place * step))).exp() for place, one in enumerate(chances)]
+    from_end = [list(accumulate(reversed(terms)))[::-1] for terms in (chances, weighted)]
+    return _Losses(first, step, chances, left_out, *from_end)
+
+
+_NO_LOSS = _Losses(Fraction(0), Fraction(1), [arb(1)], arb(0), [arb(1)], [arb(1)])
+
+
+@lru_cache(maxsize=256)
+def _losses(counts: ChangedCounts) -> _Losses:
+    with ctx.workprec(_BITS):
+        if isinstance(counts.noise, DiscreteGaussian):
+            return _gaussian_losses(counts.noise, counts.number)
+        return _geometric_losses(counts.noise, counts.number)
+
+
+def _gaussian_losses(noise: DiscreteGaussian, number: int) -> _Losses:
+    """A noise x loses (2x + 1) / (2 sigma^2), so all of them lose what the sum of their noise tells."""
+    together = noise.sum_of(number)
+    most = together.least_with_tail_below(_NEGLIGIBLE)
+    chances = [together.probability(value, _BITS) for value in range(-most, most + 1)]
+    first = Fraction(number - 2 * most) / (2 * noise.sigma_squared)
+    return _with_sums(first, 1 / noise.sigma_squared, chances, 2 * together.tail(most, _BITS))
+
+
+def _geometric_losses(noise: DiscreteLaplace, number: int) -> _Losses:
+    """A noise from 0 on loses 1 / scale, one below 0 its negative: a biased coin, tossed `number` times."""
+    worse = 1 / (1 + arb(exactly(-1 / noise.scale)).exp())
+    tosses = [arb(1)]
+    for _ in range(number):
+        tosses = [
+            arb((tosses[heads] if heads < len(tosses) else arb(0)) * (1 - worse))
+            + (tosses[heads - 1] if heads else arb(0)) * worse
+            for heads in range(len(tosses) + 1)
+        ]
+    return _with_sums(-number / noise.scale, 2 / noise.scale, tosses, arb(0))

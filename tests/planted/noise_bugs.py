@@ -1,0 +1,229 @@
+"""Noise that is too narrow, missing, repeated or related; keys that somebody could know."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.config.config_keys import ConfigKeys
+from safetab.mechanisms import noisy_count as adding
+from safetab.mechanisms.inversion_table import InversionTable
+from safetab.pipeline import run as pipeline
+from safetab.privacy import ledger, measurement_event
+from safetab.privacy.addressed_bits import AddressedBits
+from safetab.privacy.calibration import calibrated_noise
+from safetab.privacy.stages import Stage
+
+Patch = pytest.MonkeyPatch
+KEY = bytes(range(32))
+
+
+@cache
+def narrower(noise, of_variance: Fraction):
+    """The table of a noise whose budget is 1 / `of_variance` times what was paid."""
+    if hasattr(noise, "scale"):
+        return InversionTable(replace(noise, scale=noise.scale * of_variance))
+    return InversionTable(replace(noise, sigma_squared=noise.sigma_squared * of_variance))
+
+
+def noise_of_one_group(patch: Patch) -> None:
+    patch.setattr(measurement_event, "calibrated_noise", lambda kind, _, cost: calibrated_noise(kind, 1, cost))
+
+
+def _overspent(patch: Patch, factor: Fraction) -> None:
+    """Drawn so, and nowhere said: neither the event nor its charge shows it."""
+    patch.setattr(adding, "inversion_table", lambda noise: narrower(noise, 1 / factor))
+
+
+def overspent_by_5_percent(patch: Patch) -> None:
+    _overspent(patch, Fraction(105, 100))
+
+
+def overspent_by_10_percent(patch: Patch) -> None:
+    _overspent(patch, Fraction(110, 100))
+
+
+def overspent_by_25_percent(patch: Patch) -> None:
+    _overspent(patch, Fraction(125, 100))
+
+
+def noise_too_narrow(patch: Patch) -> None:
+    patch.setattr(adding, "inversion_table", lambda noise: narrower(noise, Fraction(94, 100)))
+
+
+def _changed_noise(patch: Patch, change) -> None:
+    """`change` takes the counts, their noise and what is drawn; gives other noise."""
+    original = adding._add_noise
+
+    def add(sums, draws, draws_in_all):
+        noise = np.zeros_like(sums)
+        original(noise, draws, draws_in_all)
+        sums += change(sums, noise, draws)
+
+    patch.setattr(adding, "_add_noise", add)
+
+
+def noise_cut_at_three_sigma(patch: Patch) -> None:
+    def cut(_, noise, draws):
+        most = int(3 * draws.right.event.noise.width)
+        return np.clip(noise, -most, most)
+
+    _changed_noise(patch, cut)
+
+
+def noise_rounded_to_even_numbers(patch: Patch) -> None:
+    _changed_noise(patch, lambda _, noise, __: noise // 2 * 2)
+
+
+def no_noise_above_50(patch: Patch) -> None:
+    _changed_noise(patch, lambda sums, noise, _: np.where(sums > 50, 0, noise))
+
+
+def no_noise_in_empty_cells(patch: Patch) -> None:
+    _changed_noise(patch, lambda sums, noise, draws: np.where((sums == 0) & (draws.shape.cells > 1), 0, noise))
+
+
+def cells_for_stability_8_where_it_is_9(patch: Patch) -> None:
+    original = adding._add_noise
+
+    def add(sums, draws, draws_in_all):
+        with pytest.MonkeyPatch.context() as inner:
+            if draws.shape.cells > 1 and draws.right.event.stability == 9:
+                inner.setattr(adding, "inversion_table", lambda noise: narrower(noise, Fraction(8, 9)))
+            original(sums, draws, draws_in_all)
+
+    patch.setattr(adding, "_add_noise", add)
+
+
+def stage_1_with_the_noise_of_stage_2(patch: Patch) -> None:
+    original = adding._add_noise
+
+    def add(sums, draws, draws_in_all):
+        with pytest.MonkeyPatch.context() as inner:
+            if draws.right.event.stage is Stage.STAGE_1:
+                inner.setattr(adding, "inversion_table", lambda noise: narrower(noise, Fraction(1, 9)))
+            original(sums, draws, draws_in_all)
+
+    patch.setattr(adding, "_add_noise", add)
+
+
+def a_float_between_count_and_noise(patch: Patch) -> None:
+    original = adding._add_noise
+
+    def add(sums, draws, draws_in_all):
+        noise = np.zeros_like(sums)
+        original(noise, draws, draws_in_all)
+        sums[:] = sums.astype(float) + noise
+
+    patch.setattr(adding, "_add_noise", add)
+
+
+def noise_reused_between_stages(patch: Patch) -> None:
+    original = ledger.DrawingRight.address_prefix.fget
+    patch.setattr(ledger.DrawingRight, "address_prefix", property(lambda right: original(right) >> 8))
+
+
+def noise_reused_between_passes(patch: Patch) -> None:
+    original = ledger.DrawingRight.address_prefix.fget
+    patch.setattr(ledger.DrawingRight, "address_prefix", property(lambda right: original(right) & 0xFFFF))
+
+
+def _other_addresses(patch: Patch, prefix_of) -> None:
+    original = adding._prefix
+
+    def prefix(right, shape, cell, extension=0):
+        return prefix_of(original, right, shape, cell, extension)
+
+    patch.setattr(adding, "_prefix", prefix)
+
+
+def all_cells_share_one_draw(patch: Patch) -> None:
+    _other_addresses(patch, lambda original, right, shape, _, extension: original(right, shape, 0, extension))
+
+
+def men_and_women_share_draws(patch: Patch) -> None:
+    def prefix(original, right, shape, cell, extension):
+        half = shape.cells // 2
+        return original(right, shape, cell % half if half else cell, extension)
+
+    _other_addresses(patch, prefix)
+
+
+def the_first_cell_reuses_stage_1(patch: Patch) -> None:
+    def prefix(original, right, shape, cell, extension):
+        if shape.cells == 1 or cell:
+            return original(right, shape, cell, extension)
+        stage_1 = (original(right, right.event.family.total, 0, extension) >> 44 << 4) | int(Stage.STAGE_1)
+        return stage_1 << 40
+
+    _other_addresses(patch, prefix)
+
+
+def puerto_ricos_cells_at_us_addresses(patch: Patch) -> None:
+    us = {one.entity_kind: one for one in GeographyLevel if one.tabulation_pass is TabulationPass.US}
+
+    def prefix(original, right, shape, cell, extension):
+        usual, geography = original(right, shape, cell, extension), right.event.level.geography
+        if shape.cells == 1 or geography.tabulation_pass is TabulationPass.US:
+            return usual
+        return usual ^ ((geography.address ^ us[geography.entity_kind].address) << 56)
+
+    _other_addresses(patch, prefix)
+
+
+def neighbouring_groups_share_noise(patch: Patch) -> None:
+    original = AddressedBits.batches
+
+    def batches(self, prefix, indices):
+        for part, words in original(self, prefix, indices):
+            yield part, words[np.arange(len(words)) // 2 * 2]
+
+    patch.setattr(AddressedBits, "batches", batches)
+
+
+def key_fixed(patch: Patch) -> None:
+    patch.setattr(AddressedBits, "of_the_operating_system", classmethod(lambda cls: cls(KEY)))
+
+
+def key_of_16_bits(patch: Patch) -> None:
+    few = classmethod(lambda cls: cls(hashlib.sha256(os.urandom(2)).digest()))
+    patch.setattr(AddressedBits, "of_the_operating_system", few)
+
+
+def half_a_key(patch: Patch) -> None:
+    patch.setattr(AddressedBits, "of_the_operating_system", classmethod(lambda cls: cls(os.urandom(16) + bytes(16))))
+
+
+def key_from_the_clock(patch: Patch) -> None:
+    ticks = iter(range(10**9))
+
+    def clock(_):
+        return AddressedBits(hashlib.sha256(next(ticks).to_bytes(8, "big")).digest())
+
+    patch.setattr(pipeline, "bits_of_run", clock)
+
+
+def a_level_charged_half(patch: Patch) -> None:
+    original = ledger.Ledger.charge
+    patch.setattr(ledger.Ledger, "charge", lambda self, event: original(self, replace(event, cost=event.cost / 2)))
+
+
+def noise_for_twice_the_charge(patch: Patch) -> None:
+    patch.setattr(measurement_event, "calibrated_noise", lambda kind, s, cost: calibrated_noise(kind, s, 2 * cost))
+
+
+def a_float_budget(patch: Patch) -> None:
+    original = ConfigKeys.number
+
+    def rounded(self, *given, **named):
+        exact = original(self, *given, **named)
+        return None if exact is None else Fraction(float(exact))
+
+    patch.setattr(ConfigKeys, "number", rounded)

@@ -1,0 +1,164 @@
+"""Files that know more than the noisy numbers."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from safetab.outputs import output_folder
+from safetab.outputs.measurement_file import MeasurementFile
+from safetab.pipeline import rerelease
+from safetab.pipeline import run as pipeline
+from safetab.release import export, group_status
+from safetab.release.coterminous.copies import Copies
+from safetab.release.numbers.level_numbers import NumbersOfLevel
+from safetab.release.numbers.number_kinds import NumberKinds
+from tests.planted.truth import remembered
+
+Patch = pytest.MonkeyPatch
+
+
+def _appended(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
+
+
+def a_hash_of_the_person_file_in_the_manifest(patch: Patch) -> None:
+    original = pipeline.hashes_of
+
+    def with_persons(paths):
+        data = next(path for path in paths if path.name.startswith("GRF-C")).parent
+        persons = (data / "person-records.txt").read_bytes()
+        return original(paths) | {"person-records.txt": hashlib.sha256(persons).hexdigest()}
+
+    patch.setattr(pipeline, "hashes_of", with_persons)
+
+
+def _after(patch: Patch, writer: str, write) -> None:
+    """`write` gets the output's folder once `writer` is done."""
+    original = getattr(pipeline, writer)
+
+    def writing(output: Path, *facts):
+        found = original(output, *facts)
+        write(output)
+        return found
+
+    patch.setattr(pipeline, writer, writing)
+
+
+def the_number_of_persons_in_the_releasable_log(patch: Patch) -> None:
+    truth = remembered(patch)
+    _after(patch, "write_release_log", lambda output: _appended(output / "log.txt", f"{truth.people}\n"))
+
+
+def the_number_of_persons_in_the_report(patch: Patch) -> None:
+    truth = remembered(patch)
+    _after(patch, "write_report", lambda output: _appended(output / "report.html", f"<!-- {truth.people} -->"))
+
+
+def a_word_about_an_empty_pass(patch: Patch) -> None:
+    truth = remembered(patch)
+
+    def tell(output: Path) -> None:
+        if not truth.of_pass["pr"]:
+            _appended(output / "release" / "README.txt", "Nobody lives in Puerto Rico.\n")
+
+    _after(patch, "write_release", tell)
+
+
+def a_file_with_a_true_sum_in_thousands(patch: Patch) -> None:
+    truth = remembered(patch)
+    _after(patch, "write_release", lambda output: (output / "people.txt").write_text(f"{truth.people // 1000}000\n"))
+
+
+def the_time_of_the_run_on_the_files(patch: Patch) -> None:
+    patch.setattr(output_folder.os, "utime", lambda *_: None)
+
+
+def a_row_group_for_each_internal_batch(patch: Patch) -> None:
+    original = MeasurementFile.write
+
+    def write(self, measurements, groups):
+        original(self, measurements, groups)
+        if len(self._waiting):
+            self._write_rows(len(self._waiting))
+
+    patch.setattr(MeasurementFile, "write", write)
+
+
+def parquet_statistics_of_a_true_count(patch: Patch) -> None:
+    original, truth = MeasurementFile.close, remembered(patch)
+
+    def close(self):
+        self._writer.add_key_value_metadata({"distinct_count": str(truth.of_level["TRACT"])})
+        original(self)
+
+    patch.setattr(MeasurementFile, "close", close)
+
+
+def margins_from_the_true_count(patch: Patch) -> None:
+    original, truth = NumberKinds.margins, remembered(patch)
+    patch.setattr(NumberKinds, "margins", property(lambda self: original.func(self) + truth.people % 7))
+
+
+def a_rule_applied_to_true_counts(patch: Patch) -> None:
+    """A number is withheld if the group's true size, not its noisy one, is small."""
+    original, truth = NumbersOfLevel._after_rules, remembered(patch)
+
+    def by_truth(self, numbers):
+        found = original(self, numbers)
+        return found if truth.people > 145 else numbers
+
+    patch.setattr(NumbersOfLevel, "_after_rules", by_truth)
+
+
+def a_coterminous_donor_chosen_by_true_size(patch: Patch) -> None:
+    original, truth = Copies.__init__, remembered(patch)
+
+    def begin(self, universe, of_pass, options, published):
+        is_larger = truth.people > 145
+        order = options.order if is_larger else tuple(reversed(options.order))
+        original(self, universe, of_pass, replace(options, order=order), published)
+
+    patch.setattr(Copies, "__init__", begin)
+
+
+def a_suppressed_group_whose_status_says_it_is_empty(patch: Patch) -> None:
+    original, truth = group_status._batch, remembered(patch)
+
+    def telling(release, geography, part, iterations):
+        batch = original(release, geography, part, iterations)
+        columns = (batch[name].to_pylist() for name in ("region_id", "iteration_code", "status"))
+        said = [
+            "empty" if status == "suppressed" and (geography.label, region, code) not in truth.nonempty else status
+            for region, code, status in zip(*columns, strict=True)
+        ]
+        return batch.set_column(batch.schema.get_field_index("status"), "status", pa.array(said))
+
+    patch.setattr(group_status, "_batch", telling)
+
+
+def true_sums_in_the_exported_files(patch: Patch) -> None:
+    original, truth = export._written, remembered(patch)
+
+    def written(output, name, paths, label):
+        rows = original(output, name, paths, label)
+        if label is not None:
+            _appended(output / name, f"# {truth.of_level.get(label, 0)}\n")
+        return rows
+
+    patch.setattr(export, "_written", written)
+
+
+def a_re_release_that_remembers_the_persons(patch: Patch) -> None:
+    original, truth = rerelease.write_report, remembered(patch)
+
+    def writing(output):
+        original(output)
+        _appended(output / "report.html", f"<!-- {truth.people} -->")
+
+    patch.setattr(rerelease, "write_report", writing)
