@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from safetab.config.config_file import product_asked_for
 from safetab.config.run_config import ReaderKind
 from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.foundation.progress import Progress
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.synthetic.cef.cef_codes import codes_no_cef_holds, lists_for_a_cef, mix_for_a_cef
 from safetab.synthetic.cef.unit_ids import are_enough
 from safetab.synthetic.census import CensusPlan, write_census_data
 from safetab.synthetic.files.census_files import CensusFormat
 from safetab.synthetic.geography.census_size import SizeRequest, state_shares
+from safetab.synthetic.households.household_parameters import HOUSEHOLD_PARAMETERS, write_household_parameters
 from safetab.synthetic.lists.given_parameters import GivenParameters, read_given_parameters, write_given_parameters
 from safetab.synthetic.lists.own_lists import FEWEST_ITERATIONS, ITERATIONS_OF_2020, MOST_ITERATIONS, own_public_lists
 from safetab.synthetic.lists.parameter_files import write_parameters
@@ -115,11 +118,16 @@ def bytes_needed(plan: CensusPlan) -> int:
 def write_census(
     folder: Path, request: CensusRequest, plan: CensusPlan, progress: Progress
 ) -> tuple[NonEmptyGroups, ...]:
-    """Makes `folder/parameters` and `folder/data`; the same request gives the same bytes."""
+    """Makes `folder/parameters` and `folder/data`, and with households the parameters of their tables too.
+
+    The same request gives the same bytes.
+    """
     parameters = folder / "parameters"
     if request.parameters is None:
         parameters.mkdir()
         write_parameters(parameters, plan.lists, plan.us_states, request.reader)
     else:
         write_given_parameters(parameters, request.parameters, plan.us_states, request.reader)
+    if plan.has_households and product_asked_for(parameters) is SAFETAB_P:
+        write_household_parameters(folder / HOUSEHOLD_PARAMETERS, parameters)
     return write_census_data(folder / "data", plan, progress)

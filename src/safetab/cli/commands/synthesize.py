@@ -21,6 +21,7 @@ from safetab.pipeline.options import whole_path
 from safetab.readers.synthetic_marker import is_synthetic
 from safetab.synthetic.cef.cef_files import READER_FILE
 from safetab.synthetic.census import CensusPlan
+from safetab.synthetic.households.household_parameters import HOUSEHOLD_PARAMETERS
 from safetab.synthetic.people.nonempty_groups import NonEmptyGroups
 from safetab.synthetic.request import CensusRequest, bytes_needed, write_census
 
@@ -44,6 +45,9 @@ def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> 
     data = out / "data" / READER_FILE if request.reader is ReaderKind.CEF else out / "data"
     typer.echo(f"Parameters: {out / 'parameters'}\nData:       {data}")
     typer.echo(f"To run it:  safetab run {out / 'parameters'} {data} {out}-output")
+    if (out / HOUSEHOLD_PARAMETERS).is_dir():
+        of_households = f"{out / HOUSEHOLD_PARAMETERS} {data} {out}-households --totals {out}-output"
+        typer.echo(f"Then:       safetab run {of_households}")
 
 
 def _tell_size(out: Path, plan: CensusPlan) -> None:
@@ -90,7 +94,11 @@ def _why_not(out: Path, parameters: Path | None, *, overwrite: bool) -> str | No
     if parameters is not None and parameters.resolve().is_relative_to(out.resolve()):
         return "holds the parameters that are to be read. Give another OUT."
     if out.exists():
-        is_ours = is_synthetic(out / "data") and {path.name for path in out.iterdir()} <= {"parameters", "data"}
+        is_ours = is_synthetic(out / "data") and {path.name for path in out.iterdir()} <= {
+            "parameters",
+            "data",
+            HOUSEHOLD_PARAMETERS,
+        }
         if not is_ours:
             return "is there and is not a synthetic census alone, so it is not replaced. Give another OUT."
         return None if overwrite else "is there already. Give another OUT, or --overwrite."

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from safetab.products.record import BLOCK_COLUMNS, ETHNICITY_COLUMN, RACE_COLUMNS
+from safetab.products.safetab_h.record import HOUSEHOLD_RECORD
 from safetab.synthetic.files.person_tables import person_table, text_column
 from safetab.synthetic.households.units import HousedChunk
 from safetab.synthetic.people.code_mix import CodeMix
 from safetab.synthetic.people.state_people import FurtherCodes, PeopleChunk, StatePeople
 from safetab.synthetic.seeded_bits import Integers
 
-HOUSEHOLD_TABLE = "household-records"
-HOUSEHOLD_COLUMNS = (*BLOCK_COLUMNS, "HHRACE", *RACE_COLUMNS, ETHNICITY_COLUMN, "HOUSEHOLD_TYPE", "TEN")
+HOUSEHOLD_TABLE = HOUSEHOLD_RECORD.table
+HOUSEHOLD_COLUMNS = HOUSEHOLD_RECORD.columns
 HOUSEHOLD_SCHEMA = pa.schema([(column, pa.dictionary(pa.int32(), pa.string())) for column in HOUSEHOLD_COLUMNS])
 
 _TYPE_OF_HHT = np.array([0, 1, 2, 3, 4, 5, 4, 5])  # women and men alone or not are one type each
