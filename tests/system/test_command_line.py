@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -121,11 +122,12 @@ def test_a_file_without_permission_is_told(world: World, monkeypatch: pytest.Mon
 
 
 @pytest.mark.needs_2020_files
-def test_the_2020_plan_runs_from_the_terminal() -> None:
-    data = SHARED / "cases" / "two-states-20k" / "data"
-    result = subprocess.run(
-        [*SAFETAB, "plan", str(SHARED / "spec-2020"), str(data)], capture_output=True, text=True, check=False
-    )
+def test_the_2020_plan_runs_from_the_terminal(tmp_path: Path) -> None:
+    data, parameters = SHARED / "cases" / "two-states-20k" / "data", tmp_path / "parameters"
+    shutil.copytree(SHARED / "spec-2020", parameters, copy_function=shutil.copyfile)
+    config = (parameters / "config.json").read_text()
+    (parameters / "config.json").write_text(config.replace('"reader": "cef"', '"reader": "csv"'))
+    result = subprocess.run([*SAFETAB, "plan", str(parameters), str(data)], capture_output=True, text=True, check=False)
     assert result.returncode == 0
     assert "no block of state 01, 02, 04, 05, 08 and 44 more" in result.stderr
     assert "141,426 population groups" in result.stdout
