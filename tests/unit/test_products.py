@@ -24,6 +24,7 @@ from safetab.products.safetab_p.tables import PERSONS, TOTAL
 PACKAGE = PROJECT / "src" / "safetab"
 WHO_KNOWS_SEX_AND_AGE = (
     "products/safetab_p/",
+    "readers/cef/",  # the fields of a person in the Census Edited File
     "synthetic/",  # people who do not exist
     "audit/persons/",
     "explorer/workbook/",  # sheets of SafeTab-P
@@ -40,6 +41,31 @@ def test_only_the_product_and_what_is_made_for_it_know_sex_and_age() -> None:
     }
     assert len(knowing) > 5
     assert [path for path in sorted(knowing) if not path.startswith(WHO_KNOWS_SEX_AND_AGE)] == []
+
+
+WHO_KNOWS_HOUSEHOLDS = (
+    "products/safetab_h/",
+    "products/all_products.py",
+    "readers/cef/",  # the fields of a unit in the Census Edited File
+    "pipeline/cef_tables.py",  # which writes them as household records
+    "synthetic/",
+    "audit/",
+    "cli/commands/",
+)
+
+
+def test_only_the_product_its_files_and_what_is_made_for_it_know_households() -> None:
+    knowing = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if re.search(
+            r"safetab_h\b|SafeTab-H|\bHOUSEHOLD_TYPE\b|\bTEN\b|\bHHT\b|\btenure\b|T0[34]00|data_cell",
+            path.read_text(),
+            re.IGNORECASE,
+        )
+    }
+    assert len(knowing) > 5
+    assert [path for path in sorted(knowing) if not path.startswith(WHO_KNOWS_HOUSEHOLDS)] == []
 
 
 def test_no_module_but_the_list_of_products_and_what_is_made_for_it_names_the_product() -> None:
