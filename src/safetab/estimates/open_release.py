@@ -92,7 +92,7 @@ class Release:
     ) -> GroupTable | Absence:
         """What the product's tables show of a group, as finely as the release has it.
 
-        `family` is which of its tables, if it has several: household type or tenure.
+        `family` is which of its tables, if the product has several: by the name of the family.
         """
         entity, iteration = self._found(geography, group, level, kind)
         answer = self._numbers.table(entity, iteration, self._lookup.family(family))

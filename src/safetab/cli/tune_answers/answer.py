@@ -72,7 +72,7 @@ def name(level: PopulationGroupLevel) -> str:
 
 
 def title(level: PopulationGroupLevel, family: TableFamily | None) -> str:
-    """Such as COUNTY Detailed, or COUNTY Detailed, tenure."""
+    """Such as COUNTY Detailed, and the family, if there are several."""
     return name(level) if family is None else f"{name(level)}, {family.name}"
 
 
