@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: demo test test-slow test-browser test-spark audit check paper bench bench-small bench-spark bench-noise
-.PHONY: bench-release bench-explorer lock clean help
+.PHONY: bench-households bench-release bench-explorer lock clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -52,9 +52,13 @@ $(VENV)/.spark: requirements-spark.lock $(VENV)/.dev
 
 bench: $(VENV)/.dev ## how cost grows: writes docs/benchmarks.md; an hour, BENCH_FULL=1 for the whole nation
 	$(BIN)/python -m benchmarks.growth
+	$(BIN)/python -m benchmarks.households
 
 bench-small: $(VENV)/.dev ## a hundred thousand and a million people beside plain reading and plain SQL; minutes
 	$(BIN)/python -m benchmarks.small
+
+bench-households: $(VENV)/.dev ## households beside the people they fit; BENCH_PEOPLE=N
+	$(BIN)/python -m benchmarks.households
 
 bench-noise: $(VENV)/.dev ## draws a second beside OpenDP, in one run
 	$(BIN)/python -m benchmarks.noise
