@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.group_universe import GroupUniverse
 from safetab.engines.contract import GroupCounts
 from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
+from safetab.products.product import Shape
 from safetab.tabulation.measurements import Measurements
 from safetab.tabulation.tabulate_level import GROUPS_AT_ONCE, tabulate_level
 
@@ -20,5 +26,24 @@ def safetab(
     Spends: the budgets of the levels, each charged to the ledger before its noise is drawn.
     Proof: docs/privacy.md#theorem.
     """
+    shared = _TotalsOnce(counts)
     for level in levels:
-        yield tabulate_level(level, counts, ledger, groups_at_once)
+        yield tabulate_level(level, shared, ledger, groups_at_once)
+
+
+class _TotalsOnce:
+    """Table families of one level ask for the same totals: they are counted for the first of them."""
+
+    def __init__(self, counts: GroupCounts) -> None:
+        self._counts = counts
+        self._universe: GroupUniverse | None = None
+        self._totals: ExactCounts | None = None
+
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        if self._totals is None or level.universe is not self._universe:
+            self._totals = None  # let go of the last level's before the next is counted
+            self._universe, self._totals = level.universe, self._counts.totals(level)
+        return self._totals
+
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        return self._counts.cells(level, groups_of)
