@@ -79,6 +79,26 @@ def test_tables_of_both_families_add_up(made) -> None:
             assert both == row["unclamped_count"]
 
 
+def test_adjusted_cells_agree_in_total_and_are_narrower(made) -> None:
+    _, out = made
+    release, looked_at = safetab.open_release(out), 0
+    for (level, region, code), rows in published_groups(out).items():
+        if len(rows) < 2 or rows["T03"]["table_id"] == "T03001" or rows["T04"]["table_id"] == "T04001":
+            continue
+        area, group = release.geography(region, level), release.group(code)
+        tables = [release.table(area, group, family=name, adjusted=True) for name in ("household type", "tenure")]
+        plain = release.table(area, group)
+        totals = [sum(one.exact_value for one in table.lines if one.counted[0].line.cells == 1) for table in tables]
+        assert totals[0] == totals[1]
+        for before, after in zip(plain.lines, tables[0].lines, strict=True):
+            assert after.variance < before.variance
+            assert after.what.endswith("adjusted")
+        looked_at += 1
+        if looked_at == 5:
+            break
+    assert looked_at >= 3
+
+
 def test_an_absent_group_says_that_no_total_of_people_was_published(made) -> None:
     _, out = made
     release = safetab.open_release(out)

@@ -25,6 +25,15 @@ class Guess:
     form: LinearForm
 
 
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A table as it was measured: its total, how many cells that sums, and the variance of one."""
+
+    total: Guess
+    cells: int
+    variance: float
+
+
 def combined(guesses: Sequence[Guess]) -> Guess:
     """The weighted mean of independent guesses, with weights that add up to 1 and are about as 1 / variance.
 
@@ -39,6 +48,24 @@ def combined(guesses: Sequence[Guess]) -> Guess:
             sum_of_forms([result.form.times(share), other.form.times(1 - share)]),
         )
     return result
+
+
+def adjusted(line: Guess, cells: int, own: Measurement, other: Measurement, *, is_first: bool) -> Guess:
+    """A line of so many cells of one table, after least squares makes two tables of the same records agree in total.
+
+    `is_first` says which of the two tables it is: the shares of both are rounded so that the totals are equal.
+    Proof: docs/noise.md#adjusted-cells.
+    """
+    share = _share_of_a_cell(own, other) if is_first else (1 - other.cells * _share_of_a_cell(other, own)) / own.cells
+    difference = own.total.form.minus(other.total.form)
+    value = line.value - cells * share * (own.total.value - other.total.value)
+    return Guess(value, line.form.minus(difference.times(cells * share)))
+
+
+def _share_of_a_cell(first: Measurement, second: Measurement) -> Fraction:
+    """How much of the difference of the totals each cell of the first table gives up."""
+    both = first.cells * first.variance + second.cells * second.variance
+    return Fraction(first.variance / both if both else 0).limit_denominator(_FINEST_SHARE)
 
 
 def share_of_first(own_variance: float, other_variance: float) -> Fraction:

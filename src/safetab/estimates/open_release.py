@@ -89,13 +89,21 @@ class Release:
         level: str | None = None,
         kind: str | None = None,
         family: str | None = None,
+        adjusted: bool = False,
     ) -> GroupTable | Absence:
         """What the product's tables show of a group, as finely as the release has it.
 
-        `family` is which of its tables, if the product has several: by the name of the family.
+        `family` is which of its tables, if the product has several: by the name of the family. `adjusted` gives the
+        least-squares cells, labelled, with which the tables of all families have one total.
         """
         entity, iteration = self._found(geography, group, level, kind)
-        answer = self._numbers.table(entity, iteration, self._lookup.family(family))
+        if adjusted:
+            found = self._numbers.adjusted_table(entity, iteration, self._lookup.family(family))
+            if found is None:
+                raise self._lookup.refusal("adjusted", "there is no second table of the group to agree with.")
+            answer = found
+        else:
+            answer = self._numbers.table(entity, iteration, self._lookup.family(family))
         return instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
 
     def totals(

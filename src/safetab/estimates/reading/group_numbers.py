@@ -11,7 +11,7 @@ from math import sqrt
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationLevel
 from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.estimates.combined_totals import Guess, combined, parts_of_regional_group
+from safetab.estimates.combined_totals import Guess, Measurement, adjusted, combined, parts_of_regional_group
 from safetab.estimates.estimate import SELECTION_NOTE, Counted, Estimate
 from safetab.estimates.linear_form import LinearForm, Measured, Selected, sum_of_forms
 from safetab.estimates.reading.absence import Absence, most_if_suppressed, reason_of
@@ -54,6 +54,33 @@ class GroupNumbers:
         shown = tuple(answer for _, answer in answers if isinstance(answer, Estimate))
         withheld = tuple(self._stub(row) for row, answer in answers if isinstance(answer, Absence))
         return GroupTable(entity, group, self._rows.shape_of(rows[0]), shown, withheld, product=self._product)
+
+    def adjusted_table(
+        self, entity: Entity, group: CharacteristicIteration, family: TableFamily
+    ) -> GroupTable | Absence | None:
+        """The table after least squares with that of the next family; none if there is no other one to agree with."""
+        table = self.table(entity, group, family)
+        others = [one for one in self._product.families if one is not family]
+        measured = [self._measurement(entity, group, one) for one in (family, *others)]
+        own, other = measured[0], next((one for one in measured[1:] if one is not None), None)
+        if isinstance(table, Absence) or own is None or other is None:
+            return table if isinstance(table, Absence) else None
+        lines, is_first = [], family is self._product.families[0]
+        for line in table.lines:
+            own_line = Guess(line.exact_value, line.form)
+            guess = adjusted(own_line, line.counted[0].line.cells, own, other, is_first=is_first)
+            better = replace(line, exact_value=guess.value, form=guess.form, published=None, combined=None)
+            lines.append(replace(better, what=f"{line.what}, adjusted"))
+        return replace(table, lines=tuple(lines))
+
+    def _measurement(self, entity: Entity, group: CharacteristicIteration, family: TableFamily) -> Measurement | None:
+        level = PopulationGroupLevel(entity.geography, group.level)
+        for row in self._rows.totals(level, [entity.region_id], [group.code], family):
+            if row["status"] != WITHHELD:
+                measured = self._rows.measured(row, entity.geography, group)
+                total = Guess(Fraction(row["unclamped_count"]), self._form(row, group, measured))
+                return Measurement(total, self._rows.shape_of(row).cells, float(measured.noise.variance().mid()))
+        return None
 
     def totals_of_group(self, entities: Sequence[Entity], group: CharacteristicIteration) -> list[Answer]:
         """One answer for each of some entities of one level."""
