@@ -177,7 +177,7 @@ def test_the_list_goes_to_empty_blocks_and_the_manifest_says_why_it_is_public(
         release = out / "release"
         releases[name] = {p.relative_to(release): p.read_bytes() for p in release.rglob("*") if p.is_file()}
     assert releases["units"] == releases["hand"]
-    assert "declared the numbers of units invariant" in manifests["units"]["release"]["empty_blocks"]
+    assert "as the curator states by giving the list" in manifests["units"]["release"]["empty_blocks"]
     assert "empty_blocks" not in manifests["hand"]["release"]
 
 

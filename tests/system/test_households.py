@@ -6,6 +6,8 @@ import json
 import stat
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.brute_force import rows_of
 from tests.conftest import SHARED
@@ -240,6 +242,21 @@ def test_totals_that_are_not_public_clamped_or_ruled_are_refused(tmp_path: Path)
     assert "is no release" in cli("plan", world.parameters, world.data, "--totals", tmp_path).output
 
 
+def test_a_release_with_two_totals_for_a_group_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
+    world, log = write_household_world(tmp_path / "world", 10), tmp_path / "spend.log"
+    person_run(world, tmp_path / "persons", coterminous=True)
+    path = tmp_path / "persons/release/numbers/geography_level=STATE/detailed.parquet"
+    table = pq.read_table(path, partitioning=None)
+    pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), path)
+    result = cli(
+        "run", world.parameters, world.data, tmp_path / "out", "--totals", tmp_path / "persons", "--dataset", "x",
+        "--spend-log", log,
+    )  # fmt: skip
+    assert result.exit_code == 1
+    assert "a group has more than one total: STATE" in result.output
+    assert not log.exists()
+
+
 def test_persons_measure_their_own_totals(tmp_path: Path) -> None:
     world = write_household_world(tmp_path / "world", 11)
     person_run(world, tmp_path / "persons")
@@ -257,9 +274,9 @@ def test_both_products_together(tmp_path: Path) -> None:
     made = cli("plan", world.parameters, world.data, "--with", tmp_path / "persons-parameters", "--json")
     rows = {row["who"]: row for row in json.loads(made.stdout)["joint_loss"]}
     persons, households = 12, 2 * 12 * 0.25  # levels of the US pass; both families
-    assert float(rows["the record of a household, added or removed"]["us"]["unbounded_rho"]) == households
-    assert float(rows["a person, added or removed: at most"]["us"]["unbounded_rho"]) == persons + 2 * households
-    assert float(rows["a household of 3 people, added or removed"]["us"]["unbounded_rho"]) == 9 * persons + households
+    assert float(rows["the record of a household alone"]["us"]["unbounded_rho"]) == households
+    assert float(rows["a person"]["us"]["unbounded_rho"]) == persons + 2 * households
+    assert float(rows["a household of 3 people"]["us"]["unbounded_rho"]) == 9 * persons + households
     other_way = cli("plan", tmp_path / "persons-parameters", world.data, "--with", world.parameters, "--json")
     assert json.loads(other_way.stdout)["joint_loss"] == json.loads(made.stdout)["joint_loss"]
     assert cli("plan", world.parameters, world.data, "--with", world.parameters).exit_code == 1

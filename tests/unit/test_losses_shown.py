@@ -14,11 +14,15 @@ import safetab
 from safetab.cli.main import app
 from safetab.planning.losses import epsilons_by_delta, reference_loss
 from safetab.planning.privacy_warnings import privacy_warnings
+from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_number, loss_text
-from safetab.privacy.reference import COSTLIEST_LEVEL, PUBLISHED_RHO, REFERENCE, level_far_above, total_far_above
+from safetab.privacy.reference import level_far_above, total_far_above
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.tuning.presets import production_of_2020
 from safetab.tuning.tuning import tuning_of
+
+REFERENCE = SAFETAB_P.reference
 
 
 def read(text: str) -> Fraction:
@@ -73,22 +77,23 @@ def test_a_number_in_json_is_spelled_as_no_less() -> None:
 
 def test_the_reference_is_the_costlier_pass_of_2020() -> None:
     production = tuning_of().require()
-    assert production.loss == REFERENCE
-    assert max(production_of_2020().budgets.values()) == COSTLIEST_LEVEL
-    loss = reference_loss()
+    assert production.loss == PrivacyLoss(REFERENCE.rho)
+    assert max(production_of_2020().budgets.values()) == REFERENCE.costliest_level
+    loss = reference_loss(SAFETAB_P)
     assert (loss.unbounded, loss.bounded) == (Fraction("4.944"), Fraction("9.888"))
     assert (loss.unbounded_epsilon, loss.bounded_epsilon) == (Fraction("25.3629"), Fraction("38.9488"))
-    assert 4 * REFERENCE.unbounded == PUBLISHED_RHO
+    assert f"rho {float(4 * REFERENCE.rho)}, 4 times {float(REFERENCE.rho)}" in REFERENCE.published
+    assert f"gives {float(2 * REFERENCE.rho)}" in REFERENCE.published
 
 
 def test_a_warning_begins_above_twice_the_reference() -> None:
     zcdp, pure = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
-    assert total_far_above(zcdp, 2 * REFERENCE.unbounded) is None
-    assert total_far_above(zcdp, 2 * REFERENCE.unbounded + Fraction(1, 10**9)) is not None
-    assert level_far_above(zcdp, 2 * COSTLIEST_LEVEL) is None
-    assert "more than 2 times" in (level_far_above(zcdp, 3 * COSTLIEST_LEVEL) or "")
-    assert total_far_above(pure, Fraction("4.44")) is None  # 4.44 squared / 2 is 9.8568
-    assert "counts as rho 9.90125 at most" in (total_far_above(pure, Fraction("4.45")) or "")
+    assert total_far_above(SAFETAB_P, zcdp, 2 * REFERENCE.rho) is None
+    assert total_far_above(SAFETAB_P, zcdp, 2 * REFERENCE.rho + Fraction(1, 10**9)) is not None
+    assert level_far_above(SAFETAB_P, zcdp, 2 * REFERENCE.costliest_level) is None
+    assert "more than 2 times" in (level_far_above(SAFETAB_P, zcdp, 3 * REFERENCE.costliest_level) or "")
+    assert total_far_above(SAFETAB_P, pure, Fraction("4.44")) is None  # 4.44 squared / 2 is 9.8568
+    assert "counts as rho 9.90125 at most" in (total_far_above(SAFETAB_P, pure, Fraction("4.45")) or "")
 
 
 def test_plan_shows_the_reference_and_warns(world: World) -> None:

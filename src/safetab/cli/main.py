@@ -26,9 +26,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # they would show the values of variables
     help=(
         "Tables of detailed race and ethnicity groups with a proved privacy guarantee"
-        " (the SafeTab-P algorithm of the 2020 Census).\n\n"
-        "PARAMETERS is a directory with config.json and four public lists; DATA is a directory with the geography file"
-        " GRF-C and the person records, or the .ini file of a CEF. docs/file-formats.md describes them.\n\n"
+        " (SafeTab-P and SafeTab-H of the 2020 Census: persons and households).\n\n"
+        "PARAMETERS is a directory with config.json, which says which product is meant, and four public lists; DATA is"
+        " a directory with the geography file GRF-C and the records, or the .ini file of a CEF. docs/file-formats.md"
+        " describes them.\n\n"
         "Exit codes: 0 done; 1 what was given is at fault; 2 wrong usage of the command; 3 the run failed; 130 Ctrl-C."
     ),
 )
@@ -134,7 +135,7 @@ def plan(
 @app.command()
 @takes(*RUN)
 def run(parameters: Parameters, data: Data, out: Out, **given: object) -> None:
-    """Validate, tabulate and write t1, t2, the measurements, the release and a manifest.
+    """Validate, tabulate and write the tables, the measurements, the release and a manifest.
 
     OUT appears whole or not at all. The terminal and the confidential log
     are for the curator. OUT says whether it may be released: not if its

@@ -23,7 +23,7 @@ Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="Directory with the geography file GRF-C and the person records; the .ini file of a CEF.",
+        help="Directory with the geography file GRF-C and the records; the .ini file of a CEF.",
         readable=False,
     ),
 ]

@@ -11,7 +11,7 @@ from rich.table import Table as TextTable
 from safetab.planning.expectations import output_if_all_groups_are_empty
 from safetab.planning.joint_loss import JointLoss
 from safetab.planning.level_design import CONFIDENCE, LevelDesign, LevelMargins
-from safetab.planning.losses import DELTA, published_words, reference_words, reported_loss
+from safetab.planning.losses import DELTA, reference_words, reported_loss
 from safetab.planning.plan_json import exact
 from safetab.planning.privacy_warnings import privacy_warnings
 from safetab.planning.protection import no_protection
@@ -20,9 +20,9 @@ from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_text
-from safetab.privacy.reference import REFERENCE, REFERENCE_NAME
+from safetab.privacy.reference import loss_of_2020
 from safetab.privacy.stages import Stage
-from safetab.products.product import Selector, TableFamily
+from safetab.products.product import Product, Selector, TableFamily
 
 _WIDTH = 1000  # tables take what they need: a number cut short would be a wrong number
 NONE = "-"
@@ -80,7 +80,7 @@ def show_joint_loss(joint: JointLoss) -> None:
     names = " and ".join(config.product.name for config in (joint.persons, joint.households))
     console = Console(width=_WIDTH, highlight=False)
     console.print()
-    show_table(f"Total privacy loss of {names} together", table, console)
+    show_table(f"Total privacy loss of {names} together, at most", table, console)
 
 
 def _title(plan: RunPlan) -> str:
@@ -194,15 +194,16 @@ def _output_table(plan: RunPlan, family: TableFamily) -> TextTable:
 def _loss_table(plan: RunPlan) -> TextTable:
     losses = {f"{one.value.upper()} pass": plan.loss_of(one) for one in plan.config.passes}
     anybody = f"any {plan.config.product.record.noun} in this run"
-    return loss_table(plan.config.privacy_definition, losses | {anybody: plan.loss})
+    return loss_table(plan.config.product, plan.config.privacy_definition, losses | {anybody: plan.loss})
 
 
-def loss_table(definition: PrivacyDefinition, losses: Mapping[str, PrivacyLoss]) -> TextTable:
+def loss_table(product: Product, definition: PrivacyDefinition, losses: Mapping[str, PrivacyLoss]) -> TextTable:
     """The losses of these people, and that of 2020 below them where it has the same unit."""
     symbol, is_zcdp = definition.budget_symbol, definition is PrivacyDefinition.ZCDP
     at_delta = [f"{kind} epsilon\nat delta {float(DELTA):g}" for kind in ("unbounded", "bounded")] if is_zcdp else []
-    table = text_table("people", f"unbounded {symbol}", f"bounded {symbol}", *at_delta)
-    for people, loss in [*losses.items(), *([(REFERENCE_NAME, REFERENCE)] if is_zcdp else [])]:
+    table = text_table(product.record.nouns, f"unbounded {symbol}", f"bounded {symbol}", *at_delta)
+    of_2020 = [(product.reference.name, loss_of_2020(product))] if is_zcdp else []
+    for people, loss in [*losses.items(), *of_2020]:
         reported = reported_loss(definition, loss)
         epsilons = (reported.unbounded_epsilon, reported.bounded_epsilon) if is_zcdp else ()
         table.add_row(people, *(loss_text(number) for number in (reported.unbounded, reported.bounded, *epsilons)))
@@ -217,8 +218,8 @@ def _notes(plan: RunPlan) -> list[str]:
         _ROWS[plan.config.product.selector],
         f"Unbounded: a {plan.config.product.record.noun}'s record is added or removed; bounded: it is changed."
         " Losses are rounded up.",
-        *([reference_words(definition)] if definition is PrivacyDefinition.PURE_DP else []),
-        published_words(),
+        *([reference_words(plan.config.product, definition)] if definition is PrivacyDefinition.PURE_DP else []),
+        plan.config.product.reference.published,
     ]
     if plan.levels_left_out:
         notes.append(f"Not tabulated, for a budget of 0: {', '.join(map(str, plan.levels_left_out))}.")

@@ -27,7 +27,7 @@ def show_summary(summary: RunSummary, out: Path) -> None:
         f"Privacy loss of a {summary.plan.config.product.record.noun}:"
         f" {definition.budget_symbol} {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})."
     )
-    typer.echo(reference_words(definition))
+    typer.echo(reference_words(summary.plan.config.product, definition))
     for warning in privacy_warnings(summary.plan):
         typer.echo(f"Warning: {warning}", err=True)
     typer.echo(f"{summary.status.line} The confidential log is for the curator alone.")

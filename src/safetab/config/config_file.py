@@ -137,8 +137,14 @@ def _refuse_other_products(keys: ConfigKeys, product: Product) -> None:
                 f"{f', and {len(strange) - 1} more' if len(strange) > 1 else ''}."
                 " A configuration is for one product: give each its own PARAMETERS.",
             )
-        for key in strange:
+        for key in (*strange, *((_other_keys(other)) if strange else ())):
             keys.ignore(key)
+
+
+def _other_keys(other: Product) -> tuple[str, ...]:
+    """Keys of another product, about which nothing more is said once its budgets are found."""
+    own = (other.stage_1_key, other.suppression_key, *(keys.thresholds for keys in other.family_keys.values()))
+    return tuple(key for key in own if key is not None)
 
 
 def _stage_1_fraction(keys: ConfigKeys, product: Product) -> Fraction | None:

@@ -9,7 +9,7 @@ from safetab.config.config_file import budget_key, threshold_key
 from safetab.foundation.version import VERSION
 from safetab.planning.losses import reference_loss
 from safetab.privacy.loss_text import loss_text
-from safetab.privacy.reference import COSTLIEST_LEVEL, FAR_ABOVE, REFERENCE_NAME
+from safetab.privacy.reference import FAR_ABOVE
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS
 from safetab.tuning.concerns import NO_PROTECTION
@@ -38,14 +38,14 @@ def page_facts(facts: Facts, source: str, loaded_config: str | None) -> JsonObje
 
 
 def _reference() -> JsonObject:
-    loss = reference_loss()
+    loss = reference_loss(SAFETAB_P)
     return {
-        "name": REFERENCE_NAME,
+        "name": SAFETAB_P.reference.name,
         "unbounded": loss_text(loss.unbounded),
         "bounded": loss_text(loss.bounded),
         "unbounded_epsilon": loss_text(loss.unbounded_epsilon),
         "bounded_epsilon": loss_text(loss.bounded_epsilon),
-        "costliest_level": loss_text(COSTLIEST_LEVEL),
+        "costliest_level": loss_text(SAFETAB_P.reference.costliest_level),
         "far_above": FAR_ABOVE,
     }
 

@@ -73,8 +73,14 @@ def blocks_with_units(data: Path, out: Path, confidential_log: Path | None = Non
         blocks = cef.geography.oids.blocks[has_unit]
         table = _geography_table(cef.geography.geography, blocks)
         warnings = judgement.warnings()
-        write_new_file(out, lambda path: _write_text(table, path))
+        write_new_file(out, lambda path: _write_confidential(table, path))
         return warnings
+
+
+def _write_confidential(table: pa.Table, path: Path) -> None:
+    """It is made of confidential files, and the curator decides whether it is public."""
+    path.touch(mode=0o600)
+    _write_text(table, path)
 
 
 def convert_cef(

@@ -45,8 +45,8 @@ from safetab.reports.report import write_report
 
 EMPTY_BLOCKS_AUTHORITY = (
     "Which blocks have a housing unit or group quarters was taken from the confidential unit files. It is public only"
-    " because the Census Bureau declared the numbers of units invariant: they are published without noise, outside the"
-    " privacy loss stated here."
+    " if the numbers of units in each block are published without noise, outside the privacy loss stated here, as the"
+    " curator states by giving the list. The Census Bureau did so for 2020: it declared them invariant."
 )
 
 GeographyOfPass = Mapping[TabulationPass, Geography]

@@ -50,13 +50,13 @@ class JointLoss:
         return (people**2 if is_zcdp else people) * _loss(self.persons, one) + _loss(self.households, one)
 
     def rows(self) -> Iterator[tuple[str, dict[TabulationPass, Fraction]]]:
-        """Who, and the loss in each pass."""
+        """Who is added or removed, and the loss in each pass at most."""
         noun = self.households.product.record.noun
-        yield f"the record of a {noun}, added or removed", {one: self.of_a_record(one) for one in self.passes}
-        yield "a person, added or removed: at most", {one: self.of_a_person(one) for one in self.passes}
+        yield f"the record of a {noun} alone", {one: self.of_a_record(one) for one in self.passes}
+        yield "a person", {one: self.of_a_person(one) for one in self.passes}
         for people in PEOPLE_SHOWN:
             losses = {one: self.of_people(one, people) for one in self.passes}
-            yield f"a {noun} of {people} people, added or removed", losses
+            yield f"a {noun} of {people} people", losses
 
 
 def _loss(config: RunConfig, one: TabulationPass) -> Fraction:

@@ -38,7 +38,7 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
         "no_protection": no_protection(plan.unprotected_levels),
         "groups": sum({level_plan.level: level_plan.universe.size for level_plan in plan.levels}.values()),
         "loss": loss_as_json(plan),
-        "loss_of_2020": _loss(reference_loss(), PrivacyDefinition.ZCDP),
+        "loss_of_2020": _loss(reference_loss(config.product), PrivacyDefinition.ZCDP),
         "privacy_warnings": list(privacy_warnings(plan)),
     }
 

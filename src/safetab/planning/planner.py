@@ -132,7 +132,7 @@ def _checked_totals(
 ) -> Checked[PublishedTotals]:
     if read.value is None:
         return read
-    findings = FindingsOf("the published totals")
+    findings = FindingsOf("the file of published totals")
     check_totals(read.value, lists, whole, of_pass, findings)
     return Checked(None if findings.has_errors else read.value, read.findings + findings.findings)
 

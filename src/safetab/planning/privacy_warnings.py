@@ -10,11 +10,11 @@ from safetab.privacy.reference import level_far_above, total_far_above
 
 def privacy_warnings(plan: RunPlan) -> Iterator[str]:
     """The whole run first, then level by level; a public fact, as the plan is."""
-    definition = plan.config.privacy_definition
-    total = total_far_above(definition, plan.loss.unbounded)
+    definition, product = plan.config.privacy_definition, plan.config.product
+    total = total_far_above(product, definition, plan.loss.unbounded)
     if total is not None:
         yield total
     for level in plan.levels:
-        sentence = level_far_above(definition, level.design.budget)
+        sentence = level_far_above(product, definition, level.design.budget)
         if sentence is not None:
             yield f"{level}: {sentence}"

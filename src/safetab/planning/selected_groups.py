@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.geography import Geography, region_id
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.group_universe import GroupUniverse
 from safetab.census.iterations import IterationLevel
 from safetab.census.public_lists import PublicLists
-from safetab.census.published_totals import PublishedTotals
+from safetab.census.published_totals import PublishedTotals, TotalsOfLevel
 from safetab.foundation.findings import FindingsOf, shortened
 
 _CODES = 10_000
@@ -56,23 +56,47 @@ def check_totals(
     ignored: Counter[str] = Counter()
     for geography, of_level in totals.of_level.items():
         kind = geography.entity_kind
-        strange = np.unique(of_level.entity[~np.isin(of_level.entity, whole.entities(kind))]).tolist()
-        if strange:
-            ids = shortened(region_id(entity, kind) for entity in strange)
-            findings.error("REGION_ID", f"{geography.label} {ids}: not in the geography. Give the GRF-C of the totals.")
+        is_known = np.isin(of_level.entity, whole.entities(kind))
+        _refuse_unknown(geography, of_level, is_known, known.keys(), findings)
+        _refuse_repeated(geography, of_level, findings)
         if geography.tabulation_pass not in of_pass:
             ignored["of a pass that doesn't run"] += len(of_level.entity)
             continue
         is_inside = np.isin(of_level.entity, of_pass[geography.tabulation_pass].entities(kind))
-        ignored["of regions outside state_filter_us"] += int(np.count_nonzero(~is_inside))
-        codes, times = np.unique(of_level.code[is_inside], return_counts=True)
-        for code, rows in zip(codes.tolist(), times.tolist(), strict=True):
-            if code not in known:
-                findings.error("ITERATION_CODE", f"{code:04d} at {geography.label}: no iteration of the lists.")
-            elif known[code].level is IterationLevel.MAJOR:
+        ignored["of regions outside state_filter_us"] += int(np.count_nonzero(is_known & ~is_inside))
+        present, times = np.unique(of_level.code[is_inside], return_counts=True)
+        for code, rows in zip(present.tolist(), times.tolist(), strict=True):
+            if code in known and known[code].level is IterationLevel.MAJOR:
                 ignored["of major groups, which are never tabulated"] += rows
-            elif not known[code].is_tabulated(is_substate=kind.is_substate):
+            elif code in known and not known[code].is_tabulated(is_substate=kind.is_substate):
                 ignored["of iterations that are not tabulated at their level (coterminous copies)"] += rows
     for why, rows in ignored.items():
         if rows:
             findings.warning("", f"{rows:,} {'total is' if rows == 1 else 'totals are'} {why}: ignored.")
+
+
+def _refuse_unknown(
+    geography: GeographyLevel,
+    of_level: TotalsOfLevel,
+    is_known: NDArray[np.bool_],
+    codes: Set[int],
+    findings: FindingsOf,
+) -> None:
+    strange = np.unique(of_level.entity[~is_known]).tolist()
+    if strange:
+        ids = shortened(region_id(entity, geography.entity_kind) for entity in strange)
+        findings.error("REGION_ID", f"{geography.label} {ids}: not in the geography. Give the GRF-C of the totals.")
+    unknown = sorted(set(np.unique(of_level.code).tolist()) - codes)
+    if unknown:
+        listed = shortened(f"{code:04d}" for code in unknown)
+        findings.error("ITERATION_CODE", f"{listed} at {geography.label}: no iteration of the lists.")
+
+
+def _refuse_repeated(geography: GeographyLevel, of_level: TotalsOfLevel, findings: FindingsOf) -> None:
+    """A group with two totals would be measured twice, and count its records twice."""
+    order = np.lexsort((of_level.code, of_level.entity))
+    entity, code = of_level.entity[order], of_level.code[order]
+    again = np.flatnonzero((np.diff(entity) == 0) & (np.diff(code) == 0)) + 1
+    if len(again):
+        names = [f"{region_id(int(entity[row]), geography.entity_kind)} {code[row]:04d}" for row in again.tolist()]
+        findings.error("", f"a group has more than one total: {geography.label} {shortened(names)}. Keep one.")

@@ -1,4 +1,4 @@
-"""A line to compare a loss with: what the 2020 Detailed DHC-A cost a person.
+"""A line to compare a loss with: what the 2020 release of a product cost.
 
 Where the numbers are from, and when there is a warning: docs/privacy.md#reference.
 """
@@ -12,25 +12,27 @@ from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.conversions import rho_of_epsilon
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_text
+from safetab.products.product import Product
 
-REFERENCE_NAME = "2020 Detailed DHC-A"
-REFERENCE = PrivacyLoss(Fraction("4.944"))
-"""The rho of its US pass, the costlier one: the sum of the budgets of its levels."""
-COSTLIEST_LEVEL = Fraction("2.134")
-PUBLISHED_RHO = Fraction("19.776")
 FAR_ABOVE = 2
 """A total or a level that is more than so many times its counterpart of 2020 gets a warning."""
 
 
-def total_far_above(definition: PrivacyDefinition, total: Fraction, noun: str = "person") -> str | None:
-    """A sentence if the unbounded loss of a person, or of another record, is far above that of 2020."""
-    return _far_above(f"The total loss of a {noun}", definition, total, REFERENCE.unbounded, f"the {REFERENCE_NAME}")
+def loss_of_2020(product: Product) -> PrivacyLoss:
+    return PrivacyLoss(product.reference.rho)
 
 
-def level_far_above(definition: PrivacyDefinition, budget: Fraction) -> str | None:
+def total_far_above(product: Product, definition: PrivacyDefinition, total: Fraction) -> str | None:
+    """A sentence if the unbounded loss of a record is far above that of 2020."""
+    what, reference = f"The total loss of a {product.record.noun}", product.reference
+    return _far_above(what, definition, total, reference.rho, f"the {reference.name}")
+
+
+def level_far_above(product: Product, definition: PrivacyDefinition, budget: Fraction) -> str | None:
     """A sentence if the loss of one level is far above that of any level of 2020."""
-    whose = f"the costliest level of the {REFERENCE_NAME}"
-    return _far_above("The loss of this level", definition, budget, COSTLIEST_LEVEL, whose)
+    reference = product.reference
+    whose = f"the costliest level of the {reference.name}"
+    return _far_above("The loss of this level", definition, budget, reference.costliest_level, whose)
 
 
 def _far_above(what: str, definition: PrivacyDefinition, loss: Fraction, reference: Fraction, whose: str) -> str | None:

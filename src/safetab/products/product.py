@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -238,6 +239,16 @@ class FamilyKeys:
     thresholds: str
 
 
+@dataclass(frozen=True, slots=True)
+class PublishedReference:
+    """What the 2020 release of the product cost: a line to compare losses with. docs/privacy.md#reference."""
+
+    name: str
+    rho: Fraction  # of its US pass, the costlier one, for a record added or removed
+    costliest_level: Fraction
+    published: str  # which loss was published for it, in a sentence
+
+
 @dataclass(frozen=True, eq=False)
 class Product:
     """One statistical product, complete: a new one needs no change outside its own folder."""
@@ -254,6 +265,7 @@ class Product:
     label_columns: tuple[LabelColumn, ...]
     files: tuple[TableFileLayout, ...]
     line_question: LineQuestion
+    reference: PublishedReference
     counts: str  # what a release tells of an area and a group, in a sentence
     adding_up: str  # what to beware of when its numbers are added up
     totals_table: str | None = None  # the public file of the totals that select

@@ -98,7 +98,7 @@ def report_empty_passes(people: Mapping[TabulationPass, int], findings: Findings
     for tabulation_pass, number in people.items():
         if not number:
             name = tabulation_pass.value.upper()
-            findings.warning("TABBLKST", f"nobody is in a state of the {name} pass: its counts are 0 before noise.")
+            findings.warning("TABBLKST", f"no record is in a state of the {name} pass: its counts are 0 before noise.")
 
 
 def race_codes_of(races: Sequence[str]) -> list[str]:

@@ -60,7 +60,6 @@ def read_published_totals(files: TableFiles, table: str) -> Checked[PublishedTot
     """The totals of some files, whatever levels they are of."""
     findings = FindingsOf(table)
     rows = _joined([one for path in files.parts for one in _rows_of_file(path, files, findings)])
-    _refuse_repeated(rows, findings)
     if not len(rows.level) and not findings.has_errors:
         findings.error("", "it has no total, so nothing could be measured.")
     if findings.has_errors:
@@ -124,18 +123,3 @@ def _joined(parts: list[_Rows]) -> _Rows:
     none = np.empty(0, dtype=np.int64)
     columns = ([none, *(getattr(part, name) for part in parts)] for name in _Rows.__slots__)
     return _Rows(*(np.concatenate(column) for column in columns))
-
-
-def _refuse_repeated(rows: _Rows, findings: FindingsOf) -> None:
-    """A group with two totals would have two tables, and count its households twice."""
-    order = np.lexsort((rows.code, rows.entity, rows.level))
-    is_same = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
-    for column in (rows.level, rows.entity, rows.code):
-        is_same &= np.diff(column[order]) == 0
-    if is_same.any():
-        levels = tuple(GeographyLevel)
-        names = [
-            f"{levels[rows.level[row]].label} {rows.entity[row]} {rows.code[row]:04d}"
-            for row in order[1:][is_same][: _EXAMPLES + 1].tolist()
-        ]
-        findings.error("", f"a group has more than one total: {shortened(names, _EXAMPLES)}. Keep one.")

@@ -88,7 +88,7 @@ _FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
             _ITERATION_LEVEL,
             Column("budget", pa.string(), "Privacy-loss budget of the level, exact; 0 = not tabulated."),
             Column("not_tabulated", pa.string(), "Why the level has no numbers; null if it has.", is_required=False),
-            Column("stability", pa.int16(), "Most groups of the level that one person can be in."),
+            Column("stability", pa.int16(), "Most groups of the level that one record can be in."),
             Column("suppression_threshold", pa.int64(), "A lone total of a two-stage group is published only above"
                    " this; null if all are published.", is_required=False),
             Column("noise_mechanism", pa.string(), "Distribution of one draw of noise.", is_required=False,

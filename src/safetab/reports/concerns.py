@@ -9,8 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from safetab.privacy.reference import FAR_ABOVE, REFERENCE_NAME, level_far_above, total_far_above
+from safetab.privacy.reference import FAR_ABOVE, level_far_above, total_far_above
 from safetab.privacy.stages import Stage
+from safetab.products.product import Selector
 from safetab.release.numbers.level_numbers import RULES
 from safetab.reports.level_summary import CELLS, TOTALS, LevelSummary, margin_of
 from safetab.reports.markup import Markup, element, joined, name
@@ -57,7 +58,7 @@ def _levels_without_protection(release: ReleaseSummary) -> Iterator[Concern]:
     if where:
         yield Concern(
             Urgency.STOP,
-            f"{_levels(len(where))} without protection",
+            f"{_levels(release, len(where))} without protection",
             "The noise there is 0 more often than not, so the numbers are exact counts. Real people would be exposed.",
             tuple(where),
         )
@@ -65,18 +66,25 @@ def _levels_without_protection(release: ReleaseSummary) -> Iterator[Concern]:
 
 def _far_above_2020(release: ReleaseSummary) -> Iterator[Concern]:
     definition = release.universe.definition
-    total = total_far_above(definition, release.loss.unbounded)
-    sentences = [(level, level_far_above(definition, level.design.budget)) for level in release.levels]
+    product = release.universe.product
+    total = total_far_above(product, definition, release.loss.unbounded)
+    sentences = [(level, level_far_above(product, definition, level.design.budget)) for level in release.levels]
     where = tuple(f"{level_name(level.facts)}: {sentence}" for level, sentence in sentences if sentence is not None)
     if total is not None or where:
         yield Concern(
             Urgency.LOOK,
-            f"The privacy loss is far above that of the {REFERENCE_NAME}",
+            f"The privacy loss is far above that of the {product.reference.name}",
             (f"{total} " if total is not None else "")
             + f"A total or a level gets this warning above {FAR_ABOVE} times its counterpart of 2020. Was this loss"
             " decided on?",
             where,
         )
+
+
+_WHY_NOTHING = {
+    Selector.NOISY_STAGE_1: "Is the level needed, or its budget too small?",
+    Selector.PUBLISHED_TOTALS: "No published total selects a group there. Is the level needed?",
+}
 
 
 def _levels_without_groups(release: ReleaseSummary) -> Iterator[Concern]:
@@ -86,8 +94,8 @@ def _levels_without_groups(release: ReleaseSummary) -> Iterator[Concern]:
     if where:
         yield Concern(
             Urgency.LOOK,
-            f"{_levels(len(where))} paid for and without a published group",
-            "Budget was spent there, and nothing came out. Is the level needed, or its budget too small?",
+            f"{_levels(release, len(where))} paid for and without a published group",
+            f"Budget was spent there, and nothing came out. {_WHY_NOTHING[release.universe.product.selector]}",
             tuple(where),
         )
 
@@ -97,7 +105,7 @@ def _levels_without_entities(release: ReleaseSummary) -> Iterator[Concern]:
     if where:
         yield Concern(
             Urgency.LOOK,
-            f"{_levels(len(where))} with a budget and without anything to measure",
+            f"{_levels(release, len(where))} with a budget and without anything to measure",
             "The budget is counted in the stated loss, but it was not spent: no area or no group of the public lists is"
             " at the level. With a budget of 0 there, the stated loss would be smaller and the numbers the same.",
             tuple(where),
@@ -116,7 +124,7 @@ def _thresholds_within_noise(release: ReleaseSummary) -> Iterator[Concern]:
     if where:
         yield Concern(
             Urgency.LOOK,
-            f"{_levels(len(where))} where the suppression threshold is within the noise",
+            f"{_levels(release, len(where))} where the suppression threshold is within the noise",
             f"More than {float(50 * (1 - release.confidence)):.10g}% of empty groups are published there, on average.",
             tuple(where),
         )
@@ -131,7 +139,7 @@ def _no_suppression(release: ReleaseSummary) -> Iterator[Concern]:
     if where:
         yield Concern(
             Urgency.LOOK,
-            f"{_levels(len(where))} below state where nothing is suppressed",
+            f"{_levels(release, len(where))} below state where nothing is suppressed",
             "Every group has a number there, and nearly all such groups are empty.",
             tuple(where),
         )
@@ -146,7 +154,7 @@ def _many_empty(release: ReleaseSummary) -> Iterator[Concern]:
     if where:
         yield Concern(
             Urgency.LOOK,
-            f"{_levels(len(where))} where many published groups may be empty",
+            f"{_levels(release, len(where))} where many published groups may be empty",
             f"The bound on published groups with nobody in them, which holds on average, is above {_MANY_EMPTY:.0%} of"
             " the published ones.",
             tuple(where),
@@ -261,8 +269,10 @@ def _by_level(release: ReleaseSummary, count: Callable[[LevelSummary], int]) -> 
     return [(level, count(level)) for level in release.levels if count(level)]
 
 
-def _levels(count: int) -> str:
-    return "1 level" if count == 1 else f"{count} levels"
+def _levels(release: ReleaseSummary, count: int) -> str:
+    what = "table family of a level" if release.universe.product.has_several_families else "level"
+    many = "table families of levels" if release.universe.product.has_several_families else "levels"
+    return f"1 {what}" if count == 1 else f"{count} {many}"
 
 
 def _pair(release: ReleaseSummary, level: LevelSummary, pair: PairAbove) -> Markup:

@@ -9,7 +9,7 @@ from safetab.planning.losses import epsilons_by_delta, reference_words
 from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_text
-from safetab.privacy.reference import REFERENCE, REFERENCE_NAME
+from safetab.privacy.reference import loss_of_2020
 from safetab.privacy.stages import Stage
 from safetab.reports.level_summary import LevelSummary, margin_of
 from safetab.reports.markup import Markup, element, joined
@@ -49,12 +49,12 @@ def _in_words(release: ReleaseSummary) -> list[str]:
         epsilon = epsilons_by_delta(loss.unbounded)[SHOWN_DELTA]
         words.append(
             f"Said another way: ε = {loss_text(epsilon)} at δ = {power(SHOWN_DELTA)}. Whatever somebody believed about"
-            " a person before seeing the release, the odds change at most by the factor e to the power ε, but for a"
-            " chance of about δ. This is the worst case, about somebody who knows all other records; losses are"
-            " rounded up, and smaller is safer."
+            f" a {release.record.noun} before seeing the release, the odds change at most by the factor e to the power"
+            " ε, but for a chance of about δ. This is the worst case, about somebody who knows all other records;"
+            " losses are rounded up, and smaller is safer."
         )
     else:
-        words.append(reference_words(definition))
+        words.append(reference_words(release.universe.product, definition))
     if len(release.universe.passes) > 1:
         words.append(f"Each {release.record.noun} is in one of the two passes, and loses what that pass costs.")
     return words
@@ -74,7 +74,8 @@ def _loss_table(release: ReleaseSummary) -> Markup:
     if len(people) > 1:
         people.append(("Anybody in this release", release.loss))
     if definition is PrivacyDefinition.ZCDP:
-        people.append((f"For comparison, the {REFERENCE_NAME}", REFERENCE))
+        product = release.universe.product
+        people.append((f"For comparison, the {product.reference.name}", loss_of_2020(product)))
     rows = [row for who, loss in people for row in _loss_rows(who, loss, deltas)]
     return whole_table("What the release cost", element("thead", head), [element("tbody", *rows)])
 

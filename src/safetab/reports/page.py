@@ -63,7 +63,7 @@ def _header(release: ReleaseSummary) -> Markup:
             " tell. Released ",
         )
         if status.is_for_release
-        else ("Report", f"Counts of {release.record.nouns} who do not exist, and what they would tell. Made on ")
+        else ("Report", f"Counts of {release.record.nouns} that do not exist, and what they would tell. Made on ")
     )
     return element(
         "header",
@@ -80,9 +80,10 @@ def _key_figures(release: ReleaseSummary) -> Markup:
         sum(level.shown_groups for level in release.levels),
         sum(level.possible_groups for level in release.levels),
     )
+    what = "totals of groups" if release.universe.product.has_several_families else "groups with a total"
     symbol, loss = SYMBOLS[release.universe.definition], release.loss.unbounded
     figures = [
-        (f"{shown:,}", f"groups with a total, {percent(shown, possible)} of {possible:,} possible ones"),
+        (f"{shown:,}", f"{what}, {percent(shown, possible)} of {possible:,} possible ones"),
         (f"{sum(level.rows for level in release.levels):,}", "numbers, each with its margin of error"),
         (f"{symbol} = {loss_text(loss)}", f"privacy loss of a {release.record.noun} at most{_as_epsilon(release)}"),
         (f"{len(concerns_of(release))}", "points worth a human's eye"),

@@ -40,7 +40,7 @@ def concerns(tuning: Tuning) -> tuple[ParameterConcern, ...]:
 
 def _of_all(tuning: Tuning) -> Iterator[str]:
     config = tuning.config
-    far_above = total_far_above(config.privacy_definition, tuning.loss.unbounded, config.product.record.noun)
+    far_above = total_far_above(config.product, config.privacy_definition, tuning.loss.unbounded)
     if far_above is not None:
         yield far_above
     if config.max_race_codes < MOST_RACE_CODES:
@@ -53,7 +53,7 @@ def _of_all(tuning: Tuning) -> Iterator[str]:
 
 
 def _of_level(design: LevelDesign) -> Iterator[str]:
-    far_above = level_far_above(design.definition, design.budget)
+    far_above = level_far_above(design.product, design.definition, design.budget)
     if far_above is not None:
         yield far_above
     for stage in design.stages.values():

@@ -52,4 +52,4 @@ def blocks_with_units(
     with exits_with_code():
         warnings = written(data, out_file, **given)
     show_findings(warnings)
-    typer.echo(f"{out_file}: every block, and whether it has a unit.")
+    typer.echo(f"{out_file}: every block, and whether it has a unit. Confidential, unless these numbers are published.")

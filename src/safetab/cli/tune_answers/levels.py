@@ -39,13 +39,13 @@ def levels_answer(tuning: Tuning) -> Answer:
         sentences=(_sentence(tuning),),
         tables=(
             *(table for one in tunings for table in _tables(one)),
-            ("Total privacy loss", loss_table(definition, _losses(tuning))),
+            ("Total privacy loss", loss_table(tuning.config.product, definition, _losses(tuning))),
         ),
         notes=(
             _EMPTY_GROUPS if is_staged else _IN_PEOPLE.format(tuning.config.product.record.nouns),
             f"Unbounded: a {tuning.config.product.record.noun}'s record is added or removed; bounded: it is changed."
             " Losses are rounded up.",
-            *([reference_words(definition)] if definition is PrivacyDefinition.PURE_DP else []),
+            *([reference_words(tuning.config.product, definition)] if definition is PrivacyDefinition.PURE_DP else []),
         ),
         concerns=concerns(tuning),
     )

@@ -56,7 +56,7 @@ class CefEngine(ArrayEngine):
             found += reader.findings
             self._log(
                 f"state {files.state}: {reader.persons_read:,} persons read, {reader.persons_joined:,} joined to a"
-                f" unit, {encoded:,} {self._record.nouns} encoded"
+                f" unit, {encoded:,} {self._record.noun}s encoded"
             )
             if not any(finding.is_error for finding in reader.findings):
                 _require_all(reader, encoded, self._record)

@@ -104,11 +104,13 @@ class GroupNumbers:
         ]
 
     def _totals(self, level: PopulationGroupLevel, region_ids: Sequence[str], codes: Sequence[str] | None) -> list[Row]:
-        """One row for each group that has a total: that of the first family in which it has one."""
+        """One row for each group that has a total: that of the first family in which it is shown, if it is in any."""
         found: dict[tuple[str, str], Row] = {}
         for family in self._product.families:
             for row in self._rows.totals(level, region_ids, codes, family):
-                found.setdefault((row["region_id"], row["iteration_code"]), row)
+                key = row["region_id"], row["iteration_code"]
+                if key not in found or (found[key]["status"] == WITHHELD and row["status"] != WITHHELD):
+                    found[key] = row
         return [found[key] for key in sorted(found)] if self._product.has_several_families else [*found.values()]
 
     def _answer(self, row: Row, entity: Entity, group: CharacteristicIteration) -> Answer:
@@ -188,14 +190,19 @@ class GroupNumbers:
         return [own, Guess(Fraction(row["stage_1_total"]), self._rows.stage_1(measured, group))]
 
     def _of_other_families(self, row: Row, counted: Counted) -> list[Guess]:
-        """The same total as other tables of the product have it, with noise of their own."""
+        """The same total as other tables of the product have it, with noise of their own.
+
+        None if a rule withheld one of them: it looked at the noise, and what is left is selected.
+        """
         level = PopulationGroupLevel(counted.entity.geography, counted.group.level)
         own, guesses = self._product.family_of_label[row["table"]], list[Guess]()
         for family in self._product.families:
             rows = (
                 () if family is own else self._rows.totals(level, [row["region_id"]], [row["iteration_code"]], family)
             )
-            for other in (one for one in rows if one["status"] != WITHHELD):
+            if any(one["status"] == WITHHELD for one in rows):
+                return []
+            for other in rows:
                 measured = self._rows.measured(other, counted.entity.geography, counted.group)
                 guesses.append(Guess(Fraction(other["unclamped_count"]), self._form(other, counted.group, measured)))
         return guesses

@@ -70,4 +70,5 @@ def _hint(universe: Universe, geography: GeographyLevel, group: CharacteristicIt
         and own & codes.get(one.code, frozenset())
         and universe.level_of(geography, one.level).why_not_tabulated(one) is None
     ]
-    return f"Its people are counted there in: {shortened(there, 4)}." if there else None
+    nouns = universe.product.record.nouns
+    return f"Its {nouns} are counted there in: {shortened(there, 4)}." if there else None

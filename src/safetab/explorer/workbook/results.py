@@ -14,6 +14,7 @@ from safetab.explorer.workbook.noise import LiveNoise, least_rho
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.planning.losses import reference_words
 from safetab.privacy.definitions import PrivacyDefinition
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import SEX_BY_AGE
 from safetab.tuning.questions import PAPER_CONSTANT
 
@@ -86,7 +87,7 @@ def _write_losses(sheet: Sheet, inputs: Inputs, styles: Styles) -> None:
     _write_loss(sheet, 4 + len(totals), "anybody", costliest, inputs, styles)
     words = "rho + 2 √(rho ln(1/delta)) under zCDP; the sheet Exact has the tighter conversion"
     sheet.put(4, 5, f"Losses are rounded up. Epsilon: {words}.", styles.note)
-    sheet.put(5, 5, reference_words(PrivacyDefinition.ZCDP), styles.note)
+    sheet.put(5, 5, reference_words(SAFETAB_P, PrivacyDefinition.ZCDP), styles.note)
 
 
 def _write_loss(sheet: Sheet, row: int, people: str, loss: Live, inputs: Inputs, styles: Styles) -> Live:

@@ -18,12 +18,13 @@ class Category:
         return str(line.labels[0])
 
     def cells_of(self, shape: Shape, category: str = ALL) -> WantedCells | Refusal:
+        """By the label of a line or by its stub."""
         wanted = category.strip().casefold()
         for line in shape.lines:
-            if str(line.labels[0]).casefold() == wanted:
+            if wanted in {str(line.labels[0]).casefold(), line.stub.casefold()}:
                 return WantedCells(line.run, line.words)
-        names = ", ".join(str(line.labels[0]) for line in shape.lines)
-        return Refusal("category", f'"{category}" is not in this table. It has {names}.')
+        names = ", ".join(f'"{line.labels[0]}"' for line in shape.lines)
+        return Refusal("category", f'"{category}" is not in this table ({shape.title}). It has {names}.')
 
     def parsed(self, texts: Mapping[str, str]) -> Mapping[str, object] | Refusal:
         return {} if texts.get("category", ALL) == ALL else {"category": texts["category"]}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from types import MappingProxyType
 
-from safetab.products.product import FamilyKeys, LabelColumn, Product, Selector, TableFileLayout
+from safetab.products.product import FamilyKeys, LabelColumn, Product, PublishedReference, Selector, TableFileLayout
 from safetab.products.safetab_h.line_question import Category
 from safetab.products.safetab_h.record import HOUSEHOLD_RECORD
 from safetab.products.safetab_h.tables import FILES, HOUSEHOLD_TYPE, TENURE
@@ -28,6 +29,13 @@ SAFETAB_H = Product(
     label_columns=(LabelColumn("category", "string", "string", "Which households are counted."),),
     files=tuple(TableFileLayout(folder, (f"{folder[:2].upper()}_DATA_CELL",)) for folder in FILES),
     line_question=Category(),
+    reference=PublishedReference(
+        "2020 Detailed DHC-B",
+        Fraction("8.895302"),
+        Fraction("1.9208"),
+        "Published for the 2020 Detailed DHC-B is rho 17.79, for a changed record: twice 8.895302"
+        " (docs/privacy.md#reference).",
+    ),
     counts="how many households there are whose householder is in the group, and, for groups with more people, by"
     " household type and by tenure",
     adding_up="Don't add a table's total to its parts: lines that hold others (Total, Family households, Nonfamily"

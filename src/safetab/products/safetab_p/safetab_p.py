@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from types import MappingProxyType
 
-from safetab.products.product import FamilyKeys, LabelColumn, Product, Selector, TableFileLayout
+from safetab.products.product import FamilyKeys, LabelColumn, Product, PublishedReference, Selector, TableFileLayout
 from safetab.products.safetab_p.line_question import SexAndAges
 from safetab.products.safetab_p.record import PERSON_RECORD
 from safetab.products.safetab_p.tables import BOTH_SEXES, OLDEST_AGE, PERSONS, SEXES
@@ -26,6 +27,13 @@ SAFETAB_P = Product(
     ),
     files=(TableFileLayout("t1", ()), TableFileLayout("t2", ("AGESTART", "AGEEND", "SEX"))),
     line_question=SexAndAges(),
+    reference=PublishedReference(
+        "2020 Detailed DHC-A",
+        Fraction("4.944"),
+        Fraction("2.134"),
+        "Published for the 2020 Detailed DHC-A is rho 19.776, 4 times 4.944: group privacy, the generic rule for a"
+        " changed record, we infer. The direct proof gives 9.888 (docs/privacy.md#reference).",
+    ),
     counts="how many people there are, in all, and for larger groups by sex and age",
     adding_up="Don't add a table's total to its parts: lines that hold others (Total, Male, Female) are rows too. The"
     " total in T01001 and that in the first line of a sex-by-age table are one number, not two.",

@@ -19,6 +19,8 @@ from safetab.readers.cef.state_rules import (
     BLOCK_RULE,
     HOUSEHOLD_RACE_RULE,
     HOUSEHOLDER_RULE,
+    INHABITED_RULE,
+    NO_HOUSEHOLDER_RULE,
     NO_UNIT_RULE,
     OID_RULE,
     PAIR_RULE,
@@ -189,6 +191,8 @@ class StateReader:
         if self._units.is_broken or self._persons.is_broken:
             return
         self._units.add(HOUSEHOLDER_RULE, table.lines_where(table.without_one_householder))
+        self._units.add(INHABITED_RULE, table.lines_where(table.inhabited_without_a_type))
+        self._units.add(NO_HOUSEHOLDER_RULE, table.lines_where(table.group_quarters_with_householders))
         warnings = FindingsOf(self._files.units.name)
         warn_of_units(warnings, "FINAL_POP", "is not the number of its persons", table, table.with_other_population)
         if self._rules.oids is not None:

@@ -29,6 +29,8 @@ PAIR_RULE: Rule = ("RTYPE", "must be 3 in a housing unit and 5 in group quarters
 OID_RULE: Rule = ("OIDTB", "must be a number of up to 22 digits")
 BLOCK_RULE: Rule = ("OIDTB", "must be an OIDTABBLK of the GRF-C")
 HOUSEHOLDER_RULE: Rule = ("HHT", "an occupied housing unit must have exactly one householder")
+INHABITED_RULE: Rule = ("HHT", "a housing unit where somebody lives must not be 0, which is vacant")
+NO_HOUSEHOLDER_RULE: Rule = ("QGQTYP", "group quarters must have no householder (RELSHIP 20)")
 TENURE_RULE: Rule = ("TEN", "must be 1 to 4 in an occupied housing unit")
 HOUSEHOLD_RACE_RULE: Rule = ("HHRACE", "must be 1 to 63 in an occupied housing unit")
 

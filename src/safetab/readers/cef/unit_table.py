@@ -77,6 +77,15 @@ class UnitTable:
         return np.asarray(self.is_household & (self.householders != 1))
 
     @property
+    def inhabited_without_a_type(self) -> Flags:
+        """Housing units where somebody lives and that say that they are vacant: a household would be lost."""
+        return np.asarray((self.units.types == HOUSING_UNIT) & (self.units.household_types == 0) & (self.persons > 0))
+
+    @property
+    def group_quarters_with_householders(self) -> Flags:
+        return np.asarray((self.units.types == GROUP_QUARTERS) & (self.householders > 0))
+
+    @property
     def with_other_population(self) -> Flags:
         return np.asarray(self.units.populations != self.persons)
 
