@@ -54,7 +54,7 @@ def _parts_of_installation() -> Sequence[Part]:
         return _each(iter([key_check()]), advance)
 
     return (
-        Part("Noise has its distribution", "draws without a census", 8, 2, of_draws),
+        Part("Noise has its distribution", "draws without a census", 4, 2, of_draws),
         Part("Keys are new and unknown", "keys", 1, 1, of_keys),
     )
 

@@ -38,7 +38,7 @@ NEIGHBOURS = (
 )
 _FEW, _MANY = 1_500, 4_600
 _SEED = 20_200_401  # who they are makes no difference; that they are the same each time helps to look into a failure
-_TRACTS, _CROWD = 250, 60
+_TRACTS, _TRACTS_OF_QUICK, _CROWD = 250, 100, 60
 
 
 def _write(folder: Path, people: People, changes: Mapping[str, Any]) -> AuditWorld:
@@ -97,13 +97,9 @@ AUDITED_PERSONS = AuditedProduct(
     ways=(*WAYS, NOTHING_SUPPRESSED, *([SPARK] if importlib.util.find_spec("pyspark") else [])),
     quick_ways=WAYS[2:3],
     noise_worlds=(gaussian_world(), geometric_world()),
-    quick_noise_worlds=(gaussian_world(),),
+    quick_noise_worlds=(gaussian_world(_TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.LOSS_WORLDS,
-    quick_loss_worlds=(
-        loss_worlds.NINE_GROUPS,
-        loss_worlds.ONE_GROUP,
-        loss_worlds.GEOMETRIC,
-    ),
-    cpu_seconds=CpuSeconds(neighbours=35, ways=100, noise=20, loss=200),
-    quick_cpu_seconds=CpuSeconds(neighbours=10, ways=8, noise=8, loss=9),
+    quick_loss_worlds=(loss_worlds.NINE_GROUPS, loss_worlds.ONE_GROUP),
+    cpu_seconds=CpuSeconds(neighbours=39, ways=75, noise=18, loss=125),
+    quick_cpu_seconds=CpuSeconds(neighbours=12, ways=9, noise=5, loss=3),
 )

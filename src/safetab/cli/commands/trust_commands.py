@@ -45,8 +45,8 @@ def audit(
     loss from below by many runs. Needs no data. It says beforehand what it
     will do and how long that takes.
     """
-    from safetab.audit.audit import parts_of_audit
     from safetab.audit.audit import audit as verdicts
+    from safetab.audit.audit import parts_of_audit
     from safetab.audit.review_page import review_page
     from safetab.cli.messages import exits_with_code
     from safetab.cli.terminal_progress import TerminalProgress
