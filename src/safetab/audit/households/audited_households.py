@@ -105,6 +105,6 @@ AUDITED_HOUSEHOLDS = AuditedProduct(
     quick_noise_worlds=(geometric_world(_TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.LOSS_WORLDS,
     quick_loss_worlds=(loss_worlds.NINE_GROUPS, loss_worlds.GEOMETRIC),
-    cpu_seconds=CpuSeconds(neighbours=50, ways=55, noise=14, loss=30),
-    quick_cpu_seconds=CpuSeconds(neighbours=11, ways=9, noise=3, loss=3),
+    cpu_seconds=CpuSeconds(neighbours=55, ways=55, noise=14, loss=30),
+    quick_cpu_seconds=CpuSeconds(neighbours=12, ways=11, noise=3, loss=3),
 )

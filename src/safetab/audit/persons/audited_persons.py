@@ -89,7 +89,7 @@ AUDITED_PERSONS = AuditedProduct(
     population=worlds.POPULATION,
     several_more=worlds.SEVERAL_MORE,
     neighbours=NEIGHBOURS,
-    quick_neighbours=(NEIGHBOURS[1], NEIGHBOURS[4]),
+    quick_neighbours=NEIGHBOURS[1:2],
     nobody_in_a_pass=worlds.NOBODY_IN_PUERTO_RICO,
     first_of_a_pass=Neighbour("the first person of Puerto Rico", worlds.ONE_PERSON_IN_PUERTO_RICO),
     few=_few,
@@ -100,6 +100,6 @@ AUDITED_PERSONS = AuditedProduct(
     quick_noise_worlds=(gaussian_world(_TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.LOSS_WORLDS,
     quick_loss_worlds=(loss_worlds.NINE_GROUPS, loss_worlds.ONE_GROUP),
-    cpu_seconds=CpuSeconds(neighbours=39, ways=75, noise=18, loss=125),
-    quick_cpu_seconds=CpuSeconds(neighbours=12, ways=9, noise=5, loss=3),
+    cpu_seconds=CpuSeconds(neighbours=39, ways=65, noise=12, loss=125),
+    quick_cpu_seconds=CpuSeconds(neighbours=9, ways=9, noise=5, loss=3),
 )
