@@ -22,7 +22,7 @@ from tests.planted.truth import remembered
 Patch = pytest.MonkeyPatch
 
 
-def _appended(path: Path, text: str) -> None:
+def appended(path: Path, text: str) -> None:
     with path.open("a") as file:
         file.write(text)
 
@@ -38,7 +38,7 @@ def a_hash_of_the_person_file_in_the_manifest(patch: Patch) -> None:
     patch.setattr(pipeline, "hashes_of", with_persons)
 
 
-def _after(patch: Patch, writer: str, write) -> None:
+def after(patch: Patch, writer: str, write) -> None:
     """`write` gets the output's folder once `writer` is done."""
     original = getattr(pipeline, writer)
 
@@ -52,12 +52,12 @@ def _after(patch: Patch, writer: str, write) -> None:
 
 def the_number_of_persons_in_the_releasable_log(patch: Patch) -> None:
     truth = remembered(patch)
-    _after(patch, "write_release_log", lambda output: _appended(output / "log.txt", f"{truth.people}\n"))
+    after(patch, "write_release_log", lambda output: appended(output / "log.txt", f"{truth.people}\n"))
 
 
 def the_number_of_persons_in_the_report(patch: Patch) -> None:
     truth = remembered(patch)
-    _after(patch, "write_report", lambda output: _appended(output / "report.html", f"<!-- {truth.people} -->"))
+    after(patch, "write_report", lambda output: appended(output / "report.html", f"<!-- {truth.people} -->"))
 
 
 def a_word_about_an_empty_pass(patch: Patch) -> None:
@@ -65,14 +65,14 @@ def a_word_about_an_empty_pass(patch: Patch) -> None:
 
     def tell(output: Path) -> None:
         if not truth.of_pass["pr"]:
-            _appended(output / "release" / "README.txt", "Nobody lives in Puerto Rico.\n")
+            appended(output / "release" / "README.txt", "Nobody lives in Puerto Rico.\n")
 
-    _after(patch, "write_release", tell)
+    after(patch, "write_release", tell)
 
 
 def a_file_with_a_true_sum_in_thousands(patch: Patch) -> None:
     truth = remembered(patch)
-    _after(patch, "write_release", lambda output: (output / "people.txt").write_text(f"{truth.people // 1000}000\n"))
+    after(patch, "write_release", lambda output: (output / "people.txt").write_text(f"{truth.people // 1000}000\n"))
 
 
 def the_time_of_the_run_on_the_files(patch: Patch) -> None:
@@ -148,7 +148,7 @@ def true_sums_in_the_exported_files(patch: Patch) -> None:
     def written(output, name, paths, label):
         rows = original(output, name, paths, label)
         if label is not None:
-            _appended(output / name, f"# {truth.of_level.get(label, 0)}\n")
+            appended(output / name, f"# {truth.of_level.get(label, 0)}\n")
         return rows
 
     patch.setattr(export, "_written", written)
@@ -159,6 +159,6 @@ def a_re_release_that_remembers_the_persons(patch: Patch) -> None:
 
     def writing(output):
         original(output)
-        _appended(output / "report.html", f"<!-- {truth.people} -->")
+        appended(output / "report.html", f"<!-- {truth.people} -->")
 
     patch.setattr(rerelease, "write_report", writing)

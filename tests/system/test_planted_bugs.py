@@ -13,16 +13,21 @@ from pathlib import Path
 import pytest
 from tests.conftest import PROJECT
 from tests.planted import counting_bugs as counting
+from tests.planted import household_bugs as household
 from tests.planted import noise_bugs as noise
 from tests.planted import release_bugs as release
 
 from safetab.audit import noise_checks
+from safetab.audit.audited_product import AuditedProduct, LossWorld, NoiseWorld
 from safetab.audit.audited_runs import WAYS
+from safetab.audit.households import audited_households as households
+from safetab.audit.households import loss_worlds as household_losses
+from safetab.audit.households.audited_households import AUDITED_HOUSEHOLDS
 from safetab.audit.key_checks import KEYS, key_check
 from safetab.audit.loss_bound import LOSS, loss_check
-from safetab.audit.neighbour_checks import NO_TRACE, ONE_PERSON, REPLAY, neighbour_checks, nobody_checks
+from safetab.audit.neighbour_checks import NO_TRACE, ONE_RECORD, REPLAY, neighbour_checks, nobody_checks
 from safetab.audit.noise_checks import DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED, WIDE
-from safetab.audit.persons.audited_persons import AUDITED_PERSONS, NEIGHBOURS, gaussian_world
+from safetab.audit.persons.audited_persons import AUDITED_PERSONS, gaussian_world
 from safetab.audit.persons.loss_worlds import LOSS_WORLDS
 from safetab.audit.published_check import PUBLISHED
 from safetab.audit.verdicts import Verdict
@@ -37,18 +42,21 @@ KEY = bytes(range(32))
 SMALL_NOISE_WORLD = gaussian_world(tracts=100)
 
 
-def neighbours(*names: str) -> Checks:
+def neighbours(*names: str, audited: AuditedProduct = AUDITED_PERSONS) -> Checks:
     return lambda folder: neighbour_checks(
-        AUDITED_PERSONS, folder, [one for one in NEIGHBOURS if one.name in names], KEY
+        audited, folder, [one for one in audited.neighbours if one.name in names], KEY
     )
+
+
+def neighbouring_households(*names: str) -> Checks:
+    return neighbours(*names, audited=AUDITED_HOUSEHOLDS)
 
 
 def way(number: int) -> Checks:
     return lambda folder: way_checks(AUDITED_PERSONS, folder, (WAYS[number],), KEY)
 
 
-def loss_of(number: int, share: int = 1) -> Checks:
-    world = LOSS_WORLDS[number]
+def loss_of(world: LossWorld, share: int = 1) -> Checks:
     return lambda folder: [loss_check(world, folder, world.runs // share, lambda: None)]
 
 
@@ -58,6 +66,10 @@ def draws(_: Path) -> Iterable[Verdict]:
 
 def noise_of_runs(folder: Path) -> Iterable[Verdict]:
     return noise_checks.noise_world_checks(SMALL_NOISE_WORLD, folder)
+
+
+def noise_of_households(world: NoiseWorld) -> Checks:
+    return lambda folder: noise_checks.noise_world_checks(world, folder)
 
 
 def keys(_: Path) -> Iterable[Verdict]:
@@ -70,6 +82,7 @@ FILLS, INFANT, REPEATED = (
     neighbours("one code eight times"),
 )
 EMPTY_BLOCK, NO_NEIGHBOUR = neighbours("one person more"), neighbours()
+HOUSEHOLD_FILLS = neighbouring_households("eight codes and an ethnicity")
 RELEASED_AGAIN, SMALL_BATCHES, COTERMINOUS = way(0), way(1), way(2)
 
 
@@ -86,12 +99,12 @@ class PlantedBug:
 
 
 BUGS = [
-    PlantedBug(counting.stability_forgotten, ONE_PERSON, FILLS),
+    PlantedBug(counting.stability_forgotten, ONE_RECORD, FILLS),
     PlantedBug(counting.stability_without_ethnicity, PAID, noise_of_runs),
-    PlantedBug(counting.a_cell_counted_twice, ONE_PERSON, FILLS),
-    PlantedBug(counting.infants_counted_twice, ONE_PERSON, INFANT),
-    PlantedBug(counting.a_block_joined_twice, ONE_PERSON, FILLS),
-    PlantedBug(counting.repeated_codes_counted_each_time, ONE_PERSON, REPEATED),
+    PlantedBug(counting.a_cell_counted_twice, ONE_RECORD, FILLS),
+    PlantedBug(counting.infants_counted_twice, ONE_RECORD, INFANT),
+    PlantedBug(counting.a_block_joined_twice, ONE_RECORD, FILLS),
+    PlantedBug(counting.repeated_codes_counted_each_time, ONE_RECORD, REPEATED),
     PlantedBug(counting.empty_groups_dropped, PUBLISHED, NO_NEIGHBOUR),
     PlantedBug(counting.empty_groups_skipped_for_one_level, PUBLISHED, NO_NEIGHBOUR),
     PlantedBug(counting.a_threshold_off_by_one, PUBLISHED, NO_NEIGHBOUR),
@@ -101,10 +114,10 @@ BUGS = [
     PlantedBug(counting.t_from_the_true_counts, REPLAY, FILLS),
     PlantedBug(counting.universe_from_data, REPLAY, EMPTY_BLOCK),
     PlantedBug(counting.suppressed_groups_in_the_measurements, NO_TRACE, NO_NEIGHBOUR),
-    PlantedBug(noise.noise_of_one_group, LOSS, loss_of(0, 50)),
-    PlantedBug(noise.overspent_by_5_percent, LOSS, loss_of(5), is_quick=True),
-    PlantedBug(noise.overspent_by_10_percent, LOSS, loss_of(0)),
-    PlantedBug(noise.overspent_by_25_percent, LOSS, loss_of(7, 4)),
+    PlantedBug(noise.noise_of_one_group, LOSS, loss_of(LOSS_WORLDS[0], 50)),
+    PlantedBug(noise.overspent_by_5_percent, LOSS, loss_of(LOSS_WORLDS[5]), is_quick=True),
+    PlantedBug(noise.overspent_by_10_percent, LOSS, loss_of(LOSS_WORLDS[0])),
+    PlantedBug(noise.overspent_by_25_percent, LOSS, loss_of(LOSS_WORLDS[7], 4)),
     PlantedBug(noise.noise_too_narrow, DISTRIBUTION, draws),
     PlantedBug(noise.noise_cut_at_three_sigma, DISTRIBUTION, draws),
     PlantedBug(noise.noise_rounded_to_even_numbers, DISTRIBUTION, draws),
@@ -143,6 +156,20 @@ BUGS = [
     PlantedBug(release.a_suppressed_group_whose_status_says_it_is_empty, WAYS_OUT, RELEASED_AGAIN),
     PlantedBug(release.true_sums_in_the_exported_files, WAYS_OUT, RELEASED_AGAIN),
     PlantedBug(release.a_re_release_that_remembers_the_persons, WAYS_OUT, RELEASED_AGAIN),
+    PlantedBug(household.both_families_share_an_address, UNRELATED, noise_of_households(households.gaussian_world(20))),
+    PlantedBug(household.groups_with_households_and_without_a_total_measured, PUBLISHED, neighbouring_households()),
+    PlantedBug(household.a_shape_chosen_by_the_true_number_of_households, REPLAY, HOUSEHOLD_FILLS),
+    PlantedBug(household.no_fewer_people_than_households, REPLAY, HOUSEHOLD_FILLS),
+    PlantedBug(
+        household.households_without_rent_counted_twice, ONE_RECORD, neighbouring_households("alone, without rent")
+    ),
+    PlantedBug(household.tenure_for_stability_8_where_it_is_9, WIDE, noise_of_households(households.gaussian_world())),
+    PlantedBug(household.tenure_overspent_by_10_percent, LOSS, loss_of(household_losses.TENURE_OF_ONE_GROUP)),
+    PlantedBug(
+        household.the_number_of_groups_with_households_in_the_releasable_log,
+        REPLAY,
+        neighbouring_households("one household more"),
+    ),
 ]
 
 
@@ -166,7 +193,7 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
 
 
 @pytest.mark.parametrize(
-    ("check", "checks"), [(KEYS, keys), (LOSS, loss_of(5)), (REPLAY, FILLS)], ids=[KEYS, LOSS, REPLAY]
+    ("check", "checks"), [(KEYS, keys), (LOSS, loss_of(LOSS_WORLDS[5])), (REPLAY, FILLS)], ids=[KEYS, LOSS, REPLAY]
 )
 def test_the_program_as_it_is_passes(check: str, checks: Checks, tmp_path: Path) -> None:
     verdicts = list(checks(tmp_path / "audit"))

@@ -10,19 +10,21 @@ from pathlib import Path
 
 from safetab.audit.audited_product import AuditedProduct, LossWorld
 from safetab.audit.audited_runs import SPARK
+from safetab.audit.households.audited_households import AUDITED_HOUSEHOLDS
 from safetab.audit.key_checks import key_check
 from safetab.audit.loss_bound import loss_check, steps_of
 from safetab.audit.neighbour_checks import neighbour_checks, nobody_checks
-from safetab.audit.noise_checks import noise_checks
+from safetab.audit.noise_checks import draw_checks, noise_checks
 from safetab.audit.persons.audited_persons import AUDITED_PERSONS
 from safetab.audit.verdicts import Verdict
-from safetab.audit.ways_out import scale_check, way_checks, ways
+from safetab.audit.ways_out import scale_check, way_checks
 from safetab.foundation.progress import NoProgress, Progress
 
-AUDITED_PRODUCTS = (AUDITED_PERSONS,)
+AUDITED_PRODUCTS = (AUDITED_PERSONS, AUDITED_HOUSEHOLDS)
 _QUICK_SHARE = 10  # of the runs of a loss world
 _LONG = 50_000
 _SPARK_SECONDS = 240
+_CHECKS_OF_A_NOISE_WORLD = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,46 +38,66 @@ class Part:
     verdicts: Callable[[Path, Callable[[], None]], Iterator[Verdict]]
 
 
-def parts_of_audit(audited: AuditedProduct, *, is_quick: bool = False) -> Sequence[Part]:
-    """What an audit of a product does, in its order."""
-    processes, chosen = os.cpu_count() or 1, ways(is_quick=is_quick)
-    chosen_worlds = audited.quick_loss_worlds if is_quick else audited.loss_worlds
+def parts_of_audit(*, is_quick: bool = False) -> Sequence[Part]:
+    """What an audit of all products does, in its order."""
+    of_products = [part for audited in AUDITED_PRODUCTS for part in parts_of_product(audited, is_quick=is_quick)]
+    return (*_parts_of_installation(), *of_products)
+
+
+def _parts_of_installation() -> Sequence[Part]:
+    """What no product makes a difference to."""
+
+    def of_draws(_: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
+        return _each(draw_checks(), advance)
+
+    def of_keys(_: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
+        return _each(iter([key_check()]), advance)
+
+    return (
+        Part("Noise has its distribution", "draws without a census", 4, 2, of_draws),
+        Part("Keys are new and unknown", "keys", 1, 1, of_keys),
+    )
+
+
+def parts_of_product(audited: AuditedProduct, *, is_quick: bool = False) -> Sequence[Part]:
+    """What an audit of one product does, in its order."""
+    name, noun = audited.product.name, audited.product.record.noun
+    processes = os.cpu_count() or 1
+    neighbours = audited.quick_neighbours if is_quick else audited.neighbours
+    chosen_ways = audited.quick_ways if is_quick else audited.ways
+    noise_worlds = audited.quick_noise_worlds if is_quick else audited.noise_worlds
+    loss_worlds = audited.quick_loss_worlds if is_quick else audited.loss_worlds
 
     def of_neighbours(folder: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
-        neighbours = audited.quick_neighbours if is_quick else audited.neighbours
         yield from _each(neighbour_checks(audited, folder / "some", neighbours), advance)
         if not is_quick:
             yield from _each(nobody_checks(audited, folder / "none"), advance)
 
     def of_ways(folder: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
-        yield from _each(way_checks(audited, folder / "ways", chosen), advance)
+        yield from _each(way_checks(audited, folder / "ways", chosen_ways), advance)
         if not is_quick:
             yield from _each(iter([scale_check(audited, folder / "scale")]), advance)
 
     def of_noise(folder: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
-        return _each(noise_checks(folder, audited.noise_worlds[: 1 if is_quick else None]), advance)
-
-    def of_keys(_: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
-        return _each(iter([key_check()]), advance)
+        return _each(noise_checks(folder, noise_worlds), advance)
 
     def of_loss(folder: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
-        for number, world in enumerate(chosen_worlds):
+        for number, world in enumerate(loss_worlds):
             runs = runs_of(world, is_quick=is_quick)
             yield loss_check(world, folder / str(number), runs, advance, processes if _is_long(world) else 1)
 
-    def seconds(full: int, quick: int) -> int:
-        return quick if is_quick else full
-
+    seconds = audited.quick_cpu_seconds if is_quick else audited.cpu_seconds
+    of_spark = _SPARK_SECONDS * (SPARK in chosen_ways)
+    pairs, alone = len(neighbours) + (not is_quick), 1 + (audited.product.suppression_key is not None)
     return (
-        Part("One person changes what the proof says", "neighbouring worlds", seconds(35, 15),
-             seconds(20, 10), of_neighbours),
-        Part("Whatever leaves is a function of noisy numbers", "every way out",
-             seconds(100, 14) + _SPARK_SECONDS * (SPARK in chosen), len(chosen) + (not is_quick), of_ways),
-        Part("Noise is what was paid for, and independent", "noise of totals and cells", seconds(30, 16),
-             seconds(10, 6), of_noise),
-        Part("Keys are new and unknown", "keys", 1, 1, of_keys),
-        Part("Nobody loses more than the budget", "many runs of neighbours", seconds(200, 12),
-             sum(steps_of(runs_of(world, is_quick=is_quick)) for world in chosen_worlds), of_loss),
+        Part(f"One {noun} changes what the proof of {name} says", f"neighbouring worlds of {name}",
+             seconds.neighbours, 2 * pairs + alone, of_neighbours),
+        Part(f"Whatever leaves {name} is a function of noisy numbers", f"every way out of {name}",
+             seconds.ways + of_spark, len(chosen_ways) + (not is_quick), of_ways),
+        Part(f"Noise of {name} is what was paid for, and independent", f"noise of totals and cells of {name}",
+             seconds.noise, _CHECKS_OF_A_NOISE_WORLD * len(noise_worlds), of_noise),
+        Part(f"Nobody loses more than the budget of {name}", f"many runs of neighbours of {name}", seconds.loss,
+             sum(steps_of(runs_of(world, is_quick=is_quick)) for world in loss_worlds), of_loss),
     )  # fmt: skip
 
 

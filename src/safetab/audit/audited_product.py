@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
 from safetab.census.iterations import IterationLevel
+from safetab.pipeline.options import RunOptions
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.products.product import Product
 
@@ -41,6 +42,11 @@ class Neighbour:
     name: str
     people: People
     is_changed: bool = False  # in its attribute alone; none was added
+    has_other_codes: bool = False  # a record that left its groups and entered others; none was added
+
+    @property
+    def may_differ_both_ways(self) -> bool:
+        return self.is_changed or self.has_other_codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +56,12 @@ class NoiseWorld:
     name: str
     write: Callable[[Path], AuditWorld]
     stability: Mapping[IterationLevel, int]  # counted by hand
-    stage_1_fraction: Fraction
+    stage_1_fraction: Fraction | None  # none where there is no stage 1
 
 
 @dataclass(frozen=True, slots=True)
 class LossWorld:
-    """One level of many entities, each with the same records; every second one has one record more.
+    """One geography level of many entities, each with the same records; every second one has one record more.
 
     That record fills as many groups as one can. Numbers of different entities have noise of their own, so each entity
     is one sample of what a release tells about it.
@@ -65,11 +71,32 @@ class LossWorld:
     definition: PrivacyDefinition
     stability: int  # how many groups the record is in
     budget: Fraction
-    stage_fractions: tuple[Fraction, ...]  # the shares of the budget that each of these groups is measured with
+    fractions: tuple[Fraction, ...]  # of the budget, with which each of these groups is measured: by stage or family
     runs: int  # each with a key of its own
     entities: int
     write: Callable[[Path], AuditWorld]
     is_suppressed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way out of the program: options, configuration, and what is done with the output afterwards."""
+
+    name: str
+    options: RunOptions = field(default_factory=RunOptions)
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    is_in_small_batches: bool = False
+    is_released_again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CpuSeconds:
+    """About how long the parts of an audit take, as measured."""
+
+    neighbours: int
+    ways: int  # without Spark
+    noise: int
+    loss: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +113,11 @@ class AuditedProduct:
     first_of_a_pass: Neighbour
     few: People
     many: People  # the few and thousands more, shuffled
+    ways: tuple[Way, ...]
+    quick_ways: tuple[Way, ...]
     noise_worlds: tuple[NoiseWorld, ...]
+    quick_noise_worlds: tuple[NoiseWorld, ...]
     loss_worlds: tuple[LossWorld, ...]
     quick_loss_worlds: tuple[LossWorld, ...]
+    cpu_seconds: CpuSeconds
+    quick_cpu_seconds: CpuSeconds

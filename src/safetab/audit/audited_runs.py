@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 
-from safetab.audit.audited_product import AuditedProduct, AuditWorld, People
+from safetab.audit.audited_product import AuditedProduct, AuditWorld, People, Way
 from safetab.audit.recording import Change, Record, recorded
 from safetab.engines.local import person_batches
 from safetab.outputs import measurement_file
@@ -33,17 +32,6 @@ from safetab.tabulation import tabulate_level
 
 Release = dict[str, tuple[bytes, float]]
 """For each file its bytes and when it was last changed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """A way out of the program: options, configuration, and what is done with the output afterwards."""
-
-    name: str
-    options: RunOptions = field(default_factory=RunOptions)
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    is_in_small_batches: bool = False
-    is_released_again: bool = False
 
 
 _COTERMINOUS = CoterminousOptions(copy_all=True)
@@ -66,8 +54,8 @@ WAYS = (
         is_in_small_batches=True,
     ),
     Way("geometric noise, nothing negative", changes={"privacy_defn": "puredp", "allow_negative_counts": False}),
-    Way("nothing suppressed", changes={"zero_suppression_chance": 0}),
 )
+NOTHING_SUPPRESSED = Way("nothing suppressed", changes={"zero_suppression_chance": 0})
 SPARK = Way("counted by Spark", RunOptions(engine=EngineKind.SPARK))
 _SMALL_BATCHES: tuple[tuple[ModuleType, str, int], ...] = (
     (tabulate_level, "_CELLS_AT_ONCE", 100),
@@ -79,6 +67,7 @@ _SMALL_BATCHES: tuple[tuple[ModuleType, str, int], ...] = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AuditedRun:
+    world: AuditWorld
     plan: RunPlan
     record: Record
     released: Release
@@ -107,7 +96,7 @@ def audited_run(folder: Path, people: People, setting: Setting) -> AuditedRun:
         released = released_files(out)
         if way.is_released_again:
             released |= _released_again(world, out)
-    return AuditedRun(summary.plan, record, released)
+    return AuditedRun(world, summary.plan, record, released)
 
 
 def _released_again(world: AuditWorld, out: Path) -> Release:

@@ -1,4 +1,4 @@
-"""The one level of a loss world, counted once, so that it can be measured many times."""
+"""The levels of a loss world, counted once, so that they can be measured many times."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.audit.audited_product import LossWorld
+from safetab.engines.contract import GroupCounts
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.backends import backend_of
 from safetab.pipeline.inputs import checked_engine, read_inputs
@@ -39,13 +40,16 @@ class CountedLevel:
         return every.reshape(len(universe.entities), len(universe.iterations), shape.cells)
 
 
-def counted_level(world: LossWorld, folder: Path) -> CountedLevel:
-    """The world's one level, counted from its files by the engine of a run."""
+def counted_levels(world: LossWorld, folder: Path) -> tuple[CountedLevel, ...]:
+    """One for each table family that has a budget, counted from the world's files by the engine of a run."""
     written = world.write(folder)
     inputs = read_inputs(written.parameters, written.data)
     with backend_of(RunOptions()) as backend, checked_engine(inputs, backend, NoProgress()) as (_, engine):
         engine.prepare()
-        plan = inputs.require().plan.levels[0]
-        totals = engine.totals(plan)
-        finer = [engine.cells(plan, {shape: totals.indices})[shape] for shape in plan.family.finer]
-        return CountedLevel(plan, dict(zip(plan.family.shapes, (totals, *finer), strict=True)))
+        return tuple(_counted(plan, engine) for plan in inputs.require().plan.levels)
+
+
+def _counted(plan: LevelPlan, engine: GroupCounts) -> CountedLevel:
+    totals = engine.totals(plan)
+    finer = [engine.cells(plan, {shape: totals.indices})[shape] for shape in plan.family.finer]
+    return CountedLevel(plan, dict(zip(plan.family.shapes, (totals, *finer), strict=True)))

@@ -36,8 +36,14 @@ class DrawnNoise:
 
     @property
     def name(self) -> str:
+        return f"{self.question[0].level}, {self.kind}"
+
+    @property
+    def kind(self) -> str:
+        """What it is noise of, at whatever level."""
         event, shape = self.question
-        return f"{event.level}, stage {int(event.stage)}, {shape.words}"
+        family = f"{event.family.name}: " if event.product.has_several_families else ""
+        return f"{family}stage {int(event.stage)}, {shape.words}"
 
     @property
     def places(self) -> NDArray[np.int64]:
@@ -72,9 +78,7 @@ def spreads(drawn: list[DrawnNoise]) -> dict[tuple[str, CountClass], Spread]:
         squares = one.noise.astype(float) ** 2 / variance - 1
         for at_least, below in COUNT_CLASSES:
             chosen = squares[(one.counts >= at_least) & (one.counts < below)]
-            event, shape = one.question
-            key = (f"stage {int(event.stage)}, {shape.words}", (at_least, below))
-            found = sums.setdefault(key, [0, 0.0, 0.0])
+            found = sums.setdefault((one.kind, (at_least, below)), [0, 0.0, 0.0])
             found[0] += chosen.size
             found[1] += float(chosen.sum())
             found[2] += chosen.size * spread_of_squares**2
@@ -106,5 +110,5 @@ def pairings(drawn: list[DrawnNoise]) -> Iterator[Pairing]:
             first = np.repeat(one.noise[:, 0], one.noise.shape[1] - 1)
             yield f"{one.name}: each cell and the first", first, one.noise[:, 1:].reshape(-1)
             half = one.noise.shape[1] // 2
-            yield f"{one.name}: the two halves", one.noise[:, :half].reshape(-1), one.noise[:, half:].reshape(-1)
+            yield f"{one.name}: the two halves", one.noise[:, :half].reshape(-1), one.noise[:, -half:].reshape(-1)
         yield f"{one.name}: neighbouring groups", one.noise[:-1].reshape(-1), one.noise[1:].reshape(-1)

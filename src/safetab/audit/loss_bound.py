@@ -23,7 +23,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from safetab.audit.audited_product import LossWorld
-from safetab.audit.counted_level import counted_level
+from safetab.audit.counted_level import counted_levels
 from safetab.audit.loss_samples import Distinguisher, Samples, joined
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
@@ -60,7 +60,7 @@ class Bound:
 def loss_check(world: LossWorld, folder: Path, runs: int, advance: Callable[[], None], processes: int = 1) -> Verdict:
     """The bound stays below the claim, and comes near it where nothing is suppressed."""
     folder.mkdir(parents=True, exist_ok=True)
-    distinguisher = Distinguisher(counted_level(world, folder / "here"))
+    distinguisher = Distinguisher(counted_levels(world, folder / "here"))
     parts: list[Samples] = []
     with _samplers(world, folder, distinguisher, processes) as samples_of:
         for sample in samples_of(_in_parts(runs)):
@@ -92,7 +92,7 @@ class ClaimedLoss:
     def delta(self, epsilon: Fraction, factor: Fraction = Fraction(1)) -> float:
         """An upper bound, in floating point, for `factor` times the level's budget."""
         world = self.world
-        curve = _curve(world.definition, world.stability, world.budget * factor, world.stage_fractions)
+        curve = _curve(world.definition, world.stability, world.budget * factor, world.fractions)
         return float(curve.delta(epsilon).upper()) + _ROUNDING
 
     def factor_with(self, epsilon: Fraction, delta: float) -> float:
@@ -193,7 +193,7 @@ def _samplers(
 
 
 def _begin_process(world: LossWorld, folder: Path) -> None:
-    _IN_THIS_PROCESS.append(Distinguisher(counted_level(world, folder / f"process-{os.getpid()}")))
+    _IN_THIS_PROCESS.append(Distinguisher(counted_levels(world, folder / f"process-{os.getpid()}")))
 
 
 def _samples_in_process(runs: int) -> Samples:

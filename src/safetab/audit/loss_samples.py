@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -35,6 +36,20 @@ class Distinguisher:
     for every program.
     """
 
+    def __init__(self, levels: Sequence[CountedLevel]) -> None:
+        self._budgets = {(one.plan.family, one.plan.level): one.plan.design.budget for one in levels}
+        self._levels = [_LevelOfEntities(one) for one in levels]
+
+    def samples(self) -> Samples:
+        """One run, with a key of its own."""
+        ledger = Ledger(self._budgets, AddressedBits.of_the_operating_system())
+        whole = np.sum([level.log_ratios(ledger) for level in self._levels], axis=0)
+        return Samples(whole[1::2], whole[::2])
+
+
+class _LevelOfEntities:
+    """What the numbers of one table family tell about the person, entity by entity."""
+
     def __init__(self, level: CountedLevel) -> None:
         family, design = level.plan.family, level.plan.design
         self._level = level
@@ -57,17 +72,16 @@ class Distinguisher:
             return 0.0
         return float((design.suppression_chance(count + 1) / design.suppression_chance(count)).log())
 
-    def samples(self) -> Samples:
-        """One run, with a key of its own."""
+    def log_ratios(self, ledger: Ledger) -> NDArray[np.float64]:
+        """One for each entity, of a run that pays from this ledger."""
         plan = self._level.plan
-        budgets = {(plan.family, plan.level): plan.design.budget}
         ratios = np.zeros((len(plan.universe.entities), len(plan.universe.iterations)))
         is_there = np.zeros(ratios.shape, dtype=np.bool_)
-        for measured in tabulate_level(plan, self._level, Ledger(budgets, AddressedBits.of_the_operating_system())):
+        for measured in tabulate_level(plan, self._level, ledger):
             self._add_ratios(measured, ratios.reshape(-1))
             is_there.reshape(-1)[measured.indices] = True
-        whole = np.where(is_there, ratios, self._absence)[:, self._is_changed].sum(axis=1)
-        return Samples(whole[1::2], whole[::2])
+        whole: NDArray[np.float64] = np.where(is_there, ratios, self._absence)[:, self._is_changed].sum(axis=1)
+        return whole
 
     def _add_ratios(self, measured: Measurements, ratios: NDArray[np.float64]) -> None:
         family, iterations = self._level.plan.family, measured.plan.universe.index.iteration_of(measured.indices)

@@ -1,4 +1,4 @@
-"""Record and replay on neighbouring worlds: what one person can change before the noise, and after it.
+"""Record and replay on neighbouring worlds: what one record can change before the noise, and after it.
 
 docs/privacy.md#audit says what each check proves.
 """
@@ -23,7 +23,7 @@ from safetab.privacy.measurement_event import MeasuredLevel, MeasurementEvent
 from safetab.privacy.stages import Stage
 from safetab.products.product import Shape
 
-ONE_PERSON, REPLAY, NO_TRACE = "one person", "equal numbers, equal bytes", "suppressed groups leave no trace"
+ONE_RECORD, REPLAY, NO_TRACE = "one record", "equal numbers, equal bytes", "suppressed groups leave no trace"
 _LESS = 7
 
 
@@ -38,11 +38,12 @@ def neighbour_checks(
             folder / f"neighbour-{number}", neighbour.people, Setting(audited, key, replayed=base.record)
         )
         yield from _compared(neighbour, base, other)
-    yield _no_trace(audited, folder / "suppressed", base, key)
+    if audited.product.suppression_key is not None:
+        yield _no_trace(audited, folder / "suppressed", base, key)
 
 
 def nobody_checks(audited: AuditedProduct, folder: Path, key: bytes | None = None) -> Iterator[Verdict]:
-    """A pass without anybody beside one with a single person."""
+    """A pass without anybody beside one with a single record."""
     key = key or os.urandom(KEY_BYTES)
     first = audited.first_of_a_pass
     nobody = audited_run(folder / "nobody", audited.nobody_in_a_pass, Setting(audited, key))
@@ -60,15 +61,15 @@ def _no_trace(audited: AuditedProduct, folder: Path, base: AuditedRun, key: byte
 
 
 def _compared(neighbour: Neighbour, base: AuditedRun, other: AuditedRun) -> Iterator[Verdict]:
-    yield _one_person(neighbour, base.record, other.record)
+    yield _one_record(neighbour, base.record, other.record)
     faults = different_files(base.released, other.released)
     yield verdict(f"{REPLAY}: {neighbour.name}", faults, f"{len(base.released)} files, the log among them")
 
 
-def _one_person(neighbour: Neighbour, base: Record, other: Record) -> Verdict:
+def _one_record(neighbour: Neighbour, base: Record, other: Record) -> Verdict:
     """In each level at most `stability` groups differ, each by one in its total and in one cell.
 
-    A changed record may leave one cell of a group and enter another.
+    A changed record may leave one cell of a group and enter another; one with other codes leaves groups for others.
     """
     faults: list[str] = []
     most: dict[TabulationPass, tuple[int, str]] = {}
@@ -76,18 +77,19 @@ def _one_person(neighbour: Neighbour, base: Record, other: Record) -> Verdict:
     for measured in dict.fromkeys(event.measured for event in events):
         level = measured[1]
         stability = min(event.stability for event in events if event.measured == measured)
+        may_differ = stability * (1 + neighbour.has_other_codes)
         for stages in ({Stage.TOTAL_ONLY, Stage.STAGE_1}, {Stage.TOTAL_ONLY, Stage.STAGE_2}):
             differences = _differences(base, other, measured, stages)
-            faults += [f"{level}: {fault}" for fault in _faults_of(differences, stability, neighbour)]
+            faults += [f"{level}: {fault}" for fault in _faults_of(differences, may_differ, neighbour)]
             if differences:
                 which = level.geography.tabulation_pass
-                words = f"{len(differences)} of {stability} groups in {level}"
+                words = f"{len(differences)} of {may_differ} groups in {level}"
                 most[which] = max(most.get(which, (0, "")), (len(differences), words))
     tables = {shape for _, shape in base.counts.keys() | other.counts.keys() if _differs(base, other, shape)}
     seen = "; ".join(words for _, words in most.values()) + f"; cells of {len(tables)} tables differ"
     if not most:
         faults.append("nothing differs, so nothing was tried")
-    return verdict(f"{ONE_PERSON}: {neighbour.name}", faults, seen)
+    return verdict(f"{ONE_RECORD}: {neighbour.name}", faults, seen)
 
 
 def _differs(base: Record, other: Record, shape: Shape) -> bool:
@@ -95,13 +97,13 @@ def _differs(base: Record, other: Record, shape: Shape) -> bool:
     return any(_differences(base, other, one, set(Stage), shape) for one in levels)
 
 
-def _faults_of(differences: list[NDArray[np.int64]], stability: int, neighbour: Neighbour) -> Iterator[str]:
+def _faults_of(differences: list[NDArray[np.int64]], may_differ: int, neighbour: Neighbour) -> Iterator[str]:
     steps = {tuple(sorted(difference[difference != 0].tolist())) for difference in differences}
-    if len(differences) > stability:
-        yield f"{len(differences)} groups differ, and the stability is {stability}"
+    if len(differences) > may_differ:
+        yield f"{len(differences)} groups differ, and {may_differ} may"
     if any(len(step) > 1 + neighbour.is_changed for step in steps):
         yield "a group differs in several cells"
-    if steps - {(-1,), (1,), (-1, 1)} or (not neighbour.is_changed and len(steps) > 1):
+    if steps - {(-1,), (1,), (-1, 1)} or (not neighbour.may_differ_both_ways and len(steps) > 1):
         yield f"counts differ by {sorted(steps)}"
 
 

@@ -43,7 +43,6 @@ _FAR = 7.0  # standard deviations
 
 
 def noise_checks(folder: Path, chosen: Sequence[NoiseWorld]) -> Iterator[Verdict]:
-    yield from draw_checks()
     for number, noise_world in enumerate(chosen):
         yield from noise_world_checks(noise_world, folder / str(number))
 
@@ -113,7 +112,7 @@ def _two_runs(one: list[DrawnNoise], other: list[DrawnNoise]) -> Verdict:
 
 def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
     """Recomputed here from config.json: what each level costs, and how wide its noise must be."""
-    gamma = noise_world.stage_1_fraction
+    shares = _shares(noise_world.stage_1_fraction)
     config = json.loads((parameters / CONFIG_FILE).read_text(), parse_float=Fraction, parse_int=Fraction)
     faults = []
     costs: dict[str, dict[Stage, Fraction]] = {}
@@ -121,9 +120,8 @@ def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
         costs.setdefault(budget_key(event.product, event.family, event.level), {})[event.stage] = event.cost
         stability = noise_world.stability[event.level.iterations]
         if event.stability != stability:
-            faults.append(f"{event.level}: stability {event.stability}, and a person can be in {stability} groups")
-        share = {Stage.STAGE_1: gamma, Stage.STAGE_2: 1 - gamma}.get(event.stage, Fraction(1))
-        if event.cost != share * config[budget_key(event.product, event.family, event.level)]:
+            faults.append(f"{event.level}: stability {event.stability}, and a record can be in {stability} groups")
+        if event.cost != shares.get(event.stage, 1) * config[budget_key(event.product, event.family, event.level)]:
             faults.append(f"{event.level}, stage {event.stage}: {event.cost} was charged, not its share of the budget")
         if event.noise != _due_noise(event):
             faults.append(f"{event.level}, stage {event.stage}: drew {event.noise}, and {_due_noise(event)} is due")
@@ -132,7 +130,14 @@ def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
         charged = max(adaptive, by_stage.get(Stage.TOTAL_ONLY, Fraction(0)))
         if charged != config[key]:
             faults.append(f"{key}: {charged} was charged, and {config[key]} is claimed")
-    return verdict(PAID, faults, f"{len(record.events)} events of {len(costs)} levels")
+    return verdict(PAID, faults, f"{len(record.events)} events of {len(costs)} budgets")
+
+
+def _shares(stage_1_fraction: Fraction | None) -> dict[Stage, Fraction]:
+    """Of the stages that share a level's budget; any other has all of it."""
+    if stage_1_fraction is None:
+        return {}
+    return {Stage.STAGE_1: stage_1_fraction, Stage.STAGE_2: 1 - stage_1_fraction}
 
 
 def _due_noise(event: MeasurementEvent) -> Noise:

@@ -17,31 +17,42 @@ from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.ledger import DrawingRight, Ledger
 from safetab.privacy.stages import Stage
-from safetab.products.product import Shape
+from safetab.products.product import Product, Shape
 
 PUBLISHED = "published as the rules say"
-Place = tuple[str, str, str, int]
+Group = tuple[str, str, str]
+"""Geography level, region and iteration."""
+Place = tuple[str, str, str, str, int]
 Rows = dict[Place, tuple[int, ...]]
-"""For each geography level, region, iteration and stage its numbers."""
+"""For each group, table family and stage its numbers."""
 
 
 def published_check(run: AuditedRun, out: Path, key: bytes) -> Verdict:
     """The measurement files beside a judge that draws noise for every group, empty or not, in the plainest way."""
+    product = run.plan.config.product
+    published = None if product.totals_table is None else _published_totals(run.world.data, product.totals_table)
     ledger, expected = Ledger(run.plan.config.budgets, AddressedBits(key)), Rows()
     for plan in run.plan.levels:
         measured = (plan.family, plan.level)
         rights = {event.stage: ledger.charge(event) for event in run.record.events if event.measured == measured}
-        expected |= _Judge(plan, run.record, rights, float(run.plan.config.zero_suppression_chance)).rows()
-    found = _rows_of_files(out)
+        judge = _Judge(plan, run.record, rights, float(run.plan.config.zero_suppression_chance))
+        expected |= judge.rows() if published is None else judge.rows_of_published(published)
+    found = _rows_of_files(out, product)
     wrong = [place for place in sorted(expected.keys() | found.keys()) if expected.get(place) != found.get(place)]
-    faults = [f"{level}, stage {stage}: measurements are not what they must be" for level, _, _, stage in wrong]
+    faults = [
+        f"{level}, {family}, stage {stage}: measurements are not what they must be"
+        for level, _, _, family, stage in wrong
+    ]
     groups = sum(plan.universe.size for plan in run.plan.levels)
     return verdict(PUBLISHED, faults, f"{len(found):,} measurements of {groups:,} groups, as a plain judge has them")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Judge:
-    """One level, written from the paper: thresholds that are reached, and suppression of totals up to T."""
+    """One level, written from the paper: thresholds that are reached, and suppression of totals up to T.
+
+    Where published totals choose, as the specification of SafeTab-H has it: a group has a table if it has a total.
+    """
 
     plan: LevelPlan
     record: Record
@@ -55,6 +66,18 @@ class _Judge:
             rows |= self._rows_of(np.flatnonzero(is_total_only), self.plan.family.total, Stage.TOTAL_ONLY)
         if Stage.STAGE_2 in self.rights:
             rows |= self._adaptive(np.flatnonzero(~is_total_only))
+        return rows
+
+    def rows_of_published(self, published: dict[Group, int]) -> Rows:
+        totals = [published.get(self._group_at(index)) for index in range(self.plan.universe.size)]
+        rows, thresholds = Rows(), self.plan.design.thresholds.totals
+        for number, shape in enumerate(self.plan.family.shapes):
+            chosen = [
+                index
+                for index, total in enumerate(totals)
+                if total is not None and sum(total >= limit for limit in thresholds) == number
+            ]
+            rows |= self._rows_of(np.array(chosen, dtype=np.int64), shape, Stage.STAGE_2)
         return rows
 
     def _adaptive(self, groups: NDArray[np.int64]) -> Rows:
@@ -83,19 +106,30 @@ class _Judge:
         return noisy_count(self.record.exact((right.event, shape), groups), shape, right)
 
     def _rows_of(self, groups: NDArray[np.int64], shape: Shape, stage: Stage) -> Rows:
-        label, numbers = self.plan.level.geography.label, self._noisy(groups, shape, stage).tolist()
-        named = [self.plan.universe.group_at(index) for index in groups.tolist()]
+        numbers, family = self._noisy(groups, shape, stage).tolist(), self.plan.family.name
         return {
-            (label, group.region_id, group.iteration.code, int(stage)): tuple(values)
-            for group, values in zip(named, numbers, strict=True)
+            (*self._group_at(index), family, int(stage)): tuple(values)
+            for index, values in zip(groups.tolist(), numbers, strict=True)
         }
 
+    def _group_at(self, index: int) -> Group:
+        group = self.plan.universe.group_at(index)
+        return self.plan.level.geography.label, group.region_id, group.iteration.code
 
-def _rows_of_files(out: Path) -> Rows:
+
+def _published_totals(data: Path, table: str) -> dict[Group, int]:
+    """Read here anew, line by line."""
+    rows = [line.split("|") for line in (data / f"{table}.txt").read_text().splitlines()[1:]]
+    return {(level, region, iteration): int(total) for region, level, iteration, total in rows}
+
+
+def _rows_of_files(out: Path, product: Product) -> Rows:
     rows: dict[Place, list[int]] = {}
-    columns = ["geography_level", "region_id", "iteration_code", "stage", "value"]
+    columns = ["geography_level", "region_id", "iteration_code", "table", "stage", "value"]
     for path in sorted((out / "measurements").glob("*.parquet")):
         table = pq.read_table(path, columns=columns)
         for *place, value in zip(*(table[name].to_pylist() for name in columns), strict=True):
-            rows.setdefault((place[0], place[1], place[2], place[3]), []).append(value)
+            level, region, iteration, shape, stage = place
+            family = product.family_of_label[shape].name
+            rows.setdefault((level, region, iteration, family, stage), []).append(value)
     return {place: tuple(values) for place, values in rows.items()}

@@ -1,29 +1,22 @@
-"""Equal noisy numbers, equal bytes: on every way out, and for thousands of people.
+"""Equal noisy numbers, equal bytes: on every way out, and for thousands of records.
 
-Other people are always more people: a group that is empty in the first world alone is asked for its noise in the second
-one, and has it there as it would have had it here.
+Other records are always more records: a group that is empty in the first world alone is asked for its noise in the
+second one, and has it there as it would have had it here.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from safetab.audit.audited_product import AuditedProduct, People
-from safetab.audit.audited_runs import SPARK, WAYS, Setting, Way, audited_run, different_files
+from safetab.audit.audited_product import AuditedProduct, People, Way
+from safetab.audit.audited_runs import WAYS, Setting, audited_run, different_files
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.privacy.addressed_bits import KEY_BYTES
 
-WAYS_OUT, SCALE = "equal numbers on every way out", "thousands of people, equal numbers"
-
-
-def ways(*, is_quick: bool) -> tuple[Way, ...]:
-    if is_quick:
-        return WAYS[2:4]
-    return (*WAYS, SPARK) if importlib.util.find_spec("pyspark") else WAYS
+WAYS_OUT, SCALE = "equal numbers on every way out", "thousands of records, equal numbers"
 
 
 def way_checks(
@@ -35,7 +28,7 @@ def way_checks(
 
 
 def scale_check(audited: AuditedProduct, folder: Path, key: bytes | None = None) -> Verdict:
-    """Two thirds of the people of a pass are removed at once, and the rows are shuffled."""
+    """Two thirds of the records are removed at once, and the rows are shuffled."""
     return _replayed(SCALE, folder, audited.few, audited.many, _setting(audited, WAYS[3], key))
 
 
@@ -47,5 +40,5 @@ def _replayed(name: str, folder: Path, few: People, many: People, setting: Setti
     one = audited_run(folder / "few", few, setting)
     other = audited_run(folder / "many", many, replace(setting, replayed=one.record))
     faults = different_files(one.released, other.released)
-    seen = f"{len(one.released)} files, {len(few):,} and {len(many):,} people"
+    seen = f"{len(one.released)} files, {len(few):,} and {len(many):,} {setting.audited.product.record.nouns}"
     return verdict(name, faults, seen)

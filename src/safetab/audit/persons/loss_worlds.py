@@ -11,6 +11,7 @@ from typing import Any
 
 from safetab.audit.audited_product import AuditWorld, LossWorld
 from safetab.audit.persons import world_files as worlds
+from safetab.audit.world_lists import CROWDED_BLOCK, EIGHT_RACES, WorldLists
 from safetab.census.geography_levels import US_STATES, GeographyLevel
 from safetab.privacy.definitions import PrivacyDefinition
 
@@ -23,7 +24,7 @@ class _Setting:
     """Who is there or not, and how the level is measured."""
 
     person: worlds.Person
-    lists: worlds.WorldLists
+    lists: WorldLists
     budget: int
     changes: Mapping[str, Any]
 
@@ -59,7 +60,7 @@ def _world(name: str, setting: _Setting, runs: int, entities: int, *, is_suppres
         definition=PrivacyDefinition.PURE_DP if is_geometric else PrivacyDefinition.ZCDP,
         stability=len(setting.person.races) + setting.lists.has_ethnicities,
         budget=Fraction(setting.budget),
-        stage_fractions=(Fraction(1),) if setting.lists.all_total_only else both_stages,
+        fractions=(Fraction(1),) if setting.lists.all_total_only else both_stages,
         runs=runs,
         entities=entities,
         write=partial(_write, setting, entities),
@@ -67,10 +68,10 @@ def _world(name: str, setting: _Setting, runs: int, entities: int, *, is_suppres
     )
 
 
-_NINE = worlds.WorldLists(races=8)
-_ONE = worlds.WorldLists(races=1, has_alone=False, has_ethnicities=False)
+_NINE = WorldLists(races=8)
+_ONE = WorldLists(races=1, has_alone=False, has_ethnicities=False)
 _WOMAN = replace(worlds.FILLS_ALL_GROUPS, sex=2, age=21)
-_INFANT = worlds.Person(worlds.CROWDED_BLOCK, worlds.EIGHT_RACES[:1], sex=2, age=0)
+_INFANT = worlds.Person(CROWDED_BLOCK, EIGHT_RACES[:1], sex=2, age=0)
 _ALL_TABLES = {"thresholds_p": {key: [2, 5, 8] for key in worlds.audit_config()["thresholds_p"]}}
 _SUPPRESSED = _ALL_TABLES | {"zero_suppression_chance": 0.6}
 _GEOMETRIC, _ONE_CODE = {"privacy_defn": "puredp"}, {"max_race_codes": 1}

@@ -45,8 +45,8 @@ def audit(
     loss from below by many runs. Needs no data. It says beforehand what it
     will do and how long that takes.
     """
-    from safetab.audit.audit import AUDITED_PRODUCTS, parts_of_audit
     from safetab.audit.audit import audit as verdicts
+    from safetab.audit.audit import parts_of_audit
     from safetab.audit.review_page import review_page
     from safetab.cli.messages import exits_with_code
     from safetab.cli.terminal_progress import TerminalProgress
@@ -58,7 +58,7 @@ def audit(
     with exits_with_code():
         if page is not None and (refused := new_file_findings(page)):
             raise InvalidInput(refused)
-        parts = [part for product in AUDITED_PRODUCTS for part in parts_of_audit(product, is_quick=quick)]
+        parts = parts_of_audit(is_quick=quick)
         for part in parts:
             typer.echo(f"{part.what}: about {part.cpu_seconds} CPU seconds")
         typer.echo(f"Together about {-(-sum(part.cpu_seconds for part in parts) // 60)} minutes of one core.")

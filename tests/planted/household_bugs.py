@@ -1,0 +1,104 @@
+"""Bugs that only a product with published totals and two table families can have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from safetab.engines.local.array_counter import ArrayCounter
+from safetab.mechanisms import noisy_count as adding
+from safetab.planning.selected_groups import SelectedGroups
+from safetab.privacy import ledger
+from safetab.privacy.exact_counts import union_of
+from safetab.products.product import Selector
+from safetab.products.safetab_h.tables import TENURE, TENURES
+from safetab.tabulation import tabulate_level as tabulation
+from tests.planted.noise_bugs import narrower
+from tests.planted.release_bugs import after, appended
+from tests.planted.truth import remembered
+
+Patch = pytest.MonkeyPatch
+_BITS_OF_THE_FAMILY = 0xF000
+
+
+def both_families_share_an_address(patch: Patch) -> None:
+    original = ledger.DrawingRight.address_prefix.fget
+    without = property(lambda right: original(right) & ~_BITS_OF_THE_FAMILY)
+    patch.setattr(ledger.DrawingRight, "address_prefix", without)
+
+
+def _other_selection(patch: Patch, select) -> None:
+    """`select` takes the groups with their published totals, and the true counts; gives other groups and totals."""
+    original = tabulation._ADAPTIVE[Selector.PUBLISHED_TOTALS]
+
+    def selecting(level, totals, groups_at_once):
+        plan = replace(level.plan, selected=select(level.plan.selected, totals))
+        return original(replace(level, plan=plan), totals, groups_at_once)
+
+    patch.setitem(tabulation._ADAPTIVE, Selector.PUBLISHED_TOTALS, selecting)
+
+
+def groups_with_households_and_without_a_total_measured(patch: Patch) -> None:
+    def all_that_have_some(selected, counts):
+        indices = union_of(selected.indices, counts.indices)
+        totals = np.zeros(len(indices), dtype=np.int64)
+        totals[np.searchsorted(indices, selected.indices)] = selected.totals
+        return SelectedGroups(indices, totals)
+
+    _other_selection(patch, all_that_have_some)
+
+
+def a_shape_chosen_by_the_true_number_of_households(patch: Patch) -> None:
+    def by_truth(selected, counts):
+        return SelectedGroups(selected.indices, counts.of_groups(selected.indices).confidential_counts[:, 0])
+
+    _other_selection(patch, by_truth)
+
+
+def no_fewer_people_than_households(patch: Patch) -> None:
+    """A published total below the true number of households is taken for a mistake and raised."""
+
+    def raised(selected, counts):
+        households = counts.of_groups(selected.indices).confidential_counts[:, 0]
+        return SelectedGroups(selected.indices, np.maximum(selected.totals, households))
+
+    _other_selection(patch, raised)
+
+
+def households_without_rent_counted_twice(patch: Patch) -> None:
+    original = ArrayCounter._counted
+
+    def counted(self, number, persons):
+        state = original(self, number, persons)
+        state.by_attribute[:, TENURES - 1 :: TENURES] *= 2
+        return state
+
+    patch.setattr(ArrayCounter, "_counted", counted)
+
+
+def _narrow_tenure(patch: Patch, of_variance: Fraction) -> None:
+    original = adding._add_noise
+
+    def add(sums, draws, draws_in_all):
+        with pytest.MonkeyPatch.context() as inner:
+            if draws.right.event.family is TENURE:
+                inner.setattr(adding, "inversion_table", lambda noise: narrower(noise, of_variance))
+            original(sums, draws, draws_in_all)
+
+    patch.setattr(adding, "_add_noise", add)
+
+
+def tenure_for_stability_8_where_it_is_9(patch: Patch) -> None:
+    _narrow_tenure(patch, Fraction(8, 9))
+
+
+def tenure_overspent_by_10_percent(patch: Patch) -> None:
+    _narrow_tenure(patch, Fraction(100, 110))
+
+
+def the_number_of_groups_with_households_in_the_releasable_log(patch: Patch) -> None:
+    truth = remembered(patch)
+    after(patch, "write_release_log", lambda output: appended(output / "log.txt", f"{len(truth.nonempty)} groups\n"))

@@ -1,0 +1,61 @@
+"""The audit's worlds of households: totals that choose every table, and groups of households that have none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from safetab.audit.households import world_files as worlds
+from safetab.audit.households.audited_households import AUDITED_HOUSEHOLDS, NEIGHBOURS
+from safetab.audit.households.loss_worlds import LOSS_WORLDS
+from safetab.census.iterations import IterationLevel
+from safetab.planning.planner import plan_of_files
+from safetab.planning.run_plan import LevelPlan
+from safetab.planning.selectors import chosen_shapes
+from safetab.products.safetab_h.safetab_h import SAFETAB_H
+
+_MANY_ENTITIES = 30
+
+
+def plans(folder: Path) -> tuple[LevelPlan, ...]:
+    world = worlds.write_world(folder, worlds.POPULATION, worlds.audit_config())
+    return plan_of_files(world.parameters, world.data).require().levels
+
+
+def test_every_table_is_chosen_for_every_iteration(tmp_path: Path) -> None:
+    tracts = [plan for plan in plans(tmp_path / "w") if len(plan.universe.entities) > _MANY_ENTITIES]
+    assert {plan.family for plan in tracts} == set(SAFETAB_H.families)
+    for plan in tracts:
+        shapes = chosen_shapes(plan.selected.totals, plan.design.thresholds)
+        iterations = plan.universe.index.iteration_of(plan.selected.indices)
+        for iteration in range(len(plan.universe.iterations)):
+            assert set(shapes[iterations == iteration].tolist()) == set(range(len(plan.family.shapes)))
+
+
+def test_some_groups_that_have_households_have_no_total(tmp_path: Path) -> None:
+    """The households of every tract have the ninth code, whose group has no total in every fourth of them."""
+    detailed = (plan for plan in plans(tmp_path / "w") if plan.level.iterations is IterationLevel.DETAILED)
+    plan = next(plan for plan in detailed if len(plan.universe.entities) > _MANY_ENTITIES)
+    position = [one.code for one in plan.universe.iterations].index("2010")
+    wanted = plan.universe.index.index_of(np.arange(len(plan.universe.entities)), np.array(position))
+    assert 0 < np.count_nonzero(~np.isin(wanted, plan.selected.indices)) < len(wanted)
+
+
+def test_totals_are_the_same_whoever_lives_there(tmp_path: Path) -> None:
+    written = {
+        AUDITED_HOUSEHOLDS.write(tmp_path / str(number), people, {}).data.joinpath("pop-group-totals.txt").read_bytes()
+        for number, people in enumerate([worlds.POPULATION, *(one.people for one in NEIGHBOURS)])
+    }
+    assert len(written) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", LOSS_WORLDS, ids=lambda world: world.name)
+def test_the_claim_of_a_loss_world_is_its_configuration(world, tmp_path: Path) -> None:
+    written = world.write(tmp_path / "w")
+    levels = plan_of_files(written.parameters, written.data).require().levels
+    assert [plan.design.budget for plan in levels] == [world.budget * fraction for fraction in world.fractions]
+    assert {plan.design.stability for plan in levels} == {world.stability}
+    assert {plan.measured_groups for plan in levels} == {plan.universe.size for plan in levels}
