@@ -216,6 +216,8 @@ def test_a_release_of_persons_stands_for_the_file_of_totals(tmp_path: Path) -> N
     t1 = [row for one in ("us", "pr") for row in (tmp_path / f"persons/t1/{one}.csv").read_text().splitlines()[1:]]
     write_totals(world, t1)
     safetab.run(world.parameters, world.data, tmp_path / "from-file", test_key=KEY)
+    told = cli("plan", world.parameters, world.data, "--totals", tmp_path / "persons").output
+    assert "lies in DATA and is not used" in told
     (world.data / "pop-group-totals.txt").unlink()
     for number, path in enumerate((tmp_path / "persons", tmp_path / "persons" / "release")):
         out = tmp_path / f"from-release-{number}"

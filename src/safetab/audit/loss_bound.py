@@ -79,6 +79,8 @@ def judged(world: LossWorld, samples: Samples, *, is_full: bool) -> Verdict:
     if is_full and not world.is_suppressed and share < _LEAST_SHARE:
         faults.append(f"only {share:.1%} of the loss was seen: the claim is loose, or the audit has lost its edge")
     seen = f"{words}: {share:.1%} of the budget, {2 * len(samples.without):,} samples"
+    if bound.delta <= 0:
+        seen = f"{2 * len(samples.without):,} samples are too few to show any loss here: run the full audit"
     power = f"a budget overspent by {found - 1:.1%}" if found < _MOST_FACTOR else "nothing below fourfold spending"
     return verdict(f"{LOSS}: {world.name}", faults, seen, power)
 

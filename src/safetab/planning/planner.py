@@ -113,7 +113,7 @@ def _selecting_totals(
         findings.error("--totals", f"{product.name} measures its own totals. Leave the option out.")
         return GivenTotals(Checked(None, findings.findings))
     if given is not None:
-        return given
+        return _beside_a_file(given, folder_beside(data, reader), product.totals_table)
     findings, ini = FindingsOf(product.totals_table), None
     if reader is ReaderKind.CEF:
         ini = read_reader_file(data).value
@@ -125,6 +125,14 @@ def _selecting_totals(
         return GivenTotals(Checked(None, findings.findings))
     read = read_published_totals(files, product.totals_table)
     return GivenTotals(read, {path.name: path for path in files.parts})
+
+
+def _beside_a_file(given: GivenTotals, data: Path, table: str) -> GivenTotals:
+    """The same, with a word about totals in DATA that are not used."""
+    ignored = FindingsOf(table)
+    if find_published_totals(data, table, FindingsOf(table)) is not None:
+        ignored.warning("", "lies in DATA and is not used: --totals stands for it.")
+    return replace(given, totals=Checked(given.totals.value, given.totals.findings + ignored.findings))
 
 
 def _checked_totals(

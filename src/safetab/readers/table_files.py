@@ -73,7 +73,8 @@ def _is_utf8(path: Path) -> bool:
 
 def _find_table(folder: Path, table: str, findings: FindingsOf) -> TableFiles | None:
     if not folder.is_dir():
-        findings.error("", f"{folder} is not a directory. Give the directory that holds {table}.txt.")
+        advice = ' For an .ini file, config.json must say "reader": "cef".' if folder.suffix == ".ini" else ""
+        findings.error("", f"{folder} is not a directory. Give the directory that holds {table}.txt.{advice}")
         return None
     candidates = [folder / f"{table}{form.value}" for form in TableForm] + [folder / table]
     present = [path for path in candidates if path.exists()]

@@ -145,6 +145,8 @@ def read_reader_file(path: Path) -> Checked[ReaderFile]:
     except UnreadableFile as problem:
         advice = ' With "reader": "cef" in config.json, DATA is the .ini file.'
         findings.error("", f"{problem}{advice}")
+    except (configparser.DuplicateOptionError, configparser.DuplicateSectionError) as twice:
+        findings.error(f"line {twice.lineno}", "gives a key or a section a second time. Keep one.")
     except configparser.Error:
         findings.error("", f"it must be an .ini file with a section [{_SECTION}] of lines KEY = VALUE, and %% for %.")
     else:
