@@ -183,7 +183,7 @@ def test_rows_of_another_shape_and_of_no_text_are_found(engine_of, tmp_path: Pat
     ]
 
 
-NOBODY = "nobody is in a state of the {} pass: its counts are 0 before noise."
+NOBODY = "no record is in a state of the {} pass: its counts are 0 before noise."
 
 
 @pytest.mark.parametrize("write", EMPTY_FORMS)

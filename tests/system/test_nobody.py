@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from safetab.cli.main import app
 
 KEY = "00" * 32
-NOBODY = "nobody is in a state of the {} pass: its counts are 0 before noise."
+NOBODY = "no record is in a state of the {} pass: its counts are 0 before noise."
 
 
 def emptied(world: RandomWorld, write) -> RandomWorld:
