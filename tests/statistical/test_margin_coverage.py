@@ -74,7 +74,7 @@ def planned(tmp_path_factory) -> tuple[RunPlan, Universe]:
 def numbers_of_runs(planned: tuple[RunPlan, Universe], sizes: dict[int, int], runs: int) -> list[Numbers]:
     plan, universe = planned
     level = next(one for one in plan.levels if one.level.geography is GeographyLevel.COUNTY)
-    number = universe.number_of_level[level.level]
+    number = universe.number_of_level[PERSONS, level.level]
     facts = universe.levels[number]
     maker = NumbersOfLevel(universe, facts, NumberKinds(universe, CONFIDENCE), ReleaseOptions(CONFIDENCE))
     engine = FixedCounts(sizes)
@@ -117,7 +117,7 @@ def check_coverage(planned: tuple[RunPlan, Universe], runs: int) -> dict[int, tu
     """Checks every bound; tells for each true size its publications, and how often margin and interval held it."""
     plan, universe = planned
     level = next(one for one in plan.levels if one.level.geography is GeographyLevel.COUNTY)
-    facts = universe.levels[universe.number_of_level[level.level]]
+    facts = universe.levels[universe.number_of_level[PERSONS, level.level]]
     assert facts.design.suppression_threshold == 7  # sigma 5.6
     sizes_of_groups = [0, 3, 8, 12, 20, 45, 60, 210, 500]  # a group each: 3 counties of 3 iterations
     sizes = dict(enumerate(sizes_of_groups))

@@ -182,8 +182,8 @@ def test_every_number_is_unbiased_with_the_variance_of_its_draws(report: Path) -
 def test_wrong_noise_is_far_from_theory(
     world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statistic: str, change: Callable
 ) -> None:
-    def faulty(counts, shape, right, bits):
-        noise = noisy_count(counts, shape, right, bits) - counts.confidential_counts
+    def faulty(counts, shape, right):
+        noise = noisy_count(counts, shape, right) - counts.confidential_counts
         return counts.confidential_counts + change(noise)
 
     monkeypatch.setattr(tabulate_level, "noisy_count", faulty)

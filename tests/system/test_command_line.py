@@ -26,7 +26,7 @@ def test_plan_shows_every_level_and_the_totals() -> None:
     for row in [
         "USA Detailed               1          19           2      21          9     2      500 1000 7000",
         "COUNTY Detailed          15        5           -  19          10       20 29 47       28 42 66           -",
-        "US pass                       4.85          9.7            25.0701          38.4783",
+        "US pass                          4.85          9.7            25.0701          38.4783",
         "Not tabulated, for a budget of 0: (AIANNH, Regional).",
     ]:
         assert row in result.stdout

@@ -51,6 +51,7 @@ WHO_KNOWS_HOUSEHOLDS = (
     "synthetic/",
     "audit/",
     "cli/commands/",
+    "cli/main.py",  # help
 )
 
 
