@@ -18,6 +18,7 @@ from tests.cef_files import (
     write_cef,
     zeros_in_front,
 )
+from tests.household_worlds import COLUMNS, write_household_world
 from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
@@ -78,6 +79,45 @@ def test_the_dummy_of_the_bureaus_readers(tmp_path: Path, cases: Path) -> None:
     as_text = run(parameters, dummy / "expected", tmp_path / "text")
     configure(parameters, reader="cef")
     assert run(parameters, dummy / "cef" / "reader.ini", tmp_path / "out") == as_text
+
+
+def test_households_of_a_cef_are_those_of_household_records(tmp_path: Path) -> None:
+    """The records by hand from units and householders; totals lie in pop_dir, whatever the files there are called."""
+    world = write_household_world(tmp_path / "world", 12, budget=1, people=90)
+    cef = cef_of(world, tmp_path / "cef")
+    oids = {row.rsplit("|", 1)[1]: row.split("|")[:4] for rows in cef.geography.values() for row in rows}
+    units = {one["MAFID"]: one for of_state in cef.records["UNIT"].values() for one in of_state}
+    rows = []
+    for one in (one for of_state in cef.records["PER"].values() for one in of_state if one["RELSHIP"] == "20"):
+        home = units[one["MAFID"]]
+        kind = {"6": "4", "7": "5"}.get(home["HHT"], home["HHT"])
+        codes = [one[f"QRACE{n}"] or "Null" for n in range(1, 9)]
+        rows.append("|".join([*oids[home["OIDTB"]], home["HHRACE"], *codes, one["QSPAN"], kind, home["TEN"]]))
+    (world.data / "household-records.txt").write_text("\n".join(["|".join(COLUMNS), *rows]) + "\n")
+    as_text = run(world.parameters, world.data, tmp_path / "text")
+    cef.write()
+    (tmp_path / "t1").mkdir()
+    shutil.copy(world.data / "pop-group-totals.txt", tmp_path / "t1" / "part-00000-x.csv")
+    cef.ini.write_text(cef.ini.read_text() + "pop_dir = ../t1/\n")
+    world.configure(reader="cef")
+    assert len(rows) > 20
+    assert run(world.parameters, cef.ini, tmp_path / "out") == as_text
+
+
+@pytest.mark.needs_2020_files
+def test_the_households_of_the_dummy(tmp_path: Path, cases: Path) -> None:
+    dummy, case = cases.parent / "cef" / "dummy", cases.parent / "households" / "case-tricky"
+    parameters, text, folder = tmp_path / "parameters", tmp_path / "text-data", tmp_path / "cef"
+    for source, copy in ((case / "parameters", parameters), (dummy / "expected", text), (dummy / "cef", folder)):
+        shutil.copytree(source, copy)
+    config = json.loads((parameters / "config.json").read_text())
+    configure(parameters, **{key: 0.5 for key, value in config.items() if "_level_" in key and value})
+    shutil.copy(case / "data" / "pop-group-totals.txt", text)
+    (tmp_path / "t1").mkdir()
+    shutil.copy(case / "data" / "pop-group-totals.txt", tmp_path / "t1")
+    as_text = run(parameters, text, tmp_path / "text")
+    configure(parameters, reader="cef")
+    assert run(parameters, folder / "reader.ini", tmp_path / "out") == as_text
 
 
 def test_gzipped_files_are_found_by_the_names_of_plain_ones(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:

@@ -152,6 +152,16 @@ def two_householders(cef: Cef) -> None:
     other["RELSHIP"] = "20"
 
 
+def vacant_with_people(cef: Cef) -> None:
+    homes = {one["MAFID"] for one in cef.records["PER"][STATE]}
+    lived_in = next(one for one in cef.records["UNIT"][STATE] if one["HHT"] != "0" and one["MAFID"] in homes)
+    lived_in["HHT"] = "0"
+
+
+def householder_of_group_quarters(cef: Cef) -> None:
+    next(one for one in cef.records["PER"][STATE] if one["RTYPE"] == "5")["RELSHIP"] = "20"
+
+
 def repeated_unit(cef: Cef) -> None:
     cef.records["UNIT"][STATE][1]["MAFID"] = cef.records["UNIT"][STATE][0]["MAFID"]
 
@@ -228,6 +238,8 @@ MALFORMED: dict[str, tuple[Callable[[Cef], None], str]] = {
     "a person of group quarters in a housing unit": (other_pair, f"{PER}: RTYPE: must be 3 in a housing unit"),
     "no householder": (no_householder, f"{UNIT}: HHT: an occupied housing unit must have exactly one householder. 1"),
     "two householders": (two_householders, f"{UNIT}: HHT: an occupied housing unit must have exactly one"),
+    "people in a vacant unit": (vacant_with_people, f"{UNIT}: HHT: a housing unit where somebody lives must not be 0"),
+    "a householder of group quarters": (householder_of_group_quarters, f"{UNIT}: QGQTYP: group quarters must have no"),
     "a lost person": (lost_person, f"{CNT}: COUNT_PER, COUNT_PER_"),
     "a wrong count": (changed("CNT", 0, COUNT_UNIT_GQ="77"), f"{CNT}: COUNT_UNIT_GQ: not the number of lines"),
     "counts of another state": (changed("CNT", 0, BCUSTATEFP="01"), f"{CNT}: BCUSTATEFP: must be the state"),

@@ -26,17 +26,17 @@ from safetab.pipeline.backends import forbid_memory_dumps
 from safetab.pipeline.guards import findings_logged, log_passed, opened_log, os_errors_as_run_failed, own_errors_logged
 from safetab.pipeline.options import refused_log, whole_path
 from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.products.record import BLOCK_DIGITS, ETHNICITY_COLUMN, RACE_COLUMNS
+from safetab.products.record import RACE_COLUMNS
+from safetab.products.safetab_h.record import HOUSEHOLD_RECORD
 from safetab.products.safetab_p.record import PERSON_RECORD
 from safetab.readers.cef.geography import BlockOids, CefGeography, read_cef_geography
 from safetab.readers.cef.reader_file import CefFiles, ReaderFile, paths_read, read_reader_file
-from safetab.readers.cef.state_records import HOUSEHOLD_TABLE, CefRecords, StateReader
+from safetab.readers.cef.state_records import CefRecords, StateReader, records_of
 from safetab.readers.cef.state_rules import CefRules
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.geography import GEOGRAPHY_TABLE, UNIT_COLUMN, block_columns
 
 CONVERTED_FILE = "CONFIDENTIAL"
-HOUSEHOLD_COLUMNS = (*BLOCK_DIGITS, "HHRACE", *RACE_COLUMNS, ETHNICITY_COLUMN, "HOUSEHOLD_TYPE", "TEN")
 
 _CONVERTED = "Records of real people, unless the file SYNTHETIC lies beside this one. For the curator alone.\n"
 _TYPES = {"HOUSEHOLDER": pa.bool_(), "TABTRACTCE": pa.int32()}  # the others have at most four digits
@@ -98,7 +98,7 @@ def convert_cef(
         _guarded(data, refused, confidential_log) as (cef, judgement),
         whole_output(out, today, overwrite=overwrite) as new,
     ):
-        progress, written = progress or NoProgress(), {PERSON_RECORD.table: 0, HOUSEHOLD_TABLE: 0}
+        progress, written = progress or NoProgress(), {PERSON_RECORD.table: 0, HOUSEHOLD_RECORD.table: 0}
         progress.step("Converting the states", len(cef.files.states))
         for table in written:
             (new / table).mkdir(mode=0o700)
@@ -116,7 +116,7 @@ def convert_cef(
         if cef.reader.is_synthetic:
             (new / SYNTHETIC_MARKER).write_text("The people in this folder do not exist.\n")
         _keep_for_the_curator(new)
-        return ConvertedCef(written[PERSON_RECORD.table], written[HOUSEHOLD_TABLE], warnings)
+        return ConvertedCef(written[PERSON_RECORD.table], written[HOUSEHOLD_RECORD.table], warnings)
 
 
 def _keep_for_the_curator(folder: Path) -> None:
@@ -175,7 +175,7 @@ def _opened(data: Path) -> _Cef:
 
 
 def _write_state(reader: StateReader, folder: Path, state: str, oids: BlockOids) -> dict[str, int]:
-    columns_of = {PERSON_RECORD.table: PERSON_RECORD.columns, HOUSEHOLD_TABLE: HOUSEHOLD_COLUMNS}
+    columns_of = {record.table: record.columns for record in (PERSON_RECORD, HOUSEHOLD_RECORD)}
     rows = dict.fromkeys(columns_of, 0)
     with ExitStack() as opened:
         writers = {
@@ -185,9 +185,10 @@ def _write_state(reader: StateReader, folder: Path, state: str, oids: BlockOids)
             for table, columns in columns_of.items()
         }
         for joined in reader.joined_persons():
-            for table, records in ((PERSON_RECORD.table, joined.persons()), (HOUSEHOLD_TABLE, joined.households())):
-                writers[table].write_batch(_batch(records, columns_of[table], oids))
-                rows[table] += len(records)
+            for record in (PERSON_RECORD, HOUSEHOLD_RECORD):
+                records = records_of(joined, record)
+                writers[record.table].write_batch(_batch(records, columns_of[record.table], oids))
+                rows[record.table] += len(records)
     return rows
 
 

@@ -19,7 +19,7 @@ from safetab.products.record import BLOCK_DIGITS, RecordLayout
 from safetab.readers.cef.fields import CODE_FIELDS
 from safetab.readers.cef.geography import BlockOids
 from safetab.readers.cef.reader_file import CefFiles
-from safetab.readers.cef.state_records import HOUSEHOLD_TABLE, CefRecords, StateReader, records_of
+from safetab.readers.cef.state_records import CefRecords, StateReader, records_of
 from safetab.readers.cef.state_rules import CefRules
 from safetab.readers.person_rules import report_empty_passes
 
@@ -120,7 +120,7 @@ def whole_columns(records: CefRecords, oids: BlockOids) -> dict[str, NDArray[np.
 
 
 def _rules(record: RecordLayout, codes: Collection[str], oids: BlockOids | None) -> CefRules:
-    return CefRules(codes, oids, for_households=record.table == HOUSEHOLD_TABLE)
+    return CefRules(codes, oids, for_households=record.holds_people)
 
 
 def _require_all(reader: StateReader, encoded: int, record: RecordLayout) -> None:

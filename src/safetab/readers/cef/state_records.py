@@ -35,11 +35,10 @@ from safetab.readers.cef.state_rules import (
 from safetab.readers.cef.unit_table import Units, UnitTable, joined_units
 from safetab.readers.person_rules import AFTER_NO_CODE_RULE
 
-HOUSEHOLD_TABLE = "household-records"
-
 _KEPT_OF_PERSON = ("RTYPE", "MAFID", "QSEX", "QAGE", "CENRACE", "RELSHIP", *CODE_FIELDS)
 _KEPT_OF_UNIT = ("RTYPE", "MAFID", "FINAL_POP", "HHRACE", "TEN", "HHT")
-_HOUSEHOLD_TYPES = np.array([0, 1, 2, 3, 4, 5, 4, 5])  # by HHT: the householder's sex is not told apart
+TYPE_OF_HHT = np.array([0, 1, 2, 3, 4, 5, 4, 5])
+"""HOUSEHOLD_TYPE by HHT, which tells men and women apart who live alone or with others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -72,19 +71,13 @@ class JoinedPersons:
         units = self.table.units.chosen(self.units[rows])
         columns: dict[str, NDArray[np.integer]] = {"HHRACE": units.races}
         columns |= {name: self.numbers[name][rows] for name in CODE_FIELDS}
-        columns |= {"HOUSEHOLD_TYPE": _HOUSEHOLD_TYPES[units.household_types], "TEN": units.tenures}
+        columns |= {"HOUSEHOLD_TYPE": TYPE_OF_HHT[units.household_types], "TEN": units.tenures}
         return CefRecords(columns, units.places)
-
-
-_RECORDS: Mapping[str, Callable[[JoinedPersons], CefRecords]] = {
-    "person-records": JoinedPersons.persons,
-    HOUSEHOLD_TABLE: JoinedPersons.households,
-}
 
 
 def records_of(joined: JoinedPersons, record: RecordLayout) -> CefRecords:
     """The records of one kind: each person is one, or each household."""
-    return _RECORDS[record.table](joined)
+    return joined.households() if record.holds_people else joined.persons()
 
 
 class StateReader:
@@ -107,7 +100,7 @@ class StateReader:
 
     def records(self, record: RecordLayout) -> int:
         """How many records of a kind the files hold, once all persons were read."""
-        return self._households if record.table == HOUSEHOLD_TABLE else self.persons_read
+        return self._households if record.holds_people else self.persons_read
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -1,25 +1,12 @@
-"""The fields of the Census Edited File in their order, with their widths."""
+"""The lines of the Census Edited File as the reader has them, and the columns of its GRF-C."""
 
 from __future__ import annotations
 
-from safetab.products.record import RACE_COLUMNS
+from safetab.readers.cef import layout
 from safetab.synthetic.cef.fixed_lines import layout_of
 
-PERSON = layout_of(
-    {"RTYPE": 1, "MAFID": 9, "CUF_PNC": 5, "BCUSTATEFP": 2, "VERSION": 5, "QSEX": 1, "QAGE": 3}
-    | {"QDB": 8, "QDOB_MONTH": 2, "QDOB_DAY": 2, "QDOB_YEAR": 4, "QSPAN": 4, "QSPANX": 1, "CENHISP": 1}
-    | dict.fromkeys(RACE_COLUMNS, 4)
-    | {"QRACEX": 1, "CENRACE": 2, "RACE2010": 2, "RELSHIP": 2, "QGQTYP": 3, "LIVE_ALONE": 1}
-)
-UNIT = layout_of(
-    {"RTYPE": 1, "MAFID": 9, "BCUSTATEFP": 2, "VERSION": 5, "FINAL_POP": 5, "HHLDRAGE": 3, "HHSPAN": 1}
-    | {"HHLDRACE": 1, "HHRACE": 2, "TEN": 1, "TEN_A": 1, "TEN_R": 1, "VACS": 1, "QGQTYP": 3, "GQSEX": 1}
-    | {"OIDTB": 22, "HHT": 1, "HHT2": 2, "CPLT": 1, "UPART": 1, "MULTG": 1, "PAOC": 1}
-    | {"P18": 2, "P60": 2, "P65": 2, "P75": 2, "PAC": 1, "HHSEX": 1}
-)
-COUNTS = layout_of(
-    {"BCUSTATEFP": 2, "VERSION": 5, "COUNT_UNIT": 10, "COUNT_UNIT_HU": 10, "COUNT_UNIT_GQ": 10}
-    | {"COUNT_PER": 10, "COUNT_PER_HU": 10, "COUNT_PER_GQ": 10}
+PERSON, UNIT, COUNTS = (
+    layout_of({field.name: field.width for field in one.fields}) for one in (layout.PERSON, layout.UNIT, layout.COUNTS)
 )
 VERSION = b"00001"
 _GRF_COLUMNS = """

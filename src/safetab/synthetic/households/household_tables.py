@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from safetab.products.safetab_h.record import HOUSEHOLD_RECORD
+from safetab.readers.cef.state_records import TYPE_OF_HHT
 from safetab.synthetic.files.person_tables import person_table, text_column
 from safetab.synthetic.households.units import HousedChunk
 from safetab.synthetic.people.code_mix import CodeMix
@@ -16,7 +17,6 @@ HOUSEHOLD_TABLE = HOUSEHOLD_RECORD.table
 HOUSEHOLD_COLUMNS = HOUSEHOLD_RECORD.columns
 HOUSEHOLD_SCHEMA = pa.schema([(column, pa.dictionary(pa.int32(), pa.string())) for column in HOUSEHOLD_COLUMNS])
 
-_TYPE_OF_HHT = np.array([0, 1, 2, 3, 4, 5, 4, 5])  # women and men alone or not are one type each
 _DIGITS = pa.array([str(digit) for digit in range(10)])
 
 
@@ -26,7 +26,7 @@ def household_table(chunk: HousedChunk, people: StatePeople, mix: CodeMix) -> pa
     columns = {name: of_householders[name] for name in HOUSEHOLD_COLUMNS if name in of_householders.column_names}
     columns |= {
         "HHRACE": of_householders["CENRACE"],
-        "HOUSEHOLD_TYPE": text_column(_TYPE_OF_HHT[chunk.facts.hht], _DIGITS),
+        "HOUSEHOLD_TYPE": text_column(TYPE_OF_HHT[chunk.facts.hht], _DIGITS),
         "TEN": text_column(chunk.tenure, _DIGITS),
     }
     return pa.table({name: columns[name] for name in HOUSEHOLD_COLUMNS})
