@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -57,6 +58,7 @@ WAYS = (
 )
 NOTHING_SUPPRESSED = Way("nothing suppressed", changes={"zero_suppression_chance": 0})
 SPARK = Way("counted by Spark", RunOptions(engine=EngineKind.SPARK))
+SPARK_IF_INSTALLED = (SPARK,) if importlib.util.find_spec("pyspark") else ()
 _SMALL_BATCHES: tuple[tuple[ModuleType, str, int], ...] = (
     (tabulate_level, "_CELLS_AT_ONCE", 100),
     (person_batches, "_ROWS_AT_ONCE", 50),

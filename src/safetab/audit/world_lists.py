@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from safetab.audit.audited_product import AuditWorld, FileRow
+from safetab.audit.audited_product import AuditWorld, FileRow, People
 from safetab.config.config_file import CONFIG_FILE
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.products.product import Product
@@ -36,6 +37,10 @@ BLOCKS = {
     "72|031|000200|1000": "99999|9999",
     **{f"44|009|{tract:06d}|1000": "99999|9999" for tract in range(100, 3100, 100)},
 }
+CROWDED_BLOCKS_OF_NOISE, CROWD = (OTHER_BLOCK, PUERTO_RICAN_BLOCK), 60
+TRACTS, TRACTS_OF_QUICK = 250, 100
+_FEW, _MANY = 1_500, 4_600
+_SEED = 20_200_401  # who they are makes no difference; that they are the same each time helps to look into a failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,21 @@ def write_public_world(
         _write(world.data / f"{file.table}.txt", "|".join(file.columns), file.rows)
     (world.data / SYNTHETIC_MARKER).write_text("These people do not exist.\n")
     return world
+
+
+def blocks_of_noise_world(tracts: int) -> Mapping[str, str]:
+    """All blocks, and many tracts where nobody lives."""
+    us = {f"44|009|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts)}
+    pr = {f"72|033|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts // 2)}
+    return BLOCKS | us | pr
+
+
+def thousands(some: Callable[[random.Random, str], FileRow]) -> tuple[People, People]:
+    """Some records, and these with three times as many, shuffled; each is made of dice and a block."""
+    dice = random.Random(_SEED)  # noqa: S311 - records, not noise
+    blocks = [block for block in BLOCKS if block != EMPTY_BLOCK]
+    records = [some(dice, dice.choice(blocks)) for _ in range(_MANY)]
+    return tuple(records[:_FEW]), tuple(dice.sample(records, len(records)))
 
 
 def iteration_codes(lists: WorldLists) -> list[str]:

@@ -10,18 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from safetab.audit.audited_product import AuditedProduct, AuditWorld, CpuSeconds, Neighbour, NoiseWorld, People
-from safetab.audit.audited_runs import WAYS
+from safetab.audit.audited_runs import SPARK_IF_INSTALLED, WAYS
 from safetab.audit.households import loss_worlds
 from safetab.audit.households import world_files as worlds
 from safetab.audit.households.published_totals import published_totals
 from safetab.audit.world_lists import (
-    BLOCKS,
-    EMPTY_BLOCK,
+    CROWD,
+    CROWDED_BLOCKS_OF_NOISE,
     ETHNICITIES,
-    OTHER_BLOCK,
-    PUERTO_RICAN_BLOCK,
     RACES,
+    TRACTS,
+    TRACTS_OF_QUICK,
     WorldLists,
+    blocks_of_noise_world,
+    thousands,
 )
 from safetab.census.iterations import IterationLevel
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
@@ -39,55 +41,41 @@ NEIGHBOURS = (
     Neighbour("one code eight times", worlds.ONE_CODE_EIGHT_TIMES),
     Neighbour("moved to Puerto Rico", worlds.MOVED_TO_PUERTO_RICO),
 )
-_FEW, _MANY = 1_500, 4_600
-_SEED = 20_200_401  # who they are makes no difference; that they are the same each time helps to look into a failure
-_TRACTS, _TRACTS_OF_QUICK, _CROWD = 250, 100, 60
 
 
 def _write(folder: Path, people: People, changes: Mapping[str, Any]) -> AuditWorld:
     return worlds.write_world(folder, people, worlds.audit_config(**changes))
 
 
-def _thousands() -> tuple[People, People]:
-    """Some households, and these with three times as many, shuffled."""
-    dice = random.Random(_SEED)  # noqa: S311 - households, not noise
-    blocks = [block for block in BLOCKS if block != EMPTY_BLOCK]
-    households = [_some_household(dice, blocks) for _ in range(_MANY)]
-    return tuple(households[:_FEW]), tuple(dice.sample(households, len(households)))
-
-
-def _some_household(dice: random.Random, blocks: list[str]) -> worlds.Household:
+def _some_household(dice: random.Random, block: str) -> worlds.Household:
     races = tuple(dice.sample(RACES, dice.choice((1, 1, 2, 3, 8))))
     kind, tenure = dice.randint(1, HOUSEHOLD_TYPES), dice.randint(1, TENURES)
-    return worlds.Household(dice.choice(blocks), races, dice.choice(ETHNICITIES), kind, tenure)
+    return worlds.Household(block, races, dice.choice(ETHNICITIES), kind, tenure)
 
 
 def _write_noise_world(changes: Mapping[str, Any], lists: WorldLists, tracts: int, folder: Path) -> AuditWorld:
     """Every group has a total, so every group is drawn."""
-    blocks = {f"44|009|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts)}
-    blocks |= {f"72|033|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts // 2)}
-    crowded = (OTHER_BLOCK, PUERTO_RICAN_BLOCK)
-    crowd = [replace(worlds.FILLS_ALL_GROUPS, block=block) for block in crowded for _ in range(_CROWD)]
-    config, everywhere = worlds.audit_config(**changes), BLOCKS | blocks
+    crowd = [replace(worlds.FILLS_ALL_GROUPS, block=block) for block in CROWDED_BLOCKS_OF_NOISE for _ in range(CROWD)]
+    config, everywhere = worlds.audit_config(**changes), blocks_of_noise_world(tracts)
     households, totals = (*worlds.POPULATION, *crowd), published_totals(lists, everywhere)
     return worlds.write_with_totals(folder, households, config, lists, everywhere, totals)
 
 
-def gaussian_world(tracts: int = _TRACTS) -> NoiseWorld:
+def gaussian_world(tracts: int = TRACTS) -> NoiseWorld:
     """Eight codes and an ethnicity reach 9 Detailed groups, and of two regions of each kind 3."""
     stability = {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}
     write = partial(_write_noise_world, {}, WorldLists(), tracts)
     return NoiseWorld("households, Gaussian, stability 9 and 3", write, stability, None)
 
 
-def geometric_world(tracts: int = _TRACTS) -> NoiseWorld:
+def geometric_world(tracts: int = TRACTS) -> NoiseWorld:
     """One code reaches one group: there are none of one race alone, and none of ethnicities."""
     lists = WorldLists(has_alone=False, has_ethnicities=False)
     write = partial(_write_noise_world, {"privacy_defn": "puredp", "max_race_codes": 1}, lists, tracts)
     return NoiseWorld("households, geometric, stability 1", write, dict.fromkeys(IterationLevel, 1), None)
 
 
-_few, _many = _thousands()
+_few, _many = thousands(_some_household)
 AUDITED_HOUSEHOLDS = AuditedProduct(
     product=SAFETAB_H,
     write=_write,
@@ -99,10 +87,10 @@ AUDITED_HOUSEHOLDS = AuditedProduct(
     first_of_a_pass=Neighbour("the first household of Puerto Rico", worlds.ONE_HOUSEHOLD_IN_PUERTO_RICO),
     few=_few,
     many=_many,
-    ways=(*WAYS[:3], WAYS[4]),  # what is left out is the way of the thousands
+    ways=(*WAYS[:3], WAYS[4], *SPARK_IF_INSTALLED),  # what is left out is the way of the thousands
     quick_ways=WAYS[3:4],
     noise_worlds=(gaussian_world(), geometric_world()),
-    quick_noise_worlds=(geometric_world(_TRACTS_OF_QUICK),),
+    quick_noise_worlds=(geometric_world(TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.LOSS_WORLDS,
     quick_loss_worlds=(loss_worlds.NINE_GROUPS, loss_worlds.GEOMETRIC),
     cpu_seconds=CpuSeconds(neighbours=55, ways=55, noise=14, loss=30),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,17 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from safetab.audit.audited_product import AuditedProduct, AuditWorld, CpuSeconds, Neighbour, NoiseWorld, People
-from safetab.audit.audited_runs import NOTHING_SUPPRESSED, SPARK, WAYS
+from safetab.audit.audited_runs import NOTHING_SUPPRESSED, SPARK_IF_INSTALLED, WAYS
 from safetab.audit.persons import loss_worlds
 from safetab.audit.persons import world_files as worlds
 from safetab.audit.world_lists import (
-    BLOCKS,
-    EMPTY_BLOCK,
+    CROWD,
+    CROWDED_BLOCKS_OF_NOISE,
     ETHNICITIES,
-    OTHER_BLOCK,
-    PUERTO_RICAN_BLOCK,
     RACES,
+    TRACTS,
+    TRACTS_OF_QUICK,
     WorldLists,
+    blocks_of_noise_world,
+    thousands,
 )
 from safetab.census.iterations import IterationLevel
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
@@ -36,53 +37,39 @@ NEIGHBOURS = (
     Neighbour("one code eight times", worlds.ONE_CODE_EIGHT_TIMES),
     Neighbour("moved to Puerto Rico", worlds.MOVED_TO_PUERTO_RICO),
 )
-_FEW, _MANY = 1_500, 4_600
-_SEED = 20_200_401  # who they are makes no difference; that they are the same each time helps to look into a failure
-_TRACTS, _TRACTS_OF_QUICK, _CROWD = 250, 100, 60
 
 
 def _write(folder: Path, people: People, changes: Mapping[str, Any]) -> AuditWorld:
     return worlds.write_world(folder, people, worlds.audit_config(**changes))
 
 
-def _thousands() -> tuple[People, People]:
-    """Some people, and these with three times as many, shuffled."""
-    dice = random.Random(_SEED)  # noqa: S311 - people, not noise
-    blocks = [block for block in BLOCKS if block != EMPTY_BLOCK]
-    people = [_somebody(dice, blocks) for _ in range(_MANY)]
-    return tuple(people[:_FEW]), tuple(dice.sample(people, len(people)))
-
-
-def _somebody(dice: random.Random, blocks: list[str]) -> worlds.Person:
+def _somebody(dice: random.Random, block: str) -> worlds.Person:
     races = tuple(dice.sample(RACES, dice.choice((1, 1, 2, 3, 8))))
     ethnicity = dice.choice(ETHNICITIES)
-    return worlds.Person(dice.choice(blocks), races, ethnicity, dice.choice((1, 2)), dice.randint(0, worlds.OLDEST_AGE))
+    return worlds.Person(block, races, ethnicity, dice.choice((1, 2)), dice.randint(0, worlds.OLDEST_AGE))
 
 
 def _write_noise_world(changes: Mapping[str, Any], lists: WorldLists, tracts: int, folder: Path) -> AuditWorld:
-    blocks = {f"44|009|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts)}
-    blocks |= {f"72|033|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts // 2)}
-    crowded = (OTHER_BLOCK, PUERTO_RICAN_BLOCK)
-    crowd = [replace(worlds.FILLS_ALL_GROUPS, block=block) for block in crowded for _ in range(_CROWD)]
+    crowd = [replace(worlds.FILLS_ALL_GROUPS, block=block) for block in CROWDED_BLOCKS_OF_NOISE for _ in range(CROWD)]
     config = worlds.audit_config(zero_suppression_chance=0, **changes)
-    return worlds.write_world(folder, (*worlds.POPULATION, *crowd), config, lists, BLOCKS | blocks)
+    return worlds.write_world(folder, (*worlds.POPULATION, *crowd), config, lists, blocks_of_noise_world(tracts))
 
 
-def gaussian_world(tracts: int = _TRACTS) -> NoiseWorld:
+def gaussian_world(tracts: int = TRACTS) -> NoiseWorld:
     """Eight codes and an ethnicity reach 9 Detailed groups, and of two regions of each kind 3."""
     stability = {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}
     write = partial(_write_noise_world, {}, WorldLists(), tracts)
     return NoiseWorld("Gaussian, stability 9 and 3", write, stability, worlds.GAMMA)
 
 
-def geometric_world(tracts: int = _TRACTS) -> NoiseWorld:
+def geometric_world(tracts: int = TRACTS) -> NoiseWorld:
     """One code reaches one group: there are none of people with one race alone, and none of ethnicities."""
     lists = WorldLists(has_alone=False, has_ethnicities=False)
     write = partial(_write_noise_world, {"privacy_defn": "puredp", "max_race_codes": 1}, lists, tracts)
     return NoiseWorld("geometric, stability 1", write, dict.fromkeys(IterationLevel, 1), worlds.GAMMA)
 
 
-_few, _many = _thousands()
+_few, _many = thousands(_somebody)
 AUDITED_PERSONS = AuditedProduct(
     product=SAFETAB_P,
     write=_write,
@@ -94,10 +81,10 @@ AUDITED_PERSONS = AuditedProduct(
     first_of_a_pass=Neighbour("the first person of Puerto Rico", worlds.ONE_PERSON_IN_PUERTO_RICO),
     few=_few,
     many=_many,
-    ways=(*WAYS, NOTHING_SUPPRESSED, *([SPARK] if importlib.util.find_spec("pyspark") else [])),
+    ways=(*WAYS, NOTHING_SUPPRESSED, *SPARK_IF_INSTALLED),
     quick_ways=WAYS[2:3],
     noise_worlds=(gaussian_world(), geometric_world()),
-    quick_noise_worlds=(gaussian_world(_TRACTS_OF_QUICK),),
+    quick_noise_worlds=(gaussian_world(TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.LOSS_WORLDS,
     quick_loss_worlds=(loss_worlds.NINE_GROUPS, loss_worlds.ONE_GROUP),
     cpu_seconds=CpuSeconds(neighbours=39, ways=65, noise=12, loss=125),
