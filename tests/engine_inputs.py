@@ -15,7 +15,7 @@ from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
 from safetab.products.product import Product
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.readers.person_files import person_file_names
+from safetab.readers.person_files import find_person_files, person_file_names
 from safetab.readers.table_files import TableFiles
 from tests.random_worlds import RandomWorld
 
@@ -30,7 +30,9 @@ class EngineInputs:
 def engine_inputs(world: RandomWorld, product: Product = SAFETAB_P) -> EngineInputs:
     files = read_public_files(world.parameters, world.data).require()
     files = replace(files, config=replace(files.config, product=product))
-    return EngineInputs(files, plan_of(files).require(), person_file_names(world.data, product.record).require())
+    persons = find_person_files(world.data, product.record).value
+    named = person_file_names(world.data, product.record).require()  # what is wrong in them is for the engine to find
+    return EngineInputs(files, plan_of(files).require(), persons or named)
 
 
 def plain_engine(inputs: EngineInputs, _: Path) -> CountingEngine:

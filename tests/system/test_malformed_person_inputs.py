@@ -17,6 +17,7 @@ from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
+from safetab.engines.local import duckdb_engine
 
 SECRET = "7654321098"
 COLUMNS = PERSON_HEADER.split("|")
@@ -152,6 +153,12 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
         "blank lines are only",
     ),
     "a NUL byte": (with_value("QAGE", "5\x00"), "QAGE: must be an age"),
+    "a NUL for a race": (with_value("QRACE2", "\x00"), "QRACE2: must be a code of the list"),
+    "a line of zeros at the end": (with_bytes(lambda text: text + bytes(3 << 20)), "a line has more than 1,048,576"),
+    "a line of zeros inside": (
+        with_bytes(lambda text: text.replace(b"\n", b"\n" + bytes(30 << 20) + b"\n", 1)),
+        "a line has more than 1,048,576 bytes",
+    ),
     "quotes": (with_value("QSPAN", '"1000"'), "QSPAN: must be a code of the list"),
     "gzip cut short": (as_gzip(lambda content: content[: len(content) // 2]), "person-records.txt.gz has"),
     "gzip with noise inside": (
@@ -319,7 +326,89 @@ def test_parts_of_several_types_are_refused(world: RandomWorld, tmp_path: Path) 
     persons(world).unlink()
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 1
-    assert "QAGE: has several types: double, string" in result.stderr
+    assert "QAGE: has several types: double, text" in result.stderr
+
+
+def parts_of(world: RandomWorld, *schemas: dict[str, pa.DataType]) -> None:
+    """Each person once, in one part for each change of the types."""
+    rows = [line.split("|") for line in lines_of(world)[1:]]
+    (world.data / "person-records").mkdir()
+    for number, schema in enumerate(schemas):
+        columns = {
+            name: pa.array([row[position] for row in rows[number :: len(schemas)]])
+            for position, name in enumerate(COLUMNS)
+        }
+        columns |= {
+            name: pa.nulls(len(column)) if pa.types.is_null(kind) else column.cast(kind)
+            for name, kind in schema.items()
+            for column in [columns[name]]
+        }
+        pq.write_table(pa.table(columns), world.data / "person-records" / f"{number}.parquet")
+    persons(world).unlink()
+
+
+def test_values_that_are_stored_in_different_ways_are_the_same_people(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "world", 3)
+    expected = BruteForce(world.parameters, world.data).tables()
+    text, dictionary = pa.large_string(), pa.dictionary(pa.int8(), pa.string())
+    parts_of(world, {"TABBLKST": text, "QSPAN": dictionary}, {"TABBLKST": dictionary}, {"QSPAN": text})
+    result = invoke(world, tmp_path / "out", "--spend-log", str(tmp_path / "spent"), "--dataset", "people")
+    assert result.exit_code == 0, result.stderr
+    assert written_tables(tmp_path / "out") == expected
+
+
+def test_integers_of_different_widths_are_the_same_people(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "world", 3)
+    expected = BruteForce(world.parameters, world.data).tables()
+    parts_of(world, {"QAGE": pa.int64(), "QSEX": pa.uint8()}, {"QAGE": pa.int8(), "QSEX": pa.int32()})
+    assert invoke(world, tmp_path / "out").exit_code == 0
+    assert written_tables(tmp_path / "out") == expected
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+def test_every_encoding_of_text_is_read(encoding: str, tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "world", 3)
+    expected = BruteForce(world.parameters, world.data).tables()
+    as_parquet(lambda columns: columns)(world)
+    path = world.data / "person-records.parquet"
+    pq.write_table(pq.read_table(path), path, use_dictionary=False, column_encoding=encoding)
+    assert invoke(world, tmp_path / "out").exit_code == 0
+    assert written_tables(tmp_path / "out") == expected
+
+
+def test_a_page_whose_checksum_is_wrong_is_damage(world: RandomWorld, tmp_path: Path) -> None:
+    as_parquet(lambda columns: columns)(world)
+    path = world.data / "person-records.parquet"
+    pq.write_table(pq.read_table(path), path, compression="none", use_dictionary=False, write_page_checksum=True)
+    content = bytearray(path.read_bytes())
+    first = content.index(b"\x04\x00\x00\x00" + lines_of_codes(path))
+    content[first + 4] ^= 1  # another code, in the right form: only the checksum tells
+    path.write_bytes(content)
+    result = invoke(world, tmp_path / "out")
+    assert result.exit_code == 1
+    assert "person-records.parquet: it can't be read" in result.stderr
+
+
+def lines_of_codes(path: Path) -> bytes:
+    return str(pq.read_table(path).column("QRACE1")[0].as_py()).encode()
+
+
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+def test_one_file_is_not_two_parts(link: Callable[[Path, Path], None], world: RandomWorld, tmp_path: Path) -> None:
+    folder("a.txt")(world)
+    link(world.data / "person-records" / "b.txt", world.data / "person-records" / "a.txt")
+    result = invoke(world, tmp_path / "out")
+    assert result.exit_code == 1
+    assert "a.txt, b.txt are the same file, by links" in result.stderr
+
+
+def test_rows_that_a_database_drops_fail_the_run(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+    source = duckdb_engine.text_source
+    monkeypatch.setattr(duckdb_engine, "text_source", lambda *a, **k: f"(SELECT * FROM {source(*a, **k)} LIMIT 20)")
+    result = invoke(world, tmp_path / "out")
+    assert result.exit_code == 3
+    assert "the rows that were read are not as many as the files hold" in result.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_damage_in_a_folder_called_interrupt_is_damage(tmp_path: Path) -> None:

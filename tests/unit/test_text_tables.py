@@ -9,27 +9,46 @@ from safetab.readers import text_tables
 
 @pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 1000])
 @pytest.mark.parametrize(
-    ("text", "at_the_end", "is_inside"),
+    ("text", "at_the_end", "rows", "is_inside"),
     [
-        (b"", 0, False),
-        (b"a|b\n1|2", 0, False),
-        (b"a|b\n1|2\n", 0, False),
-        (b"a|b\n1|2\n\n\n", 2, False),
-        (b"a|b\r\n1|2\r\n\r\n", 1, False),
-        (b"a|b\n\n1|2\n", 0, True),
-        (b"a|b\r\n\r\n1|2", 0, True),
-        (b"a|b\n\n\n\n\n\n1|2\n\n", 1, True),
-        (b"a|b\n1|2\n" + b"\n" * 50 + b"x", 0, True),
+        (b"", 0, 0, False),
+        (b"a|b", 0, 0, False),
+        (b"a|b\n", 0, 0, False),
+        (b"a|b\n\n", 1, 0, False),
+        (b"a|b\n1|2", 0, 1, False),
+        (b"a|b\n1|2\n", 0, 1, False),
+        (b"a|b\n1|2\n\n\n", 2, 1, False),
+        (b"a|b\r\n1|2\r\n\r\n", 1, 1, False),
+        (b"a|b\r\n1|2\r\n3|4", 0, 2, False),
+        (b"a|b\n\n1|2\n", 0, 2, True),
+        (b"a|b\r\n\r\n1|2", 0, 2, True),
+        (b"a|b\n\n\n\n\n\n1|2\n\n", 1, 6, True),
+        (b"a|b\n1|2\n" + b"\n" * 50 + b"x", 0, 52, True),
     ],
 )
 def test_blank_lines_are_found_whatever_the_blocks(
-    text: bytes, at_the_end: int, is_inside: bool, block_bytes: int, tmp_path: Path, monkeypatch
+    text: bytes, at_the_end: int, rows: int, is_inside: bool, block_bytes: int, tmp_path: Path, monkeypatch
 ) -> None:
     path = tmp_path / "table.txt"
     path.write_bytes(text)
     monkeypatch.setattr(text_tables._blocks, "__defaults__", (block_bytes,))
     assert text_tables.blank_lines_at_the_end(path) == at_the_end
-    assert text_tables.has_blank_line_inside(path) == is_inside
+    assert text_tables.lines_of_text(path) == text_tables.LinesOfText(rows, is_inside, has_overlong_line=False)
+
+
+@pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 7, 1000])
+@pytest.mark.parametrize(
+    "lengths", [(3, 9, 2), (3, 10, 2), (3, 11, 2), (11, 1), (1, 1, 11), (10, 10), (0, 25, 3), (30,)]
+)
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_overlong_lines_are_found_whatever_the_blocks(
+    lengths: tuple[int, ...], end: bytes, block_bytes: int, tmp_path: Path, monkeypatch
+) -> None:
+    path = tmp_path / "table.txt"
+    path.write_bytes(b"\n".join(b"x" * length for length in lengths) + end)
+    monkeypatch.setattr(text_tables._blocks, "__defaults__", (block_bytes,))
+    monkeypatch.setattr(text_tables, "LONGEST_LINE", 10)
+    assert text_tables.lines_of_text(path).has_overlong_line == (max(lengths) > 10)
 
 
 @pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 1000])

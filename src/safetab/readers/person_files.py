@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,11 +14,14 @@ from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.text_files import why_unreadable
 from safetab.products.record import RecordLayout
 from safetab.readers.delimited import SEPARATOR
+from safetab.readers.digit_columns import is_text
 from safetab.readers.table_files import TableFiles, TableForm, find_table
-from safetab.readers.text_tables import blank_lines_inside, has_blank_line_inside, header_of
+from safetab.readers.text_tables import LONGEST_LINE, blank_lines_inside, header_of, lines_of_text
 
 MOST_ROWS_LISTED = 100
 """In the confidential log, for each rule; the number of all of them stands besides."""
+
+TEXT, INTEGERS = "text", "integers"
 
 _PATTERN_CHARACTERS = set("*?[]{}")
 
@@ -41,12 +46,12 @@ def find_person_files(data: Path, record: RecordLayout) -> Checked[TableFiles]:
         return named
     if files.form is TableForm.PARQUET:
         _check_same_types(files, record, findings)
-    errors = [*named.findings, *findings.findings]
+    errors, rows = [*named.findings, *findings.findings], 0
     for path in files.parts:
         part_findings = FindingsOf(path.name)
-        _check_part(path, files.form, record, part_findings)
+        rows += _checked_rows(path, files.form, record, part_findings)
         errors += part_findings.findings
-    return Checked(None if errors else files, tuple(errors))
+    return Checked(None if errors else replace(files, rows=rows), tuple(errors))
 
 
 def readable_person_files(data: Path, record: RecordLayout) -> TableFiles | None:
@@ -59,7 +64,9 @@ def readable_person_files(data: Path, record: RecordLayout) -> TableFiles | None
 
 
 def number_of_persons(files: TableFiles) -> int:
-    """How many there are, before a row is read: exactly for Parquet, else about, by the sizes of the files."""
+    """How many there are, before a row is read: exactly if the files were looked at, else about, by their sizes."""
+    if files.rows is not None:
+        return files.rows
     if files.form is TableForm.PARQUET:
         return sum(pa.parquet.read_metadata(path).num_rows for path in files.parts)
     return sum(path.stat().st_size for path in files.parts) // _BYTES_OF_A_PERSON[files.form]
@@ -71,31 +78,56 @@ def label_of(files: TableFiles) -> str:
 
 
 def _check_same_types(files: TableFiles, record: RecordLayout, findings: FindingsOf) -> None:
-    """A column has one type in all parts: a database would convert, and round, silently."""
+    """A column has one kind of values in all parts: a database would convert, and round, silently."""
     types: dict[str, set[str]] = {column: set() for column in record.columns}
     for path in files.parts:
         with suppress(pa.ArrowException, OSError):  # found where the part itself is checked
             for field in pa.parquet.read_schema(path):
                 if field.name in types:
-                    types[field.name].add(str(field.type))
-    for column, found in types.items():
-        if len(found) > 1:
-            findings.error(column, f"has several types: {shortened(sorted(found))}. Write all parts alike.")
+                    types[field.name] |= _kind_of(field.type)
+    report_several_kinds(types, findings)
 
 
-def _check_part(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf) -> None:
+def report_several_kinds(kinds: Mapping[str, Iterable[str]], findings: FindingsOf) -> None:
+    for column, found in kinds.items():
+        if len(set(found)) > 1:
+            findings.error(column, f"has several types: {shortened(sorted(set(found)))}. Write all parts alike.")
+
+
+def _kind_of(column_type: pa.DataType) -> set[str]:
+    """Text and integers are the same values however they are stored; a column without values is of any kind."""
+    if pa.types.is_dictionary(column_type):
+        return _kind_of(column_type.value_type)
+    if pa.types.is_null(column_type):
+        return set()
+    return {TEXT if is_text(column_type) else INTEGERS if pa.types.is_integer(column_type) else str(column_type)}
+
+
+def _checked_rows(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf) -> int:
+    """How many rows the bytes of a part say that it has, if all of it is right."""
     damaged = f"{path} is damaged, or not what its ending says. Write it again."
     try:
         _check_columns(path, form, record, findings)
-        if form is not TableForm.PARQUET and not findings.has_errors and has_blank_line_inside(path):
-            count, first = blank_lines_inside(path, MOST_ROWS_LISTED)
-            where = f"{path.name}, line {shortened(first, MOST_ROWS_LISTED)}"
-            more = f" and {count - len(first):,} more" if count > len(first) else ""
-            findings.error("", f"blank lines are only allowed at the end: {count:,} inside.", where + more)
+        if form is TableForm.PARQUET:
+            return int(pa.parquet.read_metadata(path).num_rows)
+        return 0 if findings.has_errors else _rows_of_text(path, findings)
     except pa.ArrowException:
         findings.error("", damaged)
     except OSError as error:
         findings.error("", damaged if error.errno is None else why_unreadable(path, error))
+    return 0
+
+
+def _rows_of_text(path: Path, findings: FindingsOf) -> int:
+    lines = lines_of_text(path)
+    if lines.has_overlong_line:
+        findings.error("", f"a line has more than {LONGEST_LINE:,} bytes. Look for zeros or missing line ends.")
+    elif lines.has_blank_line_inside:
+        count, first = blank_lines_inside(path, MOST_ROWS_LISTED)
+        where = f"{path.name}, line {shortened(first, MOST_ROWS_LISTED)}"
+        more = f" and {count - len(first):,} more" if count > len(first) else ""
+        findings.error("", f"blank lines are only allowed at the end: {count:,} inside.", where + more)
+    return lines.rows
 
 
 def _has_columns(path: Path, form: TableForm, record: RecordLayout) -> bool:

@@ -24,6 +24,7 @@ class TableFiles:
 
     form: TableForm
     parts: tuple[Path, ...]
+    rows: int | None = None  # as their bytes say, once these were looked at
 
 
 def find_table(folder: Path, table: str, findings: FindingsOf) -> TableFiles | None:
@@ -112,7 +113,19 @@ def _parts_of(folder: Path, findings: FindingsOf) -> TableFiles | None:
     if not parts:
         findings.error("", f"{folder} is empty.")
         return None
-    return TableFiles(forms.pop(), tuple(parts))
+    return TableFiles(forms.pop(), tuple(parts)) if _are_different_files(parts, findings) else None
+
+
+def _are_different_files(parts: list[Path], findings: FindingsOf) -> bool:
+    """By links one file could be two parts, and its records would count twice."""
+    names: dict[tuple[int, int], list[str]] = {}
+    for path in parts:
+        status = path.stat()
+        names.setdefault((status.st_dev, status.st_ino), []).append(path.name)
+    same = [of_one for of_one in names.values() if len(of_one) > 1]
+    for of_one in same:
+        findings.error("", f"{shortened(of_one)} are the same file, by links. Keep one.")
+    return not same
 
 
 def _has_known_ending(path: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +12,9 @@ import pyarrow as pa
 from safetab.readers.delimited import SEPARATOR
 
 BLOCK_BYTES = 8 << 20
+
+LONGEST_LINE = 1 << 20
+"""Bytes. Of far longer lines databases drop some, and say nothing."""
 
 _LONGEST_HEADER = 1 << 16
 _BLANK_LINE = re.compile(rb"\n\r?\n")
@@ -35,15 +39,39 @@ def blank_lines_at_the_end(path: Path) -> int:
     return max(run.count(b"\n") - 1, 0)
 
 
-def has_blank_line_inside(path: Path) -> bool:
-    """Whether something follows a blank line. Reads to the end, so a decompressor checks all of the file."""
-    is_found, run = False, b""
+@dataclass(frozen=True, slots=True)
+class LinesOfText:
+    """What the bytes of a file say of its lines, whoever reads them afterwards."""
+
+    rows: int  # lines after the first, without blank ones at the end
+    has_blank_line_inside: bool  # something follows it
+    has_overlong_line: bool
+
+
+def lines_of_text(path: Path) -> LinesOfText:
+    """Reads to the end, so a decompressor checks all of the file."""
+    line_ends, has_blank_line, is_overlong = 0, False, False
+    run, run_ends = b"", 0  # the line ends that nothing has followed yet: some of their bytes, and how many they are
+    line = 0  # bytes of the line that has not ended yet
     for block in _blocks(path):
-        text = run + block
+        text, ends = run + block, block.count(b"\n")
         kept = text.rstrip(b"\r\n")
-        is_found = is_found or _BLANK_LINE.search(kept) is not None
-        run = text[len(kept) :][:_TWO_LINE_ENDS]
-    return is_found
+        has_blank_line = has_blank_line or _BLANK_LINE.search(kept) is not None
+        is_overlong = is_overlong or _has_overlong_line(block, line)
+        run, run_ends = text[len(kept) :][:_TWO_LINE_ENDS], text.count(b"\n", len(kept)) if kept else run_ends + ends
+        line, line_ends = len(block) - 1 - block.rfind(b"\n") if ends else line + len(block), line_ends + ends
+    return LinesOfText(line_ends - run_ends, has_blank_line, is_overlong)
+
+
+def _has_overlong_line(block: bytes, line: int) -> bool:
+    """Whether more than LONGEST_LINE bytes are without a line end, if so many of them came before the block."""
+    start = -line
+    while start + LONGEST_LINE < len(block):
+        end = block.rfind(b"\n", max(start, 0), start + LONGEST_LINE + 1) if start + LONGEST_LINE >= 0 else -1
+        if end < 0:
+            return True
+        start = end + 1
+    return False
 
 
 def blank_lines_inside(path: Path, most: int) -> tuple[int, list[int]]:
@@ -63,7 +91,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
     """All lines, many at a time, without their line feeds, and the number of the first; the header is line 1."""
     number, rest = 1, b""
     for block in _blocks(path):
-        *lines, rest = (rest + block).split(b"\n")
+        *lines, rest = (rest[:LONGEST_LINE] + block).split(b"\n")  # a longer one is no row, whatever is in it
         yield number, lines
         number += len(lines)
     yield number, [rest]

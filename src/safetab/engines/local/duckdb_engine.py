@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -16,9 +17,9 @@ from safetab.engines.contract import EngineSettings, MiscountedPersons
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.known_lists import KnownLists
 from safetab.engines.local.array_engine import ArrayEngine
-from safetab.engines.local.person_batches import PersonBatch, parquet_batches, person_batch, rows_of
+from safetab.engines.local.person_batches import DamagedPart, PersonBatch, parquet_batches, person_batch, rows_of
 from safetab.engines.local.person_encoder import PersonEncoder
-from safetab.engines.local.person_source import parquet_files, parquet_source, text_source
+from safetab.engines.local.person_source import parquet_file, parquet_source, text_source
 from safetab.engines.person_judge import judge_rows
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, FindingsOf
@@ -63,8 +64,9 @@ class DuckDbEngine(ArrayEngine):
         try:
             with self._errors_logged():
                 are_right = self._encode(encoder, rows_done)
-        except (duckdb.Error, pa.ArrowException):
-            findings.error("", _UNREADABLE)
+        except (duckdb.Error, pa.ArrowException) as error:
+            of_part = f"{error.path.name}: " if isinstance(error, DamagedPart) else ""
+            findings.error("", f"{of_part}{_UNREADABLE}")
             with suppress(pa.ArrowException):
                 judge_rows(self._persons, self._known, findings, rows_done)
             return findings.findings
@@ -79,13 +81,23 @@ class DuckDbEngine(ArrayEngine):
 
     def _encode(self, encoder: PersonEncoder, rows_done: Callable[[int], None]) -> bool:
         """Whether all rows are right; if not, some may be left unread."""
+        rows = 0
         with closing(self._batches()) as batches:
             for batch in batches:
                 encoder.add(batch)
                 if not encoder.is_right:
                     return False
+                rows += rows_of(batch)
                 rows_done(rows_of(batch))
-        return self._persons.form is TableForm.PARQUET or not self._has_rejects()
+        if self._persons.form is not TableForm.PARQUET and self._has_rejects():
+            return False
+        self._compare(rows)
+        return True
+
+    def _compare(self, rows: int) -> None:
+        """With what the bytes of the files say, which is found without a database."""
+        if rows != self._persons.rows:
+            raise MiscountedPersons("the rows that were read are not as many as the files hold.")
 
     def _batches(self) -> Generator[PersonBatch]:
         if self._persons.form is TableForm.PARQUET:
@@ -104,6 +116,7 @@ class DuckDbEngine(ArrayEngine):
             with self._errors_logged():
                 query = fingerprint.state_sums_sql(self._source(), self._known.record)
                 sums = interruptibly(lambda: self._database.execute(query).fetchall(), self._database.interrupt)
+                self._compare(sum(rows for _, rows, *_ in sums))
         except duckdb.Error:
             raise RunFailed(
                 "the person records could not be read again; the confidential log has the reason."
@@ -117,9 +130,11 @@ class DuckDbEngine(ArrayEngine):
     def _source(self) -> str:
         if self._persons.form is not TableForm.PARQUET:
             return text_source(self._persons, self._known.record, keep_rejects=False)
-        described = self._database.execute(f"DESCRIBE SELECT * FROM {parquet_files(self._persons)}").fetchall()  # noqa: S608
-        types = {name: column_type for name, column_type, *_ in described}
-        return parquet_source(self._persons, self._known.record, types)
+        return f"({' UNION ALL '.join(self._parquet_source(path) for path in self._persons.parts)})"
+
+    def _parquet_source(self, path: Path) -> str:
+        described = self._database.execute(f"DESCRIBE SELECT * FROM {parquet_file(path)}").fetchall()  # noqa: S608
+        return parquet_source(path, self._known.record, {name: column_type for name, column_type, *_ in described})
 
     @contextmanager
     def _errors_logged(self) -> Iterator[None]:
@@ -133,6 +148,8 @@ class DuckDbEngine(ArrayEngine):
             if isinstance(error, duckdb.OutOfMemoryException):
                 raise RunFailed(_OUT_OF_MEMORY) from None
             raise
+        except MemoryError:
+            raise RunFailed(_OUT_OF_MEMORY) from None
         except pa.ArrowException as error:
             self._log(f"Arrow: {error}")
             raise

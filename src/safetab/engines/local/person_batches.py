@@ -19,7 +19,16 @@ from safetab.products.record import RecordLayout
 from safetab.readers.digit_columns import NOT_DIGITS, digits_of, is_text
 from safetab.readers.table_files import TableFiles
 
+_DICTIONARY_ENCODINGS = frozenset({"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"})
 _ROWS_AT_ONCE = 250_000  # as many as our own files have in a row group
+
+
+class DamagedPart(pa.ArrowException):  # type: ignore[misc]
+    """A file of the person records that can't be read to its end. Its text may quote values."""
+
+    def __init__(self, path: Path, error: Exception) -> None:
+        super().__init__(f"{path}: {error}")
+        self.path = path
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -52,11 +61,25 @@ def parquet_batches(files: TableFiles, record: RecordLayout) -> Iterator[PersonB
 
 
 def parquet_batches_of(path: Path, record: RecordLayout) -> Iterator[PersonBatch]:
-    """The dictionaries that Parquet holds are taken as they are."""
-    texts = [field.name for field in pq.read_schema(path) if field.name in record.columns and is_text(field.type)]
-    with pq.ParquetFile(path, read_dictionary=texts) as file:
-        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(record.columns)):
-            yield person_batch(batch, record)
+    """The dictionaries that Parquet holds are taken as they are; where pages have checksums, these are verified."""
+    try:
+        with pq.ParquetFile(path) as file:
+            texts = {field.name for field in file.schema_arrow if field.name in record.columns and is_text(field.type)}
+            dictionaries = sorted(texts - _of_other_encodings(file.metadata))
+        with pq.ParquetFile(path, read_dictionary=dictionaries, page_checksum_verification=True) as file:
+            for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(record.columns)):
+                yield person_batch(batch, record)
+    except MemoryError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        raise DamagedPart(path, error) from None
+
+
+def _of_other_encodings(metadata: pq.FileMetaData) -> set[str]:
+    """Columns that Arrow can't read as dictionaries."""
+    chunks = (metadata.row_group(row_group).column(column) for row_group in range(metadata.num_row_groups)
+              for column in range(metadata.num_columns))  # fmt: skip
+    return {chunk.path_in_schema for chunk in chunks if not _DICTIONARY_ENCODINGS.issuperset(chunk.encodings)}
 
 
 def person_batch(batch: pa.RecordBatch, record: RecordLayout) -> PersonBatch:

@@ -14,27 +14,30 @@ _INTEGERS = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMAL
 
 
 def text_source(files: TableFiles, record: RecordLayout, *, keep_rejects: bool) -> str:
-    """Delimited text. Rows of another shape are left out, and with `keep_rejects` are in DuckDB's rejects tables."""
+    """Delimited text. Rows of another shape are left out, and with `keep_rejects` are in DuckDB's rejects tables.
+
+    What stands for null is a line end, so no value does.
+    """
     columns = ", ".join(f"'{column}': 'VARCHAR'" for column in record.columns)
     compression = "gzip" if files.form is TableForm.GZIPPED_TEXT else "none"
     rejects = ", store_rejects = true, rejects_limit = 0" if keep_rejects else ""
     return (
         f"read_csv({_list_of(files.parts)}, delim = '{SEPARATOR}', header = true, quote = '', escape = '',"
-        f" comment = '', auto_detect = false, columns = {{{columns}}}, nullstr = chr(0), hive_partitioning = false,"
+        f" comment = '', auto_detect = false, columns = {{{columns}}}, nullstr = chr(10), hive_partitioning = false,"
         f" compression = '{compression}'{rejects})"
     )
 
 
-def parquet_source(files: TableFiles, record: RecordLayout, column_types: Mapping[str, str]) -> str:
-    """Parquet: codes as text or as integers, which are padded with zeros; no code as null or as text."""
+def parquet_source(path: Path, record: RecordLayout, column_types: Mapping[str, str]) -> str:
+    """A part in Parquet: codes as text or as integers, which are padded with zeros; no code as null or as text."""
     columns = ", ".join(
         f"{_as_text(column, column_types[column], record.digits)} AS {column}" for column in record.columns
     )
-    return f"(SELECT {columns} FROM {parquet_files(files)})"  # noqa: S608 - paths are escaped, columns are ours
+    return f"SELECT {columns} FROM {parquet_file(path)}"  # noqa: S608 - paths are escaped, columns are ours
 
 
-def parquet_files(files: TableFiles) -> str:
-    return f"read_parquet({_list_of(files.parts)}, hive_partitioning = false)"
+def parquet_file(path: Path) -> str:
+    return f"read_parquet({_list_of((path,))}, hive_partitioning = false)"
 
 
 def _as_text(column: str, column_type: str, digits: Mapping[str, int]) -> str:
