@@ -34,6 +34,7 @@ from safetab.readers.geography import lists_blocks_by_units, read_blocks_at, rea
 from safetab.readers.table_files import table_paths_at
 from safetab.release.allowed_files import measured_files
 from safetab.release.checks.output_checks import check_output
+from safetab.release.checksums import write_checksums
 from safetab.release.coterminous.coterminous_sets import without_blocks
 from safetab.release.documents import PRIVACY_FILE, ReleaseFacts, steps_as_json
 from safetab.release.numbers.number_files import RELEASE_FOLDER
@@ -173,6 +174,7 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
     with whole_output(new, today, overwrite=overwrite) as output:
         _copy_what_stays(out, output, measured)
         rows = {**measured.rows, **write_release(output, folder.universe, facts, populated)}
+        write_checksums(output / RELEASE_FOLDER)
         write_report(output)
         _write_log(output, facts, measured, rows)
         steps = steps_as_json(request.options) | empty_blocks_as_json(request.empty_blocks)

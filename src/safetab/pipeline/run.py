@@ -43,6 +43,7 @@ from safetab.privacy.output_status import OutputStatus
 from safetab.readers.cef.reader_file import paths_read
 from safetab.readers.table_files import table_paths_at
 from safetab.release.checks.output_checks import check_output
+from safetab.release.checksums import write_checksums
 from safetab.release.documents import ReleaseFacts, steps_as_json, write_privacy
 from safetab.release.numbers.number_files import RELEASE_FOLDER
 from safetab.release.release_universe import universe_of_run
@@ -164,6 +165,7 @@ def _tabulated(
         facts = ReleaseFacts(VERSION, today, status, options.release)
         rows |= write_release(output, universe, facts, inputs.populated)
         write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
+        write_checksums(output / RELEASE_FOLDER)
         write_report(output)
         steps = steps_as_json(options.release) | empty_blocks_as_json(options.empty_blocks)
         ran = RunFacts(plan, ledger.events, today, status, options.test_key is not None, steps)

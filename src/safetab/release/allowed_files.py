@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from safetab.outputs.manifest import LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
 from safetab.release.after_steps import AFTER_STEPS_FOLDER, AFTER_STEPS_README
+from safetab.release.checksums import CHECKSUMS_FILE
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
 from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.release_options import ReleaseOptions
@@ -18,7 +19,10 @@ OF_EVERY_OUTPUT = (
     MANIFEST_FILE,
     LOG_FILE,
     REPORT_FILE,
-    *(f"{RELEASE_FOLDER}/{name}" for name in (README_FILE, DATAPACKAGE_FILE, PRIVACY_FILE, *UNIVERSE_FILES)),
+    *(
+        f"{RELEASE_FOLDER}/{name}"
+        for name in (README_FILE, DATAPACKAGE_FILE, PRIVACY_FILE, CHECKSUMS_FILE, *UNIVERSE_FILES)
+    ),
 )
 MEASURED = "measurements/{}.parquet"
 OF_STEPS = (f"{AFTER_STEPS_FOLDER}/{AFTER_STEPS_README}",)

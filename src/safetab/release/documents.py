@@ -18,6 +18,7 @@ from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.loss_text import loss_number
 from safetab.privacy.output_status import OutputStatus, status_as_json
 from safetab.products.product import Product, Selector
+from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE
 from safetab.release.data_dictionary import resources_of
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
@@ -95,6 +96,7 @@ def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
         "privacy_definition": universe.definition.spelling,
         "states": {tabulation_pass.value: list(states) for tabulation_pass, states in universe.states.items()},
         "allow_negative_counts": universe.allow_negative_counts,
+        CHECKSUMS: CHECKSUMS_FILE,
         **steps_as_json(facts.options),
     }
 

@@ -15,6 +15,7 @@ from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Sever
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.output_status import status_of_json
 from safetab.products.all_products import product_named
+from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files
 from safetab.release.documents import DATAPACKAGE_FILE, ReleaseFacts
 from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.release_options import KIND_NAMES, CoterminousOptions, ReleaseOptions, confidence_of
@@ -42,14 +43,19 @@ def open_release_folder(path: Path) -> ReleaseFolder:
     folder = path / RELEASE_FOLDER if (path / RELEASE_FOLDER / DATAPACKAGE_FILE).is_file() else path
     if not (folder / DATAPACKAGE_FILE).is_file():
         raise InvalidInput([_finding(path, f"is no release: it has no {DATAPACKAGE_FILE}. Give OUT or OUT/release.")])
+    has_checksums = (folder / CHECKSUMS_FILE).exists()
+    if has_checksums:
+        check_files(folder)
     try:
         facts = json.loads((folder / DATAPACKAGE_FILE).read_text(encoding="utf-8"))["safetab"]
+        if CHECKSUMS in facts and not has_checksums:  # older releases have none
+            raise InvalidInput([_finding(folder, f"its {CHECKSUMS_FILE} is missing. Get the release again.")])
         definition = next(one for one in PrivacyDefinition if one.spelling == facts["privacy_definition"])
         states = {TabulationPass(name): tuple(listed) for name, listed in facts["states"].items()}
         run = ReleasedRun(product_named(facts.get("product")), definition, states, bool(facts["allow_negative_counts"]))
         universe = read_universe(folder, run)
         return ReleaseFolder(folder, _facts(facts), universe)
-    except (OSError, ValueError, KeyError, TypeError, StopIteration, pa.ArrowException):
+    except (OSError, ValueError, KeyError, TypeError, StopIteration, RecursionError, pa.ArrowException):
         raise InvalidInput([_finding(folder, "is a release that is damaged, or of another version.")]) from None
 
 

@@ -1,0 +1,126 @@
+"""A release whose files are not those that were released says so, and which: in every command that reads it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.random_worlds import write_random_world
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.foundation.findings import InvalidInput
+
+NUMBERS = "numbers/geography_level=COUNTY/regional.parquet"
+OTHER_NUMBERS = "numbers/geography_level=STATE/regional.parquet"
+ENTITIES = "universe/entities.parquet"
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("released")
+    world = write_random_world(folder, 2, people=200, budget=1)
+    safetab.run(world.parameters, world.data, folder / "out")
+    return folder / "out" / "release"
+
+
+@pytest.fixture
+def release(released: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(released, tmp_path / "release"))
+
+
+def removed(name: str) -> Callable[[Path], object]:
+    return lambda release: (release / name).unlink()
+
+
+def cut(name: str) -> Callable[[Path], object]:
+    return lambda release: (release / name).write_bytes((release / name).read_bytes()[:-9])
+
+
+def one_bit(name: str) -> Callable[[Path], None]:
+    def damage(release: Path) -> None:
+        content = bytearray((release / name).read_bytes())
+        content[len(content) // 2] ^= 1
+        (release / name).write_bytes(content)
+
+    return damage
+
+
+def replaced(release: Path) -> None:
+    shutil.copy(release / OTHER_NUMBERS, release / NUMBERS)
+
+
+def linked(release: Path) -> None:
+    (release / NUMBERS).rename(release.parent / "elsewhere.parquet")
+    (release / NUMBERS).symlink_to(release.parent / "elsewhere.parquet")
+
+
+def a_pipe(name: str) -> Callable[[Path], None]:
+    def damage(release: Path) -> None:
+        (release / name).unlink()
+        os.mkfifo(release / name)
+
+    return damage
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "numbers are missing": (removed(NUMBERS), f"files that were released are missing: {NUMBERS}"),
+    "a list is missing": (removed(ENTITIES), f"files that were released are missing: {ENTITIES}"),
+    "a document is missing": (removed("README.txt"), "files that were released are missing: README.txt"),
+    "numbers are cut": (cut(NUMBERS), f"not what was released: {NUMBERS}"),
+    "a list is cut": (cut(ENTITIES), f"not what was released: {ENTITIES}"),
+    "a bit of the numbers": (one_bit(NUMBERS), f"not what was released: {NUMBERS}"),
+    "a bit of a document": (one_bit("privacy.json"), "not what was released: privacy.json"),
+    "a bit of the data package": (one_bit("datapackage.json"), "not what was released: datapackage.json"),
+    "numbers of another level": (replaced, f"not what was released: {NUMBERS}"),
+    "a link": (linked, f"links, or what is no file: {NUMBERS}"),
+    "a pipe": (a_pipe(NUMBERS), f"links, or what is no file: {NUMBERS}"),
+    "a file of somebody": (
+        lambda release: (release / "universe" / "more.parquet").write_bytes(b""),
+        "files are there that were not released: universe/more.parquet",
+    ),
+    "no checksums": (removed("SHA256SUMS"), "its SHA256SUMS is missing"),
+    "checksums that are a pipe": (a_pipe("SHA256SUMS"), "its SHA256SUMS is no file"),
+    "checksums that are no text": (
+        lambda release: (release / "SHA256SUMS").write_bytes(b"\xff\xfe"),
+        "a file can't be read",
+    ),
+    "checksums of something else": (
+        lambda release: (release / "SHA256SUMS").write_text("nothing"),
+        "files are there that were not released: README.txt, datapackage.json",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_damage_is_told_by_every_command(kind: str, release: Path, tmp_path: Path) -> None:
+    damage, expected = DAMAGES[kind]
+    damage(release)
+    for command in (
+        ["show", release, "--county", "44007"],
+        ["status", release, "--level", "COUNTY"],
+        ["report", release, "-o", tmp_path / "page.html"],
+        ["export", release, tmp_path / "exported"],
+    ):
+        result = CliRunner().invoke(app, [str(part) for part in command])
+        assert result.exit_code == 1, result.output
+        assert expected in result.stderr
+        assert "Traceback" not in result.output
+    assert {path.name for path in tmp_path.iterdir()} <= {"release", "elsewhere.parquet"}
+    with pytest.raises(InvalidInput):
+        safetab.open_release(release)
+
+
+def test_what_machines_leave_behind_is_no_damage(release: Path) -> None:
+    (release / ".DS_Store").write_bytes(b"mine")
+    safetab.open_release(release)
+
+
+def test_anybody_can_compare_the_files(released: Path) -> None:
+    done = subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=released, check=True, capture_output=True)
+    assert not done.stdout
