@@ -126,7 +126,7 @@ class NoiseDistribution(ABC):
     @property
     def is_mostly_zero(self) -> bool:
         """Whether P[X = 0] > 1/2, certainly: a number that carries this noise is more likely exact than not."""
-        return self._tail_is_below(1, _QUARTER)  # P[X = 0] = 1 - 2 P[X >= 1]
+        return self.least_with_tail_below(_QUARTER) == 1  # P[X = 0] = 1 - 2 P[X >= 1]
 
     def least_with_tail_below(self, chance: Fraction) -> int:
         """The least m >= 1 with P[X >= m] < chance."""
