@@ -13,7 +13,7 @@ from typing import ClassVar, Self
 from flint import arb, ctx, fmpq
 
 DEFAULT_BITS = 128
-_FEWEST_BITS = 64
+_FEWEST_BITS = 32
 _MOST_BITS = 1 << 17
 _QUARTER = Fraction(1, 4)
 _LEAST_GUESSED = Fraction(1, 10**12)
