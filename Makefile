@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
+# Commands and tests start hundreds of processes: each would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-slow test-browser test-spark audit check paper bench bench-small bench-spark bench-noise
 .PHONY: bench-households bench-release bench-explorer lock clean help
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from benchmarks.runs import shares_of
+from tests.conftest import PROJECT
 from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
@@ -125,3 +126,14 @@ def test_help_loads_nothing_that_counts() -> None:
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "Exit codes" in shown.stdout
     assert shown.stderr.strip() == "[]"
+
+
+def test_a_command_loads_no_pandas_though_arrow_would() -> None:
+    program = (
+        "import sys; sys.argv = ['safetab', 'plan', 'examples/small/parameters', 'examples/small/data'];"
+        "from safetab.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: print([name for name in ('pandas', 'pyarrow') if name in sys.modules], file=sys.stderr)"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=PROJECT)
+    assert shown.stderr.strip().splitlines()[-1] == "['pyarrow']"

@@ -19,14 +19,14 @@ from safetab.accuracy.comparison import comparison_table
 from safetab.accuracy.pages.page import AssessedData, accuracy_page
 from safetab.accuracy.rows import accuracy_table
 from safetab.config.config_file import product_asked_for, read_config
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
+from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
 from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.backends import backend_of, forbid_memory_dumps
 from safetab.pipeline.guards import findings_logged, os_errors_as_run_failed, own_errors_logged, pyarrow_threads
-from safetab.pipeline.inputs import checked_engine, read_inputs
+from safetab.pipeline.inputs import RunInputs, checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions, refused_options, status_of_run, whole_path
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.readers.cef.reader_file import paths_read
@@ -76,8 +76,9 @@ def accuracy_files(
     given = {GIVEN: parameters} | ({OTHER: request.against} if request.against is not None else {})
     with os_errors_as_run_failed(), findings_logged(None), own_errors_logged(None), pyarrow_threads(options.threads):
         assessed, warnings = {}, tuple[Finding, ...]()
-        for name, one in given.items():
-            assessed[name], found = _assessed(one, data, request, progress)
+        read = {name: _read(one, data, options, progress) for name, one in given.items()}
+        for name, checked in read.items():
+            assessed[name], found = _assessed(checked, request, progress)
             warnings += tuple(finding for finding in found if finding not in warnings)
         progress.step("Writing the report", 1)
         status = status_of_run(assessed[GIVEN].plan, data, options)
@@ -144,14 +145,19 @@ def _is_released(folder: Path) -> bool:
     return (folder / "datapackage.json").is_file() and (folder / NUMBERS_FOLDER).is_dir()
 
 
-def _assessed(
-    parameters: Path, data: Path, request: AccuracyRequest, progress: Progress
-) -> tuple[Assessment, tuple[Finding, ...]]:
-    options = request.options
+def _read(parameters: Path, data: Path, options: RunOptions, progress: Progress) -> Checked[RunInputs]:
+    """Of every configuration before the first is assessed: a mistake in the last is told at once."""
     progress.step(f"Reading the public files of {parameters}", 1)
     checked = read_inputs(parameters, data, options.empty_blocks, totals=options.totals)
-    inputs = checked.require()
+    checked.require()
     progress.advance()
+    return checked
+
+
+def _assessed(
+    checked: Checked[RunInputs], request: AccuracyRequest, progress: Progress
+) -> tuple[Assessment, tuple[Finding, ...]]:
+    options, inputs = request.options, checked.require()
     with backend_of(options) as backend, checked_engine(checked, backend, progress) as (warnings, engine):
         progress.step(f"Counting the {inputs.plan.config.product.record.noun}s of each state", 1)
         engine.prepare()

@@ -16,6 +16,9 @@ NATION_ID = 1
 _BLOCK_DIGITS = 15
 """State 2, county 3, tract 6, block 4: the id of a coarser entity is a prefix."""
 
+_BLOCKS_OF_STATE = 10**13
+"""How many ids begin with the same state."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Geography:
@@ -26,9 +29,15 @@ class Geography:
     aiannh: NDArray[np.int64]  # or NO_ENTITY
 
     def of_states(self, states: Iterable[str]) -> Geography:
-        """The blocks of these states alone."""
-        kept = np.isin(self.entity_of_block(EntityKind.STATE), [int(state) for state in states])
-        return Geography(self.block[kept], self.place[kept], self.aiannh[kept])
+        """The blocks of these states alone; without a copy where these are neighbours."""
+        first_blocks = np.array(sorted({int(state) for state in states}), dtype=np.int64) * _BLOCKS_OF_STATE
+        begins = np.searchsorted(self.block, first_blocks)
+        ends = np.searchsorted(self.block, first_blocks + _BLOCKS_OF_STATE)
+        if (begins[1:] == ends[:-1]).all():
+            kept = slice(begins[0], ends[-1]) if len(begins) else slice(0)
+            return Geography(self.block[kept], self.place[kept], self.aiannh[kept])
+        ranges = np.concatenate([np.arange(begin, end) for begin, end in zip(begins, ends, strict=True)])
+        return Geography(self.block[ranges], self.place[ranges], self.aiannh[ranges])
 
     def entity_of_block(self, kind: EntityKind) -> NDArray[np.int64]:
         """For each block the entity that holds it, or NO_ENTITY."""

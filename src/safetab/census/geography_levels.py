@@ -68,6 +68,8 @@ class GeographyLevel(Enum):
     PR_TRACT = ("PR-TRACT", 8, TabulationPass.PUERTO_RICO, EntityKind.TRACT)
     PR_PLACE = ("PR-PLACE", 9, TabulationPass.PUERTO_RICO, EntityKind.PLACE)
 
+    __hash__ = object.__hash__  # names of a nation's tracts are looked up by level: an Enum's own hash is slow
+
     def __init__(self, label: str, address: int, tabulation_pass: TabulationPass, entity_kind: EntityKind) -> None:
         self.label = label
         self.address = address  # in the address of noise: it never changes, and no two levels share one

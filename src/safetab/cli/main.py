@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -16,13 +17,16 @@ from safetab.cli.commands.study_commands import add_study_commands
 from safetab.cli.commands.trust_commands import add_trust_commands
 from safetab.cli.commands.tune import tune
 from safetab.cli.exit_codes import ExitCode
-from safetab.cli.options import Data, Out, Overwrite, Parameters, takes
+from safetab.cli.options import Data, Out, Overwrite, Parameters, show_whole_summaries, takes
+from safetab.cli.without_pandas import WithoutPandas
 from safetab.pipeline.declared_options import RUN, TOGETHER_WITH, TOTALS, VALIDATE
+from safetab.pipeline.engine_kind import EngineKind
 
 app = typer.Typer(
     name="safetab",
     add_completion=False,
     no_args_is_help=True,
+    rich_markup_mode=None,  # loading what draws boxes and colours takes longer than all the rest of the help
     pretty_exceptions_enable=False,  # they would show the values of variables
     help=(
         "Tables of detailed race and ethnicity groups with a proved privacy guarantee"
@@ -200,6 +204,8 @@ def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
 
 add_cef_commands(app)
 add_trust_commands(app)
+show_whole_summaries(app)
+show_whole_summaries(tune)
 
 
 def main() -> None:
@@ -207,6 +213,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # names of places are UTF-8, whatever the terminal's locale claims
             stream.reconfigure(encoding="utf-8", errors="replace")
+    gc.set_threshold(100_000)  # nearly all objects last as long as the command: looking for others costs a tenth of it
+    if not any(argument.endswith(EngineKind.SPARK.value) for argument in sys.argv):
+        sys.meta_path.insert(0, WithoutPandas())
     try:
         app()
     except BrokenPipeError:  # who read our output has had enough

@@ -36,6 +36,13 @@ Area = Annotated[str | None, typer.Option(metavar="NAME", help="Name, part of a 
 Overwrite = Annotated[bool, typer.Option(OVERWRITE.flag, help=OVERWRITE.help)]
 
 
+def show_whole_summaries(app: typer.Typer) -> None:
+    """Lists of commands show each one's first sentence to its end; by themselves they cut it off."""
+    for command in app.registered_commands:
+        described = inspect.getdoc(command.callback) or ""
+        command.short_help = described.split("\n\n", maxsplit=1)[0].replace("\n", " ")
+
+
 def takes(*options: DeclaredOption) -> Callable[[F], F]:
     """Gives a command these options in place of its `**given`."""
 

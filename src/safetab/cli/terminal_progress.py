@@ -4,71 +4,38 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import Self
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
+from typing import TYPE_CHECKING, Self
 
 from safetab.cli.messages import printable
-from safetab.cli.step_lines import StepLines, rate_in_words
+from safetab.cli.step_lines import StepLines
 
-
-class _RateColumn(ProgressColumn):
-    """Parts a second, lately."""
-
-    def render(self, task: Task) -> Text:
-        return Text("" if task.speed is None or task.finished else rate_in_words(task.speed))
-
-
-class _PartsColumn(ProgressColumn):
-    """How many parts are done, of how many: persons run into hundreds of millions."""
-
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.completed:,.0f}/{task.total or 0:,.0f}")
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 
 class TerminalProgress:
     """Keeps to the protocol `safetab.foundation.progress.Progress`."""
 
     def __init__(self, *, is_quiet_in_a_log: bool = False) -> None:
-        self._is_terminal = sys.stderr.isatty()
-        self._lines = None if self._is_terminal or is_quiet_in_a_log else StepLines(_write_line)
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            _PartsColumn(),
-            _RateColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-        )
-        self._bars = Progress(*columns, console=Console(stderr=True), disable=not self._is_terminal)
+        self._bars = _bars() if sys.stderr.isatty() else None
+        self._lines = None if self._bars is not None or is_quiet_in_a_log else StepLines(_write_line)
         self._bar: TaskID | None = None
 
     def step(self, name: str, parts: int) -> None:
-        if self._is_terminal:
+        if self._bars is not None:
             self._bar = self._bars.add_task(name, total=parts)
         elif self._lines is not None:
             self._lines.step(name, parts)
 
     def advance(self, parts: int = 1) -> None:
-        if self._bar is not None:
+        if self._bars is not None and self._bar is not None:
             self._bars.advance(self._bar, parts)
         elif self._lines is not None:
             self._lines.advance(parts)
 
     def print(self, line: str) -> None:
         """A line on standard output that the bar doesn't spoil."""
-        if self._is_terminal and sys.stdout.isatty():
+        if self._bars is not None and sys.stdout.isatty():
             self._bars.console.print(line, markup=False, highlight=False)
         else:
             sys.stdout.write(f"{line}\n")
@@ -81,15 +48,23 @@ class TerminalProgress:
         _write_line(text)
 
     def __enter__(self) -> Self:
-        self._bars.start()
+        if self._bars is not None:
+            self._bars.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._bars.stop()
+        if self._bars is not None:
+            self._bars.stop()
         if self._lines is not None and kind is None:
             self._lines.end_step()
+
+
+def _bars() -> Progress:
+    from safetab.cli.progress_bars import progress_bars  # noqa: PLC0415 - a log needs none of what draws bars
+
+    return progress_bars()
 
 
 def _write_line(text: str) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
+from math import sqrt
+from statistics import NormalDist
 from typing import ClassVar, Self
 
 from flint import arb, ctx, fmpq
 
 DEFAULT_BITS = 128
-_FEWEST_BITS = 64
+_FEWEST_BITS = 32
 _MOST_BITS = 1 << 17
 _QUARTER = Fraction(1, 4)
+_LEAST_GUESSED = Fraction(1, 10**12)
 
 
 def exactly(number: Fraction) -> fmpq:
@@ -122,20 +126,27 @@ class NoiseDistribution(ABC):
     @property
     def is_mostly_zero(self) -> bool:
         """Whether P[X = 0] > 1/2, certainly: a number that carries this noise is more likely exact than not."""
-        return self._tail_is_below(1, _QUARTER)  # P[X = 0] = 1 - 2 P[X >= 1]
+        return self.least_with_tail_below(_QUARTER) == 1  # P[X = 0] = 1 - 2 P[X >= 1]
 
     def least_with_tail_below(self, chance: Fraction) -> int:
         """The least m >= 1 with P[X >= m] < chance."""
-        reaches, above = 0, 1
-        while not self._tail_is_below(above, chance):
-            reaches, above = above, 2 * above
-        while above - reaches > 1:
-            middle = (reaches + above) // 2
-            if self._tail_is_below(middle, chance):
-                above = middle
-            else:
-                reaches = middle
-        return above
+        return _least_with_tail_below(self, chance)
+
+    def _bracket(self, chance: Fraction) -> tuple[int, int]:
+        """Two integers around which the tail falls below `chance`: close to each other where the guess is good."""
+        above, step = self._guess_of_least_with_tail_below(chance), 1
+        if self._tail_is_below(above, chance):
+            while above > step and self._tail_is_below(above - step, chance):
+                above, step = above - step, 2 * step
+            return max(above - step, 0), above
+        while not self._tail_is_below(above + step, chance):
+            above, step = above + step, 2 * step
+        return above, above + step
+
+    def _guess_of_least_with_tail_below(self, chance: Fraction) -> int:
+        """Where a search for it may start, at least 1; only how long the search takes depends on it."""
+        spread = self.width * sqrt(self.draws)
+        return max(1, round(spread * NormalDist().inv_cdf(1 - float(chance)))) if _LEAST_GUESSED < chance < 1 else 1
 
     def _tail_is_below(self, at_least: int, chance: Fraction) -> bool:
         """Whether P[X >= at_least] < chance, certainly.
@@ -154,3 +165,16 @@ class NoiseDistribution(ABC):
                     return False
             bits *= 2
         raise ArithmeticError(f"{_MOST_BITS} bits do not decide whether a tail probability is below {chance}")
+
+
+@lru_cache(maxsize=4096)
+def _least_with_tail_below(noise: NoiseDistribution, chance: Fraction) -> int:
+    """A report asks for the same margins many times over."""
+    reaches, above = noise._bracket(chance)
+    while above - reaches > 1:
+        middle = (reaches + above) // 2
+        if noise._tail_is_below(middle, chance):
+            above = middle
+        else:
+            reaches = middle
+    return above

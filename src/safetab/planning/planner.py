@@ -11,6 +11,8 @@ from safetab.census.geography import NOWHERE, Geography
 from safetab.census.geography_levels import EntityKind, TabulationPass
 from safetab.census.group_universe import GroupUniverse, universe_of
 from safetab.census.iteration_map import iteration_map_of
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.census.public_lists import PublicLists
 from safetab.census.published_totals import PublishedTotals
 from safetab.census.stability import stability
@@ -185,7 +187,10 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
         level: universe_of(level, entities[level.geography], files.lists, has_total_only=has_total_only)
         for level in dict.fromkeys(level for _, level in tabulated)
     }
-    levels = tuple(_level_plan(universes[level], of_family, files) for of_family, level in tabulated)
+    stabilities = {grain: _stability_of(grain, files) for grain in {_grain(level) for _, level in tabulated}}
+    levels = tuple(
+        _level_plan(universes[level], of_family, files, stabilities[_grain(level)]) for of_family, level in tabulated
+    )
     for level_plan in levels:
         _check_level(level_plan, findings)
     left_out = tuple(level for level in files.config.levels if files.config.budget_of(level) == 0)
@@ -193,13 +198,22 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
     return Checked(None if findings.has_errors else plan, findings.findings)
 
 
-def _level_plan(universe: GroupUniverse, of_family: FamilyConfig, files: PublicFiles) -> LevelPlan:
-    config, level, is_substate = files.config, universe.level, universe.level.geography.is_substate
-    iterations = iteration_map_of(
-        files.lists, level.iterations, is_substate=is_substate, max_race_codes=config.max_race_codes
-    )
+def _grain(level: PopulationGroupLevel) -> tuple[IterationLevel, bool]:
+    """All that a level's stability depends on, besides the lists: which iterations it has."""
+    return level.iterations, level.geography.is_substate
+
+
+def _stability_of(grain: tuple[IterationLevel, bool], files: PublicFiles) -> int:
+    level, is_substate = grain
+    maximum = files.config.max_race_codes
+    return stability(iteration_map_of(files.lists, level, is_substate=is_substate, max_race_codes=maximum))
+
+
+def _level_plan(
+    universe: GroupUniverse, of_family: FamilyConfig, files: PublicFiles, stability_of_level: int
+) -> LevelPlan:
     measured = _iterations_measured(universe)
-    design = level_design(config, of_family, level, stability(iterations), measured)
+    design = level_design(files.config, of_family, universe.level, stability_of_level, measured)
     return LevelPlan(design, universe, None if files.totals is None else selected_groups(universe, files.totals))
 
 

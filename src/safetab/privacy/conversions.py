@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import exp, log, log1p
 
 from flint import arb, ctx, fmpq
@@ -21,6 +22,7 @@ def rho_of_epsilon(epsilon: Fraction) -> Fraction:
     return epsilon**2 / 2
 
 
+@lru_cache(maxsize=1024)
 def epsilon_of_rho(rho: Fraction, delta: Fraction, decimals: int = 4) -> Fraction:
     """An epsilon, in decimals rounded up, such that rho-zCDP implies (epsilon, delta)-differential privacy.
 

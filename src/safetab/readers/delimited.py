@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from safetab.foundation.findings import FindingsOf, shortened
 from safetab.foundation.text_files import UnreadableFile, read_text
@@ -11,8 +11,7 @@ from safetab.foundation.text_files import UnreadableFile, read_text
 SEPARATOR = "|"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     line: int
     fields: tuple[str, ...]
 
@@ -57,12 +56,13 @@ def read_rows(path: Path, header: tuple[str, ...], findings: FindingsOf, *, may_
 def _rows_below_header(lines: list[str], header: tuple[str, ...], findings: FindingsOf) -> list[Row]:
     rows: list[Row] = []
     problems = RowProblems(findings)
+    width = len(header)
     for number, line in enumerate(lines[1:], start=2):
         fields = tuple(line.split(SEPARATOR))
         if not line:
             problems.add(number, "", "blank lines are only allowed at the end", line)
-        elif len(fields) != len(header):
-            problems.add(number, "", f"a row must have {len(header)} fields separated by {SEPARATOR}", line)
+        elif len(fields) != width:
+            problems.add(number, "", f"a row must have {width} fields separated by {SEPARATOR}", line)
         else:
             rows.append(Row(number, fields))
     problems.report()

@@ -107,7 +107,7 @@ def _digits_of_file(path: Path, form: TableForm, widths: Mapping[str, int], find
         digits = {column: digits_of(batch.column(column), width) for column, width in widths.items()}
         rows.look_at(digits, batch)
         is_right = np.logical_and.reduce([numbers != NOT_DIGITS for numbers in digits.values()])
-        yield {column: numbers[is_right] for column, numbers in digits.items()}
+        yield digits if is_right.all() else {column: numbers[is_right] for column, numbers in digits.items()}
     rows.report(lambda: blank_lines_at_the_end(path))
 
 
@@ -125,9 +125,11 @@ def geography_of(digits: Digits) -> Geography:
 def joined(parts: list[Geography]) -> Geography:
     empty = np.empty(0, dtype=np.int64)
     block = np.concatenate([empty, *(part.block for part in parts)])
-    order = np.argsort(block, kind="stable")
     place = np.concatenate([empty, *(part.place for part in parts)])
     aiannh = np.concatenate([empty, *(part.aiannh for part in parts)])
+    if (block[1:] >= block[:-1]).all():  # as files mostly have them
+        return Geography(block, place, aiannh)
+    order = np.argsort(block, kind="stable")
     return Geography(block[order], place[order], aiannh[order])
 
 

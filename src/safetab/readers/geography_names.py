@@ -15,7 +15,8 @@ NAMES_FILE = "geography-names.txt"
 GeographyNames = Mapping[tuple[GeographyLevel, str], str]
 
 _HEADER = ("REGION_TYPE", "REGION_ID", "NAME")
-_LEVELS = {level.label: level for level in GeographyLevel}
+_LEVELS = {level.label: (level, level.entity_kind.id_digits) for level in GeographyLevel}
+_UNKNOWN = (None, 0)
 
 
 def geography_names_path(data: Path) -> Path | None:
@@ -34,19 +35,19 @@ def read_geography_names(data: Path) -> Checked[GeographyNames]:
     if path is None:
         return Checked(MappingProxyType(names), ())
     problems = RowProblems(findings)
-    for row in read_rows(path, _HEADER, findings, may_be_empty=True):
-        label, region, name = row.fields
-        level = _LEVELS.get(label)
+    named = 0
+    for line, (label, region, name) in read_rows(path, _HEADER, findings, may_be_empty=True):
+        level, digits = _LEVELS.get(label, _UNKNOWN)
         if level is None:
-            problems.add(row.line, "REGION_TYPE", f"must be one of {', '.join(_LEVELS)}", label)
-        elif not (region.isascii() and region.isdigit() and len(region) == level.entity_kind.id_digits):
-            rule = f"must be {level.entity_kind.id_digits} digits for {label}"
-            problems.add(row.line, "REGION_ID", rule, region)
-        elif (level, region) in names:
-            problems.add(row.line, "REGION_ID", "named more than once; keep one row an entity", f"{label} {region}")
+            problems.add(line, "REGION_TYPE", f"must be one of {', '.join(_LEVELS)}", label)
+        elif not (len(region) == digits and region.isascii() and region.isdigit()):
+            problems.add(line, "REGION_ID", f"must be {digits} digits for {label}", region)
         else:
-            names[level, region] = name
-        if not name.strip() or not name.isprintable():
-            problems.add(row.line, "NAME", "must be a text without control characters", name)
+            names.setdefault((level, region), name)
+            if len(names) == named:
+                problems.add(line, "REGION_ID", "named more than once; keep one row an entity", f"{label} {region}")
+            named = len(names)
+        if not name.isprintable() or not name.strip():
+            problems.add(line, "NAME", "must be a text without control characters", name)
     problems.report()
     return Checked(None if findings.has_errors else MappingProxyType(names), findings.findings)

@@ -43,10 +43,7 @@ def partner_codes(lists: PublicLists, *, is_substate: bool) -> dict[str, str]:
     in_combination = {
         identity(iteration): iteration.code
         for iteration in tabulated
-        if iteration.kind is IterationKind.RACE_IN_COMBINATION and identity(iteration)[1]
+        if iteration.kind is IterationKind.RACE_IN_COMBINATION and lists.codes_of_iteration.get(iteration.code)
     }
-    return {
-        iteration.code: in_combination[identity(iteration)]
-        for iteration in tabulated
-        if iteration.kind is IterationKind.RACE_ALONE and identity(iteration) in in_combination
-    }
+    alone = ((one.code, identity(one)) for one in tabulated if one.kind is IterationKind.RACE_ALONE)
+    return {code: in_combination[its_own] for code, its_own in alone if its_own in in_combination}

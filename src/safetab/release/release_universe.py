@@ -20,6 +20,7 @@ from safetab.planning.level_design import LevelDesign, not_measured
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.products.product import Product, TableFamily
+from safetab.release.release_rules import partner_codes
 
 
 class NotTabulated(Enum):
@@ -75,7 +76,9 @@ class ReleaseLevel:
     @cached_property
     def is_tabulated(self) -> NDArray[np.bool_]:
         """For each iteration whether it has groups at this level."""
-        return np.array([self.why_not_tabulated(iteration) is None for iteration in self.iterations], dtype=np.bool_)
+        one_of_list = {iteration.listed: iteration for iteration in self.iterations}  # of a list all have the same fate
+        is_so = {listed: self.why_not_tabulated(one) is None for listed, one in one_of_list.items()}
+        return np.array([is_so[iteration.listed] for iteration in self.iterations], dtype=np.bool_)
 
     @cached_property
     def is_total_only(self) -> NDArray[np.bool_]:
@@ -107,6 +110,11 @@ class Universe:
     @cached_property
     def number_of_level(self) -> Mapping[tuple[TableFamily, PopulationGroupLevel], int]:
         return {(level.family, level.level): number for number, level in enumerate(self.levels)}
+
+    @cached_property
+    def partners(self) -> Mapping[bool, Mapping[str, str]]:
+        """Below state or not: for each Alone iteration tabulated there the code of its partner."""
+        return {grain: partner_codes(self.lists, is_substate=grain) for grain in (False, True)}
 
     def level_of(
         self, geography: GeographyLevel, iterations: IterationLevel, family: TableFamily | None = None

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.release.release_rules import partner_codes
 from safetab.release.release_universe import ReleaseLevel, Universe
 
 _EXAMPLES = 3
@@ -41,7 +40,7 @@ class PairTally:
     """Takes totals by rising entity, in parts that may end inside an entity."""
 
     def __init__(self, universe: Universe, facts: ReleaseLevel) -> None:
-        codes = partner_codes(universe.lists, is_substate=facts.geography.is_substate)
+        codes = universe.partners[facts.geography.is_substate]
         partners = [codes.get(one.code) for one in facts.iterations]
         self._partner = np.array(
             [-1 if code is None else facts.position_of_code[int(code)] for code in partners], dtype=np.int64

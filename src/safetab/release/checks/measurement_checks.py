@@ -49,9 +49,9 @@ def _noise(universe: Universe) -> dict[tuple[object, ...], tuple[object, ...]]:
         for stage, measured in level.design.stages.items():
             noise = measured.noise
             parameter = str(noise.parameter.numerator), str(noise.parameter.denominator)
-            for iteration in level.iterations:
-                key = (level.geography.label, iteration.code, int(stage), level.family)
-                expected[key] = (noise.mechanism, *parameter, variance_of(noise, 1))
+            columns = (noise.mechanism, *parameter, variance_of(noise, 1))
+            label, number = level.geography.label, int(stage)
+            expected |= {(label, one.code, number, level.family): columns for one in level.iterations}
     return expected
 
 

@@ -12,7 +12,7 @@ from safetab.release.numbers.number_kinds import NumberKinds
 from safetab.release.numbers.published_groups import PublishedGroups
 from safetab.release.numbers.selection import SelectionAwareIntervals
 from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_rules import ReleaseRule, partner_codes
+from safetab.release.release_rules import ReleaseRule
 from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.tabulation.marginals import line_sums
 
@@ -148,7 +148,7 @@ def _meanings(kinds: NumberKinds) -> NDArray[np.int64]:
 
 def _partner_positions(universe: Universe, level: ReleaseLevel) -> NDArray[np.int64]:
     """For each iteration of the level the position of its partner, or -1."""
-    partners = partner_codes(universe.lists, is_substate=level.geography.is_substate)
+    partners = universe.partners[level.geography.is_substate]
     return np.array(
         [
             level.position_of_code[int(partners[iteration.code])] if iteration.code in partners else -1
