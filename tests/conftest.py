@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 PROJECT = Path(__file__).parents[1]
 SMALL_EXAMPLE = PROJECT / "examples" / "small"
 SHARED = PROJECT.parent / "shared"
+
+os.environ["COLUMNS"] = "1000"  # sentences stay in one line, so that tests find them; width has tests of its own
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from rich.text import Text
 
 from safetab.cli.messages import printable
 from safetab.cli.step_lines import StepLines, rate_in_words
+from safetab.cli.wrapping import wrapped
 
 
 class _RateColumn(ProgressColumn):
@@ -94,5 +95,5 @@ class TerminalProgress:
 
 def _write_line(text: str) -> None:
     """On standard error, above the bars: they redirect it."""
-    sys.stderr.write(f"{printable(text)}\n")
+    sys.stderr.write(f"{wrapped(printable(text))}\n")
     sys.stderr.flush()
