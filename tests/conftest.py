@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,6 @@ import pytest
 PROJECT = Path(__file__).parents[1]
 SMALL_EXAMPLE = PROJECT / "examples" / "small"
 SHARED = PROJECT.parent / "shared"
-
-os.environ["COLUMNS"] = "1000"  # sentences stay in one line, so that tests find them; width has tests of its own
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,17 @@ class World:
 
     def path(self, file: str) -> Path:
         return (self.data if file.startswith("GRF-C") else self.parameters) / file
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _wide_terminal() -> Iterator[None]:
+    """Sentences stay in one line, so that tests find them; width has tests of its own."""
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = "1000"
+    yield
+    os.environ.pop("COLUMNS")
+    if before is not None:
+        os.environ["COLUMNS"] = before
 
 
 @pytest.fixture

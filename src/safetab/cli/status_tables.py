@@ -35,7 +35,8 @@ _LEGEND = {
     Selector.NOISY_STAGE_1: "Suppressed: nobody, or few people. Absent is not zero.",
     Selector.PUBLISHED_TOTALS: "Absent is not zero.",
 }
-_GAP, _WIDTHS, _LEAST_LABEL, _COUNT_WIDTH = 2, (13, 26), 20, 11
+_STATUS_WIDTH = {Selector.NOISY_STAGE_1: len(NOT_TABULATED), Selector.PUBLISHED_TOTALS: len(NOT_SELECTED)}
+_GAP, _REASON_WIDTH, _LEAST_WIDTH, _COUNT_WIDTH = 2, 26, 20, 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +86,15 @@ def show_statuses(release: ReleaseFolder, wanted: Slice) -> None:
     if wanted.regions or wanted.iterations:
         _show_each(release.universe, statuses(release, wanted), is_one_group=len(wanted.iterations) == 1)
     else:
-        _show_counts(statuses(release, wanted))
+        _show_counts(release.universe.product.selector, statuses(release, wanted))
     say(_LEGEND[release.universe.product.selector])
 
 
 def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], *, is_one_group: bool) -> None:
     """A heading for each area and a line for each group; of one group alone, a line for each area."""
     reasons, heading = _Reasons(universe), None
-    widths = (max(terminal_width() - 2 - 2 * _GAP - sum(_WIDTHS), _LEAST_LABEL), *_WIDTHS)
+    of_status = _STATUS_WIDTH[universe.product.selector]
+    widths = (_what_is_left(of_status + _REASON_WIDTH), of_status, _REASON_WIDTH)
     for row in (row for batch in batches for row in batch.to_pylist()):
         level = _LEVELS[row["geography_level"]]
         area = f"{row['region_name']} ({level.entity_kind.noun} {row['region_id']})"
@@ -106,7 +108,7 @@ def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], *, is_one_
         typer.echo(_line((label, row["status"], reasons.of(row)), widths))
 
 
-def _show_counts(batches: Iterable[pa.RecordBatch]) -> None:
+def _show_counts(selector: Selector, batches: Iterable[pa.RecordBatch]) -> None:
     """For each level how many groups have which status, and why."""
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for batch in batches:
@@ -116,7 +118,8 @@ def _show_counts(batches: Iterable[pa.RecordBatch]) -> None:
             level = f"{batch['geography_level'][0]}{f', {family}' if family else ''}"
             why = row["reason"] or _WHY[row["status"]]
             counts.setdefault(level, Counter())[row["status"], why] += row["count_all"]
-    widths = (_COUNT_WIDTH, _WIDTHS[0], max(terminal_width() - 2 - 2 * _GAP - _COUNT_WIDTH - _WIDTHS[0], _LEAST_LABEL))
+    of_status = _STATUS_WIDTH[selector]
+    widths = (_COUNT_WIDTH, of_status, _what_is_left(_COUNT_WIDTH + of_status))
     for level, of_level in counts.items():
         say(f"{level}: {sum(of_level.values()):,} groups")
         for (status, why), count in of_level.most_common():
@@ -145,6 +148,11 @@ class _Reasons:
         iteration = self._iterations[row["iteration_code"]]
         level = self._universe.level_of(_LEVELS[row["geography_level"]], iteration.level, family)
         return f"noisy total not above {level.design.suppression_threshold}"
+
+
+def _what_is_left(width: int) -> int:
+    """For one of three columns, if the others take so much."""
+    return max(terminal_width() - 2 - 2 * _GAP - width, _LEAST_WIDTH)
 
 
 def _line(cells: tuple[str, str, str], widths: tuple[int, int, int]) -> str:

@@ -131,10 +131,14 @@ TOGETHER_WITH = DeclaredOption(
     "PARAMETERS",
     flag="--with",
 )
+CSV = DeclaredOption(
+    "csv", bool, False, "Write the release's tables as CSV too, beside the Parquet files.", flag="--csv"
+)
 STEPS = (COTERMINOUS, *COPYING, RULES)
 
 RUN = (
-    *ENGINE[:1], *MACHINE, OVERWRITE, CONFIDENTIAL_LOG, TEST_KEY, TOTALS, *ACCOUNTS, CONFIDENCE, *STEPS, *ENGINE[1:],
+    *ENGINE[:1], *MACHINE, OVERWRITE, CONFIDENTIAL_LOG, TEST_KEY, TOTALS, *ACCOUNTS, CONFIDENCE, CSV, *STEPS,
+    *ENGINE[1:],
 )  # fmt: skip
 VALIDATE = (*ENGINE[:1], *MACHINE, FINDINGS_LOG, TOTALS, *ENGINE[1:])
 ASSESS = (*STEPS, *MACHINE, OVERWRITE, TEST_KEY, TOTALS)

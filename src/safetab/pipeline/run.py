@@ -12,6 +12,7 @@ from safetab.engines.contract import CountingEngine
 from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
+from safetab.foundation.whole_path import whole_path
 from safetab.outputs.manifest import (
     RunFacts,
     hashes_of,
@@ -31,8 +32,8 @@ from safetab.pipeline.options import (
     refused_options,
     refused_spending,
     status_of_run,
-    whole_path,
 )
+from safetab.pipeline.release_documents import write_documents
 from safetab.pipeline.rerelease import empty_blocks_as_json
 from safetab.pipeline.spend_log.run_spending import RunSpending
 from safetab.pipeline.step_times import StepTimes, TimedCounts
@@ -47,7 +48,6 @@ from safetab.release.documents import ReleaseFacts, steps_as_json, write_privacy
 from safetab.release.numbers.number_files import RELEASE_FOLDER
 from safetab.release.release_universe import universe_of_run
 from safetab.release.write_release import write_release
-from safetab.reports.report import write_report
 from safetab.tabulation.safetab import safetab
 
 
@@ -164,7 +164,7 @@ def _tabulated(
         facts = ReleaseFacts(VERSION, today, status, options.release)
         rows |= write_release(output, universe, facts, inputs.populated)
         write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
-        write_report(output)
+        write_documents(output)
         steps = steps_as_json(options.release) | empty_blocks_as_json(options.empty_blocks)
         ran = RunFacts(plan, ledger.events, today, status, options.test_key is not None, steps)
         write_release_log(output, ran, rows)

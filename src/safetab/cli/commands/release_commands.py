@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from safetab.cli.options import Area, Release, takes
-from safetab.pipeline.declared_options import CONFIDENCE, COPYING, COTERMINOUS, RULES
+from safetab.pipeline.declared_options import CONFIDENCE, COPYING, COTERMINOUS, CSV, RULES
 
 if TYPE_CHECKING:
     from safetab.pipeline.rerelease import RereleaseSummary
@@ -23,7 +23,7 @@ def add_release_commands(app: typer.Typer) -> None:
         app.command()(command)
 
 
-@takes(CONFIDENCE, RULES, COTERMINOUS, *COPYING)
+@takes(CONFIDENCE, CSV, RULES, COTERMINOUS, *COPYING)
 def rerelease(
     out: _WholeOutput,
     new: _New,
@@ -41,7 +41,7 @@ def rerelease(
     step that OUT has and that isn't asked for again is not in NEW.
     """
     from safetab.cli.messages import exits_with_code
-    from safetab.pipeline.options import whole_path
+    from safetab.foundation.whole_path import whole_path
     from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
 
     with exits_with_code():
@@ -65,7 +65,7 @@ def coterminous(
     group gives it to the others, and every copied row names its donor.
     """
     from safetab.cli.messages import exits_with_code
-    from safetab.pipeline.options import whole_path
+    from safetab.foundation.whole_path import whole_path
     from safetab.pipeline.rerelease import RereleaseRequest, coterminous_files
 
     with exits_with_code():
@@ -203,7 +203,7 @@ def export(
 ) -> None:
     """Write a release as CSV files, one for each geography level."""
     from safetab.cli.messages import exits_with_code, say
-    from safetab.pipeline.options import whole_path
+    from safetab.foundation.whole_path import whole_path
     from safetab.release.export import export_csv
     from safetab.release.release_folder import open_release_folder
 

@@ -14,9 +14,9 @@ from safetab.cli.text_tables import show_table, terminal_console, text_table
 from safetab.config.run_config import ReaderKind
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.foundation.whole_path import whole_path
 from safetab.outputs.output_folder import whole_output
 from safetab.pipeline.disk_space import size_in_words
-from safetab.pipeline.options import whole_path
 from safetab.readers.synthetic_marker import is_synthetic
 from safetab.synthetic.cef.cef_files import READER_FILE
 from safetab.synthetic.census import CensusPlan
