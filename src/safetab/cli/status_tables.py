@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
+from typing import TypeVar
 
 import pyarrow as pa
 import typer
@@ -14,7 +16,7 @@ import typer
 from safetab.census.geography_levels import GeographyLevel
 from safetab.cli.messages import printable, say
 from safetab.cli.wrapping import terminal_width
-from safetab.estimates.reading.lookup import Entity, Lookup
+from safetab.estimates.reading.lookup import Lookup
 from safetab.foundation.findings import Finding, InvalidInput
 from safetab.products.product import Selector
 from safetab.release.group_status import NOT_SELECTED, NOT_TABULATED, SUPPRESSED, Slice, statuses
@@ -22,6 +24,8 @@ from safetab.release.numbers.number_columns import COPIED, PUBLISHED, WITHHELD
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import Universe
 from safetab.release.universe_files import FAMILY
+
+T = TypeVar("T")
 
 _COUNTED = ("status", "reason")
 _WHY = {
@@ -36,7 +40,7 @@ _LEGEND = {
     Selector.PUBLISHED_TOTALS: "Absent is not zero.",
 }
 _STATUS_WIDTH = {Selector.NOISY_STAGE_1: len(NOT_TABULATED), Selector.PUBLISHED_TOTALS: len(NOT_SELECTED)}
-_GAP, _REASON_WIDTH, _LEAST_WIDTH, _COUNT_WIDTH = 2, 26, 20, 11
+_GAP, _LEAST_REASON, _LEAST_WIDTH, _COUNT_WIDTH = 2, 26, 20, 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +54,13 @@ class WantedStatuses:
     def slice_of(self, release: ReleaseFolder) -> Slice:
         """What the names mean in a release; a group's name may mean several kinds. Raises InvalidInput, with all."""
         lookup, findings = Lookup(release.universe, str(release.path)), list[Finding]()
-        levels, areas, codes = list[GeographyLevel](), list[Entity](), list[str]()
-        for name in self.levels:
-            try:
-                levels += lookup.geographies_of(name)
-            except InvalidInput as refused:
-                findings += refused.findings
-        for name in self.areas:
-            try:
-                areas.append(_area(lookup, name, self.levels))
-            except InvalidInput as refused:
-                findings += refused.findings
-        for name in self.groups:
-            try:
-                codes += [one.code for one in lookup.groups(name)]
-            except InvalidInput as refused:
-                findings += refused.findings
+        levels = _found(lookup.geographies_of, self.levels, findings)
+        level = self.levels[0] if len(self.levels) == 1 and levels else None
+        areas = _found(partial(lookup.entity, level=level), self.areas, findings)
+        codes = [one.code for groups in _found(lookup.groups, self.groups, findings) for one in groups]
         if findings:
             raise InvalidInput(findings)
-        chosen = [one.geography for one in areas] or levels
+        chosen = [one.geography for one in areas] or [one for of_word in levels for one in of_word]
         return Slice(
             tuple(dict.fromkeys(one.label for one in chosen)),
             tuple(dict.fromkeys(one.region_id for one in areas)),
@@ -76,9 +68,15 @@ class WantedStatuses:
         )
 
 
-def _area(lookup: Lookup, name: str, levels: tuple[str, ...]) -> Entity:
-    """At the level that is given with it, if one is."""
-    return lookup.entity(name, levels[0] if len(levels) == 1 else None)
+def _found(find: Callable[[str], T], names: Iterable[str], findings: list[Finding]) -> list[T]:
+    """What the names mean; of those that mean nothing, or too much, the findings."""
+    found = []
+    for name in names:
+        try:
+            found.append(find(name))
+        except InvalidInput as refused:
+            findings += refused.findings
+    return found
 
 
 def show_statuses(release: ReleaseFolder, wanted: Slice) -> None:
@@ -94,7 +92,8 @@ def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], *, is_one_
     """A heading for each area and a line for each group; of one group alone, a line for each area."""
     reasons, heading = _Reasons(universe), None
     of_status = _STATUS_WIDTH[universe.product.selector]
-    widths = (_what_is_left(of_status + _REASON_WIDTH), of_status, _REASON_WIDTH)
+    of_reason = max(terminal_width() // 3, _LEAST_REASON)
+    widths = (_what_is_left(of_status + of_reason), of_status, of_reason)
     for row in (row for batch in batches for row in batch.to_pylist()):
         level = _LEVELS[row["geography_level"]]
         area = f"{row['region_name']} ({level.entity_kind.noun} {row['region_id']})"

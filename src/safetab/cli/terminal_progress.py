@@ -17,11 +17,15 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 from safetab.cli.messages import printable
 from safetab.cli.step_lines import StepLines, rate_in_words
 from safetab.cli.wrapping import wrapped
+
+_WIDE = 120
+_LONGEST_WORD = 12
 
 
 class _RateColumn(ProgressColumn):
@@ -32,10 +36,24 @@ class _RateColumn(ProgressColumn):
 
 
 class _PartsColumn(ProgressColumn):
-    """How many parts are done, of how many: persons run into hundreds of millions."""
+    """How many parts are done, of how many if that is known: persons run into hundreds of millions."""
 
     def render(self, task: Task) -> Text:
-        return Text(f"{task.completed:,.0f}/{task.total or 0:,.0f}")
+        return Text(f"{task.completed:,.0f}" if task.total is None else f"{task.completed:,.0f}/{task.total:,.0f}")
+
+
+def progress_bars(console: Console, *, is_shown: bool) -> Progress:
+    """What is done, how far it is and how long it takes; on a narrow terminal names go on below, between words."""
+    is_wide = console.width >= _WIDE
+    columns = (
+        TextColumn("{task.description}", table_column=Column(min_width=_LONGEST_WORD, overflow="fold")),
+        BarColumn(bar_width=40 if is_wide else 10),
+        _PartsColumn(table_column=Column(no_wrap=True)),
+        *([_RateColumn(table_column=Column(no_wrap=True))] if is_wide else []),
+        TimeElapsedColumn(table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(table_column=Column(no_wrap=True)),
+    )
+    return Progress(*columns, console=console, disable=not is_shown)
 
 
 class TerminalProgress:
@@ -44,28 +62,30 @@ class TerminalProgress:
     def __init__(self, *, is_quiet_in_a_log: bool = False) -> None:
         self._is_terminal = sys.stderr.isatty()
         self._lines = None if self._is_terminal or is_quiet_in_a_log else StepLines(_write_line)
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            _PartsColumn(),
-            _RateColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-        )
-        self._bars = Progress(*columns, console=Console(stderr=True), disable=not self._is_terminal)
+        self._bars = progress_bars(Console(stderr=True), is_shown=self._is_terminal)
         self._bar: TaskID | None = None
+        self._left: int | None = None  # of the step's parts; none if nobody knows how many there are
 
     def step(self, name: str, parts: int) -> None:
         if self._is_terminal:
-            self._bar = self._bars.add_task(name, total=parts)
+            self._bar = self._bars.add_task(name, total=parts or None)
+            self._left = parts or None
         elif self._lines is not None:
             self._lines.step(name, parts)
 
     def advance(self, parts: int = 1) -> None:
         if self._bar is not None:
-            self._bars.advance(self._bar, parts)
+            self._bars.advance(self._bar, self._at_most_left(parts))
         elif self._lines is not None:
             self._lines.advance(parts)
+
+    def _at_most_left(self, parts: int) -> int:
+        """A total may be an estimate: what comes beyond it is not shown."""
+        if self._left is None:
+            return parts
+        now = min(parts, self._left)
+        self._left -= now
+        return now
 
     def print(self, line: str) -> None:
         """A line on standard output that the bar doesn't spoil."""

@@ -107,7 +107,9 @@ COPYING = (
         "Blocks that hold nobody, e.g. water, or a list of blocks-with-units: ignored when blocks are compared.",
         "FILE",
     ),
-    DeclaredOption("order", str | None, None, "Who gives first: state,county,place,aiannh,tract.", "KINDS"),
+    DeclaredOption(
+        "order", str | None, None, "Who gives first, with commas between: state, county, place, aiannh, tract.", "KINDS"
+    ),
     DeclaredOption(
         "copy_all", bool, False, "Copy groups too that the receiving level does not tabulate.", flag="--copy-all"
     ),

@@ -88,10 +88,10 @@ def _show_rerelease(summary: RereleaseSummary, out: Path, new: Path) -> None:
 def show(  # noqa: PLR0913, PLR0917 - the options of the command
     release: Release,
     area: Annotated[
-        str | None, typer.Argument(metavar="[AREA]", help='Such as "Providence County, RI", 44007, nation; or a level.')
+        str | None, typer.Argument(metavar="AREA", help='Such as "Providence County, RI", 44007, nation; or a level.')
     ] = None,
     people: Annotated[
-        str | None, typer.Argument(metavar="[GROUP]", help='Such as "Hmong alone"; all if left out.')
+        str | None, typer.Argument(metavar="GROUP", help='Such as "Hmong alone"; all if left out.')
     ] = None,
     place: Area = None,
     county: Area = None,
