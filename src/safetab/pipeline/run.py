@@ -35,6 +35,7 @@ from safetab.pipeline.options import (
 )
 from safetab.pipeline.release_documents import write_documents
 from safetab.pipeline.rerelease import empty_blocks_as_json
+from safetab.pipeline.selected_records import passes_without_selected_records
 from safetab.pipeline.spend_log.run_spending import RunSpending
 from safetab.pipeline.step_times import StepTimes, TimedCounts
 from safetab.planning.run_plan import RunPlan
@@ -95,7 +96,10 @@ def run_files(
 def validate_files(
     parameters: Path, data: Path, options: RunOptions | None = None, progress: Progress | None = None
 ) -> tuple[Finding, ...]:
-    """Checks everything that was given, every person included; returns the warnings, raises InvalidInput for errors."""
+    """Checks everything that was given, every person included; returns the warnings, raises InvalidInput for errors.
+
+    The confidential log, if one is asked for, is told more: whether any record is in a group with a published total.
+    """
     options, progress = options or RunOptions(), progress or NoProgress()
     refused = refused_options(data, options)
     if options.confidential_log is not None:
@@ -104,9 +108,11 @@ def validate_files(
         raise InvalidInput(refused)
     with guarded(options, options.confidential_log) as (log, backend):
         checked = required_inputs(parameters, data, options, progress, backend)
-        with checked_engine(checked, backend, progress) as (warnings, _):
+        with checked_engine(checked, backend, progress) as (warnings, engine):
             if log:
                 log_passed(log, warnings)
+                for remark in passes_without_selected_records(checked.require().plan, engine):
+                    log.write(f"warning: {remark}")
             return warnings
 
 
