@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +44,17 @@ class World:
 
     def path(self, file: str) -> Path:
         return (self.data if file.startswith("GRF-C") else self.parameters) / file
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _wide_terminal() -> Iterator[None]:
+    """Sentences stay in one line, so that tests find them; width has tests of its own."""
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = "1000"
+    yield
+    os.environ.pop("COLUMNS")
+    if before is not None:
+        os.environ["COLUMNS"] = before
 
 
 @pytest.fixture

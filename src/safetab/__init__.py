@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.version import VERSION
-from safetab.pipeline.declared_options import ASSESS, CONFIDENCE, RUN, STEPS, DeclaredOption, shows
+from safetab.pipeline.declared_options import ASSESS, CONFIDENCE, CSV, RUN, STEPS, DeclaredOption, shows
 
 if TYPE_CHECKING:
     from safetab.accuracy.accuracy_files import AccuracySummary
@@ -71,7 +71,7 @@ def run(
     return run_files(Path(parameters), Path(data), Path(out), _options(RUN, options, given))
 
 
-@shows((CONFIDENCE, *STEPS))
+@shows((CONFIDENCE, CSV, *STEPS))
 def rerelease(
     out: str | Path,
     new: str | Path,
@@ -85,7 +85,7 @@ def rerelease(
     Nothing is drawn and nothing spent. Raises `safetab.InvalidInput` if what was given is at fault,
     `safetab.RunFailed` if the machine is, or if the new output breaks a rule.
     """
-    from safetab.pipeline.options import whole_path
+    from safetab.foundation.whole_path import whole_path
     from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
 
     request = RereleaseRequest.of(geography, **given)

@@ -102,7 +102,7 @@ def test_adjusted_cells_agree_in_total_and_are_narrower(made) -> None:
 def test_an_absent_group_says_that_no_total_of_people_was_published(made) -> None:
     _, out = made
     release = safetab.open_release(out)
-    result = cli("status", out, "--level", "TRACT")
+    result = cli("status", out, "--level", "TRACT", "--csv")
     statuses = list(csv.DictReader(result.stdout.splitlines()))
     absent = next(one for one in statuses if one["status"] == "no published total")
     answer = release.total(release.geography(absent["region_id"], "tract"), release.group(absent["iteration_code"]))

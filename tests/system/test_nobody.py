@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
+from tests.household_worlds import write_household_world
 from tests.person_forms import as_text, header_only, people_of
 from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
@@ -64,3 +67,27 @@ def test_accuracy_and_accounts_work_without_anybody(tmp_path: Path) -> None:
     assert NOBODY.format("US") in result.stderr
     accounts = ["--dataset", "nobody", "--spend-log", str(tmp_path / "spend.log")]
     assert run(world, tmp_path / "out", *accounts).exit_code == 0
+
+
+def test_that_no_household_is_in_a_selected_group_is_told_to_the_confidential_log_alone(tmp_path: Path) -> None:
+    """With totals of one state, households of that state, and then of another alone: only the log differs."""
+    world = write_household_world(tmp_path / "world", 21, people=250)
+    config = json.loads((world.parameters / "config.json").read_text())
+    (world.parameters / "config.json").write_text(json.dumps(config | {"run_pr": False}))
+    records, totals = world.data / "household-records.txt", world.data / "pop-group-totals.txt"
+    header, *households = records.read_text().splitlines()
+    first, *rows = totals.read_text().splitlines()
+    states = sorted({row[:2] for row in households if row[:2] != "72"})[:2]
+    totals.write_text("\n".join([first, *(row for row in rows if row.startswith(f"{states[0]}|STATE|"))]) + "\n")
+    told, logged = set(), []
+    for state in states:
+        records.write_text("\n".join([header, *(row for row in households if row.startswith(state))]) + "\n")
+        log = tmp_path / f"{state}.log"
+        result = CliRunner().invoke(
+            app, ["validate", str(world.parameters), str(world.data), "--confidential-log", str(log)]
+        )
+        told.add((result.exit_code, result.stdout, re.sub(r"[\d.]+ s", "", result.stderr)))
+        logged.append("none of the households of the US pass is in any group with a published total" in log.read_text())
+    ((code, stdout, _),) = told
+    assert (code, stdout) == (0, "Everything is valid.\n")
+    assert logged == [False, True]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import io
 
+import pytest
+from rich.console import Console
+
+from safetab.cli.progress_bars import progress_bars
 from safetab.cli.step_lines import StepLines, seconds_in_words
+from safetab.cli.terminal_progress import TerminalProgress
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.step_times import Elapsed, StepTimes
 
@@ -53,6 +58,52 @@ def test_a_log_guesses_no_rate_before_a_part_is_done() -> None:
     clock.seconds = 100
     steps.advance(0)
     assert lines == ["Checking"]
+
+
+def test_a_log_never_tells_of_more_than_there_is() -> None:
+    lines, clock = [], Clock()
+    steps = StepLines(lines.append, clock)
+    steps.step("Checking", 100)
+    for clock.seconds in (40, 80):
+        steps.advance(90)
+    steps.step("Checking what can be checked", 0)
+    clock.seconds = 200
+    steps.advance(7)
+    assert lines[:2] == ["Checking", "Checking: 90% (90 of 100), 2.2/s, 4.4 s left"]
+    assert not any("%" in line for line in lines[2:])
+
+
+def test_a_bar_never_exceeds_its_total_and_has_none_where_none_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", Terminal())
+    progress = TerminalProgress()
+    progress.step("Checking", 100)
+    progress.advance(90)
+    progress.advance(90)
+    progress.step("Checking what can be checked", 0)
+    progress.advance(7)
+    first, second = progress._bars.tasks
+    assert (first.completed, first.total) == (100, 100)
+    assert (second.completed, second.total) == (7, None)
+
+
+def test_bars_fit_80_columns_and_break_between_words() -> None:
+    console = Console(width=80, force_terminal=True, color_system=None, file=io.StringIO())
+    bars = progress_bars(console)
+    name = "Checking what can be checked of the household records"
+    bars.add_task(name, total=335_000_000, completed=334_999_999)
+    with console.capture() as shown:
+        console.print(bars.get_renderable())
+    lines = shown.get().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "334,999,999/335,000,000" in lines[0]
+    assert set(name.split()) <= set(shown.get().split())
+
+
+class Terminal(io.StringIO):
+    """Standard error of somebody who looks at it."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 @pytest.mark.parametrize(

@@ -22,12 +22,13 @@ from safetab.config.config_file import product_asked_for, read_config
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
+from safetab.foundation.whole_path import whole_path
 from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.backends import backend_of, forbid_memory_dumps
 from safetab.pipeline.guards import findings_logged, os_errors_as_run_failed, own_errors_logged, pyarrow_threads
 from safetab.pipeline.inputs import RunInputs, checked_engine, read_inputs
-from safetab.pipeline.options import RunOptions, refused_options, status_of_run, whole_path
+from safetab.pipeline.options import RunOptions, refused_options, status_of_run
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.readers.cef.reader_file import paths_read
 from safetab.readers.synthetic_marker import is_synthetic

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from rich.console import Console
-
 from safetab.census.geography_levels import TabulationPass
 from safetab.cli.messages import show_findings
-from safetab.cli.plan_tables import show_table, text_table
+from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
 from safetab.foundation.findings import FindingsOf, InvalidInput, shortened
 from safetab.pipeline.spend_log.accounts import Account
 from safetab.pipeline.spend_log.limit_changes import read_log, set_limit
@@ -17,7 +15,6 @@ from safetab.pipeline.spend_log.people_accounts import PeopleAccounts, accounts_
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.definitions import PrivacyDefinition
 
-_WIDTH = 1000  # tables take what they need: a number cut short would be a wrong number
 _NONE = "-"
 _NOTES = (
     "Spent: what a person in the pass may have lost in all runs together, unbounded (the person is added or removed;"
@@ -67,10 +64,10 @@ def show_accounts(accounts: Iterable[PeopleAccounts]) -> None:
                 or _NONE,
                 f"{len(account.spends):,}",
             )
-    console = Console(width=_WIDTH, highlight=False)
+    console = terminal_console()
     show_table("What was spent, and what is left", table, console)
     for note in _NOTES:
-        console.print(note, soft_wrap=True)
+        show_text(note, console)
 
 
 def accounts_as_json(accounts: Iterable[PeopleAccounts]) -> JsonObject:

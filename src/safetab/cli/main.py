@@ -17,14 +17,14 @@ from safetab.cli.commands.study_commands import add_study_commands
 from safetab.cli.commands.trust_commands import add_trust_commands
 from safetab.cli.commands.tune import tune
 from safetab.cli.exit_codes import ExitCode
+from safetab.cli.help_pages import App
 from safetab.cli.options import Data, Out, Overwrite, Parameters, show_whole_summaries, takes
 from safetab.cli.without_pandas import WithoutPandas
 from safetab.pipeline.declared_options import RUN, TOGETHER_WITH, TOTALS, VALIDATE
 from safetab.pipeline.engine_kind import EngineKind
 
-app = typer.Typer(
+app = App(
     name="safetab",
-    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,  # loading what draws boxes and colours takes longer than all the rest of the help
     pretty_exceptions_enable=False,  # they would show the values of variables
@@ -60,7 +60,7 @@ def _top(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Argument(metavar="[OUT]", help="Directory to make.")] = Path("safetab-demo"),
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.")] = Path("safetab-demo"),
     overwrite: Overwrite = False,
 ) -> None:
     """Take the whole tour: make a small synthetic census, run it, show a county.
@@ -78,7 +78,7 @@ def validate(parameters: Parameters, data: Data, **given: object) -> None:
     """Check everything that is given and tell all that is wrong, at once.
 
     Checks config.json, the lists of codes and iterations, the geography,
-    and every row of the person records. Shows no value of a record;
+    and every row of the records. Shows no value of a record;
     with --confidential-log the curator gets the line numbers.
     """
     from safetab.cli.messages import exits_with_code, show_findings

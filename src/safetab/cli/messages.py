@@ -9,15 +9,21 @@ from contextlib import contextmanager
 import typer
 
 from safetab.cli.exit_codes import ExitCode
+from safetab.cli.wrapping import wrapped
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, InvalidInput, described
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Sentences for people, as wide as the terminal; names come from files and must not steer it."""
+    typer.echo(wrapped(printable(text)), err=err)
 
 
 def show_findings(findings: Iterable[Finding]) -> None:
     """On standard error, as plain text: names and values come from files and are not markup."""
     text = described(findings)
     if text:
-        sys.stderr.write(printable(text) + "\n")
+        sys.stderr.write(wrapped(printable(text)) + "\n")
 
 
 @contextmanager
@@ -28,10 +34,10 @@ def exits_with_code() -> Iterator[None]:
     except InvalidInput as invalid:
         show_findings(invalid.findings)
         if invalid.advice:
-            sys.stderr.write(f"{printable(invalid.advice)}\n")
+            sys.stderr.write(f"{wrapped(printable(invalid.advice))}\n")
         raise typer.Exit(ExitCode.INVALID_INPUT) from None
     except RunFailed as failed:
-        sys.stderr.write(f"The run failed: {printable(str(failed))}\n")
+        sys.stderr.write(wrapped(f"The run failed: {printable(str(failed))}") + "\n")
         raise typer.Exit(ExitCode.RUN_FAILED) from None
 
 

@@ -31,7 +31,7 @@ Out = Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.", r
 Release = Annotated[
     Path, typer.Argument(metavar="RELEASE", help="A release: OUT of a run, or OUT/release.", readable=False)
 ]
-Area = Annotated[str | None, typer.Option(metavar="NAME", help="Name, part of a name, or id.")]
+Area = Annotated[str | None, typer.Option(metavar="NAME", help="Name or id.")]
 
 Overwrite = Annotated[bool, typer.Option(OVERWRITE.flag, help=OVERWRITE.help)]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table as TextTable
 
+from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
 from safetab.planning.expectations import output_if_all_groups_are_empty
 from safetab.planning.joint_loss import JointLoss
 from safetab.planning.level_design import CONFIDENCE, LevelDesign, LevelMargins
@@ -24,16 +23,15 @@ from safetab.privacy.reference import loss_of_2020
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product, Selector, TableFamily
 
-_WIDTH = 1000  # tables take what they need: a number cut short would be a wrong number
 NONE = "-"
 
 
 def show_plan(plan: RunPlan) -> None:
-    console = Console(width=_WIDTH, highlight=False)
-    console.print(_title(plan) + "\n", soft_wrap=True)
+    console = terminal_console()
+    show_text(_title(plan) + "\n", console)
     warning = no_protection(plan.unprotected_levels)
     if warning is not None:
-        console.print(f"STOP. {warning}\n", style="bold", soft_wrap=True)
+        show_text(f"STOP. {warning}\n", console, "bold")
     families = plan.config.product.families
     for family in families:
         show_table(f"What is measured{_of(family, families)}", _groups_table(plan, family), console)
@@ -45,9 +43,9 @@ def show_plan(plan: RunPlan) -> None:
         show_table(title, _output_table(plan, family), console)
     show_table("Total privacy loss", _loss_table(plan), console)
     for note in _notes(plan):
-        console.print(note, soft_wrap=True)
+        show_text(note, console)
     for warning in privacy_warnings(plan):
-        console.print(f"Warning: {warning}", soft_wrap=True)
+        show_text(f"Warning: {warning}", console)
 
 
 _IF_EMPTY = {
@@ -78,7 +76,7 @@ def show_joint_loss(joint: JointLoss) -> None:
         cells = [(loss, *(epsilon_of_rho(loss, DELTA) for _ in at_delta)) for loss in losses.values()]
         table.add_row(who, *(loss_text(amount) for of_pass in cells for amount in of_pass))
     names = " and ".join(config.product.name for config in (joint.persons, joint.households))
-    console = Console(width=_WIDTH, highlight=False)
+    console = terminal_console()
     console.print()
     show_table(f"Total privacy loss of {names} together, at most", table, console)
 
@@ -91,18 +89,6 @@ def _title(plan: RunPlan) -> str:
         f"Plan of a run of {config.product.name}: {sum(groups.values()):,} population groups at {len(groups)} levels,"
         f" {config.privacy_definition.full_name}, {noise} noise. No {config.product.record.noun} record was opened."
     )
-
-
-def text_table(*columns: str) -> TextTable:
-    table = TextTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for position, column in enumerate(columns):
-        table.add_column(column, no_wrap=True, justify="right" if position else "left")
-    return table
-
-
-def show_table(title: str, table: TextTable, console: Console) -> None:
-    console.print(title, style="bold", soft_wrap=True)
-    console.print(table)
 
 
 def _groups_table(plan: RunPlan, family: TableFamily) -> TextTable:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
+from safetab.cli.messages import say
 from safetab.pipeline.run import RunSummary
 from safetab.planning.losses import reference_words, reported_loss
 from safetab.planning.privacy_warnings import privacy_warnings
@@ -16,18 +15,18 @@ from safetab.reports.report import REPORT_FILE
 def show_summary(summary: RunSummary, out: Path) -> None:
     definition = summary.plan.config.privacy_definition
     loss = reported_loss(definition, summary.plan.loss)
-    typer.echo(f"Wrote {out}:")
+    say(f"Wrote {out}:")
     for name, rows in summary.rows.items():
         if not name.startswith("release/"):
-            typer.echo(f"  {name}: {rows:,} rows")
+            say(f"  {name}: {rows:,} rows")
     numbers = [rows for name, rows in summary.rows.items() if name.startswith("release/numbers/")]
-    typer.echo(f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from")
-    typer.echo(f"  {REPORT_FILE}: what was released, how precise it is and what it cost, for people")
-    typer.echo(
+    say(f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from")
+    say(f"  {REPORT_FILE}: what was released, how precise it is and what it cost, for people")
+    say(
         f"Privacy loss of a {summary.plan.config.product.record.noun}:"
         f" {definition.budget_symbol} {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})."
     )
-    typer.echo(reference_words(summary.plan.config.product, definition))
+    say(reference_words(summary.plan.config.product, definition))
     for warning in privacy_warnings(summary.plan):
-        typer.echo(f"Warning: {warning}", err=True)
-    typer.echo(f"{summary.status.line} The confidential log is for the curator alone.")
+        say(f"Warning: {warning}", err=True)
+    say(f"{summary.status.line} The confidential log is for the curator alone.")

@@ -21,13 +21,18 @@ _LARGEST = 20
 class Question:
     """The options as they were given; `areas` has those that name one, by level, `part` those of products."""
 
+    area: str | None
     areas: Mapping[str, str]
     is_nation: bool
-    group: str | None
+    groups: tuple[str, ...]
     kind: str | None
     is_table: bool
     family: str | None
     part: Mapping[str, str]
+
+    @property
+    def group(self) -> str | None:
+        return self.groups[0] if self.groups else None
 
 
 def answer_to(path: Path, question: Question) -> str:
@@ -41,6 +46,8 @@ def answer_to(path: Path, question: Question) -> str:
 
 
 def _answer(release: Release, question: Question, part: Mapping[str, object]) -> str:
+    if question.area is not None and question.group is not None and release.is_level(question.area):
+        return str(release.totals(group=question.group, level=question.area, kind=question.kind).largest(_LARGEST))
     entity = _entity(release, question)
     if question.group is None:
         return str(release.totals(geography=entity, kind=question.kind).largest(_LARGEST))
@@ -55,6 +62,8 @@ def _answer(release: Release, question: Question, part: Mapping[str, object]) ->
 def _entity(release: Release, question: Question) -> Entity:
     if question.is_nation:
         return release.geography("1", "nation")
+    if question.area is not None:
+        return release.geography(question.area)
     ((level, name),) = question.areas.items()
     return release.geography(name, level)
 
@@ -62,8 +71,10 @@ def _entity(release: Release, question: Question) -> Entity:
 def _checked(question: Question, product: Product) -> Mapping[str, object]:
     """What is asked of the group's table."""
     findings, asked = FindingsOf("the command"), product.line_question
-    if len(question.areas) + question.is_nation != 1:
-        findings.error("area", f"give one of {', '.join(f'--{one}' for one in AREA_OPTIONS)} or --nation.")
+    if len(question.areas) + question.is_nation + (question.area is not None) != 1:
+        findings.error("area", f"give AREA, or one of {', '.join(f'--{one}' for one in AREA_OPTIONS)} or --nation.")
+    if len(question.groups) > 1:
+        findings.error("--group", "is GROUP once more. Give one of them.")
     options = [f"--{one}" for one in asked.arguments]
     for strange in (one for one in question.part if one not in asked.arguments):
         findings.error(f"--{strange}", f"has no meaning for {product.name}. Ask with {' or '.join(options)}.")

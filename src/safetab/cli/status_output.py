@@ -1,4 +1,4 @@
-"""Statuses of groups, to the terminal or to a CSV file."""
+"""Statuses of groups as CSV, for programs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from safetab.cli.messages import printable
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 
 
-def write_statuses(batches: Iterable[pa.RecordBatch], path: Path | None) -> int:
-    """Writes CSV rows as they come; tells how many."""
-    if path is None:
-        return sum(_show(batch, is_first=number == 0) for number, batch in enumerate(batches))
+def print_statuses(batches: Iterable[pa.RecordBatch]) -> None:
+    """CSV rows on standard output, as they come."""
+    for number, batch in enumerate(batches):
+        _show(batch, is_first=number == 0)
+
+
+def write_statuses(batches: Iterable[pa.RecordBatch], path: Path) -> int:
+    """Writes a new CSV file; tells how many rows it has."""
     try:
         with path.open("xb") as file:
             try:
@@ -32,11 +36,10 @@ def write_statuses(batches: Iterable[pa.RecordBatch], path: Path | None) -> int:
     raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)])
 
 
-def _show(batch: pa.RecordBatch, *, is_first: bool) -> int:
+def _show(batch: pa.RecordBatch, *, is_first: bool) -> None:
     """Names come from files: their control characters must not steer the terminal."""
     text = _csv(batch, is_first=is_first).decode()
     sys.stdout.write(printable(text))
-    return len(batch)
 
 
 def _write(batches: Iterable[pa.RecordBatch], file: BinaryIO) -> int:

@@ -25,7 +25,7 @@ class StepLines:
         self._write(name)
 
     def advance(self, parts: int) -> None:
-        self._done += parts
+        self._done = min(self._done + parts, self._parts) if self._parts else 0
         now = self._clock()
         if self._step is not None and 0 < self._done < self._parts and now - self._last_line >= SECONDS_BETWEEN_LINES:
             self._last_line = now

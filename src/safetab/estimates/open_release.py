@@ -36,8 +36,8 @@ def open_release(path: str | Path) -> Release:
 class Release:
     """Answers questions about a release.
 
-    Areas and groups are given by name, by a part of a name that is the only such, or by id. What is not found or not
-    unique raises an `InvalidInput` with candidates. A number that is absent comes back as an `Absence`, which
+    Areas and groups are given by name or by id, as docs/names.md says. What is not found or not unique raises an
+    `InvalidInput` with candidates. A number that is absent comes back as an `Absence`, which
     says why and what to use instead; it is never taken for zero.
     """
 
@@ -63,8 +63,12 @@ class Release:
         return self._folder.facts.status
 
     def geography(self, name: Geographic, level: str | None = None) -> Entity:
-        """The one area of this name, part of a name or id; `level` is nation, state, county, tract, place or aiannh."""
+        """The one area of this name or id; `level` is nation, state, county, tract, place or aiannh."""
         return self._lookup.entity(name, level)
+
+    def is_level(self, word: str) -> bool:
+        """Whether a word names a level with many areas, such as county, and no area."""
+        return self._lookup.is_level(word)
 
     def group(self, name: Grouped, kind: str | None = None) -> CharacteristicIteration:
         """The characteristic iteration: the one race or ethnicity group of this name or code, wherever people live.

@@ -53,7 +53,9 @@ class Answers(ProductTabular):
     def __str__(self) -> str:
         lines = [str(one).splitlines()[0] for one in self.answers[:_MOST_SHOWN]]
         more = len(self.answers) - _MOST_SHOWN
-        counts = f"{len(self.numbers):,} numbers" + (f", {len(self.absences):,} absent" if self.absences else "")
+        counts = f"{len(self.numbers):,} number{'' if len(self.numbers) == 1 else 's'}" + (
+            f", {len(self.absences):,} absent" if self.absences else ""
+        )
         return "\n".join([counts, *lines, *([f"and {more:,} more"] if more > 0 else [])])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import glob
 import os
 import shutil
@@ -10,6 +9,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+try:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+except ModuleNotFoundError:  # Windows
+    HAS_LOCKS = False
+else:
+    HAS_LOCKS = True
 
 _LOCK_FILE = ".safetab-lock"
 
@@ -23,9 +29,10 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
     """A new folder of mode 0700 with a lock in it; removed at the end, whatever happens.
 
     Folders of the same prefix whose lock is free, or that are empty, were left by a run that was killed: they are
-    removed first. Others of that name are not ours and stay.
+    removed first. Others of that name are not ours and stay. Where the system has no such locks (Windows), nobody knows
+    whether a folder was left, and all stay.
     """
-    for folder in parent.glob(f"{glob.escape(prefix)}*"):
+    for folder in parent.glob(f"{glob.escape(prefix)}*") if HAS_LOCKS else ():
         _remove_if_abandoned(folder)
     folder, lock = _new_locked_folder(parent, prefix)
     try:
@@ -33,6 +40,7 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
     finally:
         _remove(folder)
         os.close(lock)
+        shutil.rmtree(folder, ignore_errors=True)  # Windows keeps a file that is open
 
 
 def _remove(folder: Path) -> None:
@@ -52,7 +60,7 @@ def _remove_if_abandoned(folder: Path) -> None:
     with suppress(OSError):
         lock = os.open(folder / _LOCK_FILE, os.O_RDWR)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            flock(lock, LOCK_EX | LOCK_NB)
             _remove(folder)
         finally:
             os.close(lock)
@@ -77,7 +85,9 @@ def _lock(folder: Path) -> int:
     except FileNotFoundError:
         raise _TakenByAnother from None
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not HAS_LOCKS:
+            return lock
+        flock(lock, LOCK_EX | LOCK_NB)
         if os.fstat(lock).st_nlink == 0:
             raise _TakenByAnother
     except BlockingIOError:

@@ -77,7 +77,7 @@ def _settle(output: Path, date: datetime.date) -> None:
     midnight = datetime.datetime.combine(date, datetime.time(), datetime.UTC).timestamp()
     for path in sorted(output.rglob("*"), reverse=True):
         if path.is_file():
-            with path.open("rb") as file:
+            with path.open("r+b") as file:  # Windows syncs only what may be written
                 os.fsync(file.fileno())
         os.utime(path, (midnight, midnight))
     os.utime(output, (midnight, midnight))

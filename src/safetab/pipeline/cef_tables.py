@@ -21,10 +21,11 @@ from safetab.foundation.confidential_log import ConfidentialLog
 from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.new_file import new_file_findings, write_new_file
 from safetab.foundation.progress import NoProgress, Progress
+from safetab.foundation.whole_path import whole_path
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.backends import forbid_memory_dumps
 from safetab.pipeline.guards import findings_logged, log_passed, opened_log, os_errors_as_run_failed, own_errors_logged
-from safetab.pipeline.options import refused_log, whole_path
+from safetab.pipeline.options import refused_log
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.products.record import RACE_COLUMNS
 from safetab.products.safetab_h.record import HOUSEHOLD_RECORD

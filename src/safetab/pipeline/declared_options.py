@@ -107,7 +107,9 @@ COPYING = (
         "Blocks that hold nobody, e.g. water, or a list of blocks-with-units: ignored when blocks are compared.",
         "FILE",
     ),
-    DeclaredOption("order", str | None, None, "Who gives first: state,county,place,aiannh,tract.", "KINDS"),
+    DeclaredOption(
+        "order", str | None, None, "Who gives first, with commas between: state, county, place, aiannh, tract.", "KINDS"
+    ),
     DeclaredOption(
         "copy_all", bool, False, "Copy groups too that the receiving level does not tabulate.", flag="--copy-all"
     ),
@@ -131,10 +133,14 @@ TOGETHER_WITH = DeclaredOption(
     "PARAMETERS",
     flag="--with",
 )
+CSV = DeclaredOption(
+    "csv", bool, False, "Write the release's tables as CSV too, beside the Parquet files.", flag="--csv"
+)
 STEPS = (COTERMINOUS, *COPYING, RULES)
 
 RUN = (
-    *ENGINE[:1], *MACHINE, OVERWRITE, CONFIDENTIAL_LOG, TEST_KEY, TOTALS, *ACCOUNTS, CONFIDENCE, *STEPS, *ENGINE[1:],
+    *ENGINE[:1], *MACHINE, OVERWRITE, CONFIDENTIAL_LOG, TEST_KEY, TOTALS, *ACCOUNTS, CONFIDENCE, CSV, *STEPS,
+    *ENGINE[1:],
 )  # fmt: skip
 VALIDATE = (*ENGINE[:1], *MACHINE, FINDINGS_LOG, TOTALS, *ENGINE[1:])
 ASSESS = (*STEPS, *MACHINE, OVERWRITE, TEST_KEY, TOTALS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ from pathlib import Path
 from safetab.config.config_file import CONFIG_FILE
 from safetab.engines.spark.options import SparkOptions, check_spark_options
 from safetab.foundation.findings import Finding, FindingsOf
+from safetab.foundation.whole_path import whole_path
 from safetab.pipeline.declared_options import DEFAULTS, RUN, DeclaredOption, with_defaults
 from safetab.pipeline.engine_kind import EngineKind
 from safetab.pipeline.spend_log.accounts import amount_of
@@ -108,11 +108,6 @@ def key_of(hexadecimal: str | None) -> bytes | None:
         return bytes.fromhex(hexadecimal)
     except ValueError:
         return b""
-
-
-def whole_path(path: Path) -> Path:
-    """Absolute and without `.` and `..`, so that a name and a parent are what they seem."""
-    return Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` would follow links
 
 
 def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:

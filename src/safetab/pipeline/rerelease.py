@@ -28,13 +28,13 @@ from safetab.outputs.manifest import (
     write_manifest_json,
 )
 from safetab.outputs.output_folder import output_findings, whole_output
-from safetab.pipeline.declared_options import CONFIDENCE, STEPS, with_defaults
+from safetab.pipeline.declared_options import CONFIDENCE, CSV, STEPS, with_defaults
+from safetab.pipeline.release_documents import write_documents
 from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
 from safetab.readers.geography import lists_blocks_by_units, read_blocks_at, read_geography_at
 from safetab.readers.table_files import table_paths_at
 from safetab.release.allowed_files import measured_files
 from safetab.release.checks.output_checks import check_output
-from safetab.release.checksums import write_checksums
 from safetab.release.coterminous.coterminous_sets import without_blocks
 from safetab.release.documents import PRIVACY_FILE, ReleaseFacts, steps_as_json
 from safetab.release.numbers.number_files import RELEASE_FOLDER
@@ -42,7 +42,6 @@ from safetab.release.release_folder import open_release_folder
 from safetab.release.release_options import ReleaseOptions, ReleaseRequest
 from safetab.release.release_universe import Universe
 from safetab.release.write_release import write_release
-from safetab.reports.report import write_report
 
 EMPTY_BLOCKS_AUTHORITY = (
     "Which blocks have a housing unit or group quarters was taken from the confidential unit files. It is public only"
@@ -67,7 +66,7 @@ class RereleaseRequest:
     @classmethod
     def of(cls, geography: str | Path | None = None, **given: object) -> RereleaseRequest:
         """From values by the names of declared options. Raises InvalidInput, with all that is wrong."""
-        values = with_defaults((CONFIDENCE, *STEPS), given)
+        values = with_defaults((CONFIDENCE, CSV, *STEPS), given)
         blocks = values["empty_blocks"]
         return cls(
             ReleaseRequest.of(values).options(), *(None if one is None else Path(one) for one in (geography, blocks))
@@ -174,8 +173,7 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
     with whole_output(new, today, overwrite=overwrite) as output:
         _copy_what_stays(out, output, measured)
         rows = {**measured.rows, **write_release(output, folder.universe, facts, populated)}
-        write_checksums(output / RELEASE_FOLDER)
-        write_report(output)
+        write_documents(output)
         _write_log(output, facts, measured, rows)
         steps = steps_as_json(request.options) | empty_blocks_as_json(request.empty_blocks)
         manifest = {**measured.manifest, **status_as_json(measured.status), "release": steps}

@@ -12,6 +12,7 @@ from safetab.engines.contract import CountingEngine
 from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
+from safetab.foundation.whole_path import whole_path
 from safetab.outputs.manifest import (
     RunFacts,
     hashes_of,
@@ -31,9 +32,10 @@ from safetab.pipeline.options import (
     refused_options,
     refused_spending,
     status_of_run,
-    whole_path,
 )
+from safetab.pipeline.release_documents import write_documents
 from safetab.pipeline.rerelease import empty_blocks_as_json
+from safetab.pipeline.selected_records import passes_without_selected_records
 from safetab.pipeline.spend_log.run_spending import RunSpending
 from safetab.pipeline.step_times import StepTimes, TimedCounts
 from safetab.planning.run_plan import RunPlan
@@ -43,12 +45,10 @@ from safetab.privacy.output_status import OutputStatus
 from safetab.readers.cef.reader_file import paths_read
 from safetab.readers.table_files import table_paths_at
 from safetab.release.checks.output_checks import check_output
-from safetab.release.checksums import write_checksums
 from safetab.release.documents import ReleaseFacts, steps_as_json, write_privacy
 from safetab.release.numbers.number_files import RELEASE_FOLDER
 from safetab.release.release_universe import universe_of_run
 from safetab.release.write_release import write_release
-from safetab.reports.report import write_report
 from safetab.tabulation.safetab import safetab
 
 
@@ -96,7 +96,10 @@ def run_files(
 def validate_files(
     parameters: Path, data: Path, options: RunOptions | None = None, progress: Progress | None = None
 ) -> tuple[Finding, ...]:
-    """Checks everything that was given, every person included; returns the warnings, raises InvalidInput for errors."""
+    """Checks everything that was given, every person included; returns the warnings, raises InvalidInput for errors.
+
+    The confidential log, if one is asked for, is told more: whether any record is in a group with a published total.
+    """
     options, progress = options or RunOptions(), progress or NoProgress()
     refused = refused_options(data, options)
     if options.confidential_log is not None:
@@ -105,9 +108,11 @@ def validate_files(
         raise InvalidInput(refused)
     with guarded(options, options.confidential_log) as (log, backend):
         checked = required_inputs(parameters, data, options, progress, backend)
-        with checked_engine(checked, backend, progress) as (warnings, _):
+        with checked_engine(checked, backend, progress) as (warnings, engine):
             if log:
                 log_passed(log, warnings)
+                for remark in passes_without_selected_records(checked.require().plan, engine):
+                    log.write(f"warning: {remark}")
             return warnings
 
 
@@ -165,8 +170,7 @@ def _tabulated(
         facts = ReleaseFacts(VERSION, today, status, options.release)
         rows |= write_release(output, universe, facts, inputs.populated)
         write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
-        write_checksums(output / RELEASE_FOLDER)
-        write_report(output)
+        write_documents(output)
         steps = steps_as_json(options.release) | empty_blocks_as_json(options.empty_blocks)
         ran = RunFacts(plan, ledger.events, today, status, options.test_key is not None, steps)
         write_release_log(output, ran, rows)

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from safetab.outputs.manifest import LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
 from safetab.release.after_steps import AFTER_STEPS_FOLDER, AFTER_STEPS_README
 from safetab.release.checksums import CHECKSUMS_FILE
+from safetab.release.csv_tables import CSV_FOLDER, csv_names
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
 from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.release_options import ReleaseOptions
@@ -21,7 +22,7 @@ OF_EVERY_OUTPUT = (
     REPORT_FILE,
     *(
         f"{RELEASE_FOLDER}/{name}"
-        for name in (README_FILE, DATAPACKAGE_FILE, PRIVACY_FILE, CHECKSUMS_FILE, *UNIVERSE_FILES)
+        for name in (README_FILE, REPORT_FILE, DATAPACKAGE_FILE, PRIVACY_FILE, CHECKSUMS_FILE, *UNIVERSE_FILES)
     ),
 )
 MEASURED = "measurements/{}.parquet"
@@ -49,6 +50,9 @@ def allowed_files(universe: Universe, options: ReleaseOptions, *, for_release: b
         names += [*OF_STEPS, *(name.format(one.value) for one in universe.passes for name in tables)]
     if options.coterminous is not None:
         names += OF_THE_COTERMINOUS_STEP
+    if options.csv:
+        tables_of = [*UNIVERSE_FILES, *([COTERMINOUS_FILE] if options.coterminous is not None else [])]
+        names += [f"{RELEASE_FOLDER}/{CSV_FOLDER}/{name}" for name in csv_names(universe, tables_of)]
     if not for_release:
         names += OF_WHAT_IS_NOT_FOR_RELEASE
     return frozenset(names)

@@ -51,9 +51,17 @@ _SELECTION = {
 }
 _ABSENT = {
     Selector.NOISY_STAGE_1: "If a group has no row, it was suppressed (too small to be shown, perhaps nobody, perhaps"
-    " some people), or it was never tabulated at that level. Don't put 0 in its place. Ask for the reason:",
+    " some people), or it was never tabulated at that level. Don't put 0 in its place: ask for the reason (EXAMPLES).",
     Selector.PUBLISHED_TOTALS: "If a group has no row, no total of its people was published, or it was never tabulated"
-    " at that level; there may be {nouns} in it. Don't put 0 in its place. Ask for the reason:",
+    " at that level; there may be {nouns} in it. Don't put 0 in its place: ask for the reason (EXAMPLES).",
+}
+_CSV_FILES = """
+  csv/                the same tables as CSV files, a file for each level"""
+_CSV = {
+    True: "In the CSV files texts are in quotes, nothing means null, and the encoding is UTF-8. A spreadsheet drops"
+    " the zeros at the beginning of region_id when it opens them by a double click; geo_id names the same area in the"
+    " Census Bureau's form, e.g. 0500000US01001, and stays as it is.",
+    False: "For a spreadsheet, write CSV files: EXAMPLES says how.",
 }
 _SELECTED_SUMS = """ If some of the numbers have an
   interval_low (they were shown because they passed a threshold), their sum is
@@ -69,6 +77,14 @@ class ReleaseFacts:
     date: datetime.date
     status: OutputStatus
     options: ReleaseOptions
+
+
+@dataclass(frozen=True, slots=True)
+class ReadmeExamples:
+    """Of one very release: what to type and what comes back, and a number with its margin, if it has any."""
+
+    text: str
+    number: tuple[int, int] | None = None
 
 
 def write_datapackage(release: Path, universe: Universe, facts: ReleaseFacts, rows: Mapping[str, int]) -> None:
@@ -110,10 +126,11 @@ def steps_as_json(options: ReleaseOptions) -> JsonObject:
         "coterminous": None
         if coterminous is None
         else {"order": [kind.name.lower() for kind in coterminous.order], "copy_all": coterminous.copy_all},
+        **({"csv": True} if options.csv else {}),
     }
 
 
-def write_readme(release: Path, product: Product, facts: ReleaseFacts) -> None:
+def write_readme(release: Path, product: Product, facts: ReleaseFacts, examples: ReadmeExamples) -> None:
     text = resources.files("safetab.release").joinpath("readme_template.txt").read_text(encoding="utf-8")
     is_protected = facts.status is not OutputStatus.NO_PROTECTION
     rules = [_paragraph(f"- {rule.value}: {rule.explanation}.") for rule in facts.options.rules]
@@ -126,7 +143,10 @@ def write_readme(release: Path, product: Product, facts: ReleaseFacts) -> None:
         "ADDING_UP": _indented(product.adding_up),
         "NOUNS": product.record.nouns,
         "NOUN": product.record.noun,
-        "CONFIDENCE": f"{float(100 * facts.options.confidence):.10g}",
+        "CSV_FILES": _CSV_FILES if facts.options.csv else "",
+        "CSV": _indented(_CSV[facts.options.csv]),
+        "EXAMPLES": examples.text.rstrip("\n"),
+        "READING": _indented(_reading(facts.options.confidence, examples)),
         "DATE": facts.date.isoformat(),
         "VERSION": facts.version,
         "NOISE": _indented(_NOISE[is_protected]),
@@ -143,6 +163,17 @@ def write_readme(release: Path, product: Product, facts: ReleaseFacts) -> None:
     for key, value in values.items():
         text = text.replace(f"[{key}]", value)
     (release / README_FILE).write_text(text, encoding="utf-8")
+
+
+def _reading(confidence: Fraction, examples: ReadmeExamples) -> str:
+    if examples.number is None:
+        return "A true number is likely to be at most margin_of_error away from count."
+    count, margin = examples.number
+    return (
+        f"count = {count:,} and margin_of_error = {margin:,} says: noise moved the true number by at most {margin:,},"
+        f" in {float(100 * confidence):.10g} of 100 cases. A true number between {count - margin:,} and"
+        f' {count + margin:,} is likely. A count can be negative: read it as "few".'
+    )
 
 
 def _indented(text: str) -> str:

@@ -9,24 +9,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.outputs.manifest import write_not_for_release
 from safetab.outputs.output_folder import output_findings, whole_output
+from safetab.release.csv_tables import write_csv_tables
+from safetab.release.data_dictionary import csv_resources_of
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
-from safetab.release.numbers.number_files import NUMBERS_FOLDER
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
-
-_ROWS_AT_ONCE = 1 << 17
 
 
 def export_csv(release: Path, folder: Path) -> dict[str, int]:
     """Writes every table of a release as CSV: numbers/COUNTY.csv, .., universe/entities.csv, ..; tells their rows.
 
-    Texts are in quotes, so that a spreadsheet that reads them as text keeps leading zeros; null is nothing.
+    See `safetab.release.csv_tables` for their form.
     """
     opened = open_release_folder(release)
     refused = output_findings(folder, [opened.path], overwrite=False)
@@ -47,48 +44,13 @@ def _exported(opened: ReleaseFolder, folder: Path) -> dict[str, int]:
         write_not_for_release(output, opened.facts.status)
         for name in (README_FILE, PRIVACY_FILE):
             shutil.copyfile(release / name, output / name)
-        for path in sorted((release / "universe").glob("*.parquet")):
-            rows |= _written(output, f"universe/{path.stem}.csv", [path], None)
-        for part in sorted((release / NUMBERS_FOLDER).iterdir()):
-            label = part.name.removeprefix("geography_level=")
-            levels = (level for level in opened.universe.levels if level.geography.label == label)
-            numbers = [file for level in levels if (file := opened.numbers_of(level)) is not None]
-            rows |= _written(output, f"{NUMBERS_FOLDER}/{label}.csv", numbers, label)
-        _write_dictionary(release, output, rows)
+        rows |= write_csv_tables(release, opened.universe, output)
+        _write_dictionary(opened, output, rows)
     return rows
 
 
-def _write_dictionary(release: Path, output: Path, rows: Mapping[str, int]) -> None:
+def _write_dictionary(opened: ReleaseFolder, output: Path, rows: Mapping[str, int]) -> None:
     """The data dictionary for the CSV files: a resource for each."""
-    package = json.loads((release / DATAPACKAGE_FILE).read_text(encoding="utf-8"))
-    by_name = {resource["name"]: resource for resource in package["resources"]}
-    package["resources"] = []
-    for path in rows:
-        folder, stem = path.removesuffix(".csv").split("/")
-        is_numbers = folder == NUMBERS_FOLDER
-        name = f"{NUMBERS_FOLDER}-{stem.lower()}" if is_numbers else stem
-        same = by_name[NUMBERS_FOLDER if is_numbers else stem]
-        package["resources"].append(
-            same | {"name": name, "path": path, "format": "csv", "mediatype": "text/csv", "encoding": "utf-8"}
-        )
+    package = json.loads((opened.path / DATAPACKAGE_FILE).read_text(encoding="utf-8"))
+    package["resources"] = csv_resources_of(opened.universe.product, rows)
     (output / DATAPACKAGE_FILE).write_text(json.dumps(package, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _written(output: Path, name: str, paths: list[Path], label: str | None) -> dict[str, int]:
-    """One CSV file of some Parquet files; the geography level, which their folder tells, becomes the first column."""
-    (output / name).parent.mkdir(exist_ok=True)
-    rows = 0
-    with (output / name).open("wb") as file:
-        for path in paths:
-            with pa.parquet.ParquetFile(path) as parquet:
-                schema = parquet.schema_arrow
-                empty = pa.RecordBatch.from_pylist([], schema=schema)
-                batches = iter([empty]) if not parquet.metadata.num_rows else parquet.iter_batches(_ROWS_AT_ONCE)
-                for batch in batches:
-                    table = pa.Table.from_batches([batch])
-                    if label is not None:
-                        table = table.add_column(0, "geography_level", pa.repeat(pa.scalar(label), len(table)))
-                    options = pa.csv.WriteOptions(include_header=not file.tell())
-                    pa.csv.write_csv(table, file, options)
-                    rows += len(table)
-    return {name: rows}

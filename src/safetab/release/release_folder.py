@@ -65,6 +65,7 @@ def _facts(facts: dict[str, Any]) -> ReleaseFacts:
         confidence=confidence_of(str(facts["confidence"]), findings),
         rules=tuple(ReleaseRule(name) for name in facts["rules"]),
         coterminous=None if facts["coterminous"] is None else _coterminous(facts["coterminous"]),
+        csv=bool(facts.get("csv", False)),
     )
     if findings.has_errors:
         raise ValueError("confidence")

@@ -33,6 +33,7 @@ class ReleaseOptions:
     confidence: Fraction = CONFIDENCE
     rules: tuple[ReleaseRule, ...] = ()
     coterminous: CoterminousOptions | None = None
+    csv: bool = False  # whether the tables are there as CSV too
 
     @property
     def change_numbers(self) -> bool:
@@ -49,12 +50,20 @@ class ReleaseRequest:
     coterminous: bool = False
     order: str | None = None
     copy_all: bool = False
+    csv: bool = False
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> ReleaseRequest:
         """From values by the names of declared options."""
         rules = tuple(values["rules"] or ())
-        return cls(str(values["confidence"]), rules, values["coterminous"], values["order"], values["copy_all"])
+        return cls(
+            str(values["confidence"]),
+            rules,
+            values["coterminous"],
+            values["order"],
+            values["copy_all"],
+            values.get("csv", False),
+        )
 
     def options(self) -> ReleaseOptions:
         """Raises InvalidInput, with all that is wrong."""
@@ -66,7 +75,8 @@ class ReleaseRequest:
                 findings.error(option, "is about the coterminous step. Give --coterminous too.")
         if findings.has_errors:
             raise InvalidInput(findings.findings)
-        return ReleaseOptions(confidence, rules, CoterminousOptions(order, self.copy_all) if self.coterminous else None)
+        coterminous = CoterminousOptions(order, self.copy_all) if self.coterminous else None
+        return ReleaseOptions(confidence, rules, coterminous, self.csv)
 
 
 def confidence_of(text: str, findings: FindingsOf) -> Fraction:

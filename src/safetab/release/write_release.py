@@ -1,4 +1,4 @@
-"""Writes a whole release: numbers, universe, and the documents that explain them."""
+"""Writes a release: numbers, universe, and the data dictionary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from safetab.census.geography import Geography
 from safetab.census.geography_levels import TabulationPass
 from safetab.release.coterminous.copies import PassSets, sets_of_passes
-from safetab.release.documents import ReleaseFacts, write_datapackage, write_readme
+from safetab.release.csv_tables import CSV_FOLDER, write_csv_tables
+from safetab.release.documents import ReleaseFacts, write_datapackage
 from safetab.release.numbers.number_files import RELEASE_FOLDER
 from safetab.release.numbers.write_numbers import NumbersWriter
 from safetab.release.release_universe import Universe
@@ -36,6 +37,8 @@ def write_release(
         measurements = output / "measurements" / f"{tabulation_pass.value}.parquet"
         numbers.write_pass(measurements, tabulation_pass, None if sets is None else sets[tabulation_pass])
     rows |= numbers.rows
+    if facts.options.csv:
+        written = write_csv_tables(release, universe, release / CSV_FOLDER)
+        rows |= {f"{CSV_FOLDER}/{name}": count for name, count in written.items()}
     write_datapackage(release, universe, facts, rows)
-    write_readme(release, universe.product, facts)
     return {f"{RELEASE_FOLDER}/{name}": count for name, count in rows.items()} | numbers.rows_after_steps

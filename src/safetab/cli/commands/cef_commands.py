@@ -26,14 +26,14 @@ def convert(data: ReaderIni, out: Out, overwrite: Overwrite = False, **given: Pa
     Persons, households and the geography of all states that there are files
     of. They are as confidential as the CEF: OUT has mode 0700.
     """
-    from safetab.cli.messages import exits_with_code, show_findings
+    from safetab.cli.messages import exits_with_code, say, show_findings
     from safetab.cli.terminal_progress import TerminalProgress
     from safetab.pipeline.cef_tables import convert_cef
 
     with exits_with_code(), TerminalProgress() as progress:
         converted = convert_cef(data, out, given["confidential_log"], progress, overwrite=overwrite)
     show_findings(converted.warnings)
-    typer.echo(f"{converted.persons:,} persons and {converted.households:,} households: {out}, for the curator alone.")
+    say(f"{converted.persons:,} persons and {converted.households:,} households: {out}, for the curator alone.")
 
 
 def blocks_with_units(
@@ -46,10 +46,10 @@ def blocks_with_units(
     Lists every block; those without a unit hold nobody. The list is public
     only where numbers of units are, as the Bureau declared them for 2020.
     """
-    from safetab.cli.messages import exits_with_code, show_findings
+    from safetab.cli.messages import exits_with_code, say, show_findings
     from safetab.pipeline.cef_tables import blocks_with_units as written
 
     with exits_with_code():
         warnings = written(data, out_file, **given)
     show_findings(warnings)
-    typer.echo(f"{out_file}: every block, and whether it has a unit. Confidential, unless these numbers are published.")
+    say(f"{out_file}: every block, and whether it has a unit. Confidential, unless these numbers are published.")

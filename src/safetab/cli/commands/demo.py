@@ -8,14 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import typer
-from rich.console import Console
 from rich.table import Table as TextTable
 
 from safetab.census.geography_levels import GeographyLevel
-from safetab.cli.messages import exits_with_code, show_findings
-from safetab.cli.plan_tables import show_table, text_table
+from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.run_report import show_summary
 from safetab.cli.terminal_progress import TerminalProgress
+from safetab.cli.text_tables import show_table, terminal_console, text_table
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.pipeline.run import run_files
 from safetab.planning.run_plan import RunPlan
@@ -32,7 +31,7 @@ _GROUPS_SHOWN = 12
 def take_the_tour(out: Path, *, overwrite: bool) -> None:
     with exits_with_code():
         _make_room(out, overwrite=overwrite)
-        typer.echo(f"Making a synthetic census in {out}: about 200,000 people who do not exist.")
+        say(f"Making a synthetic census in {out}: about 200,000 people who do not exist.")
         try:
             write_demo_census(out)
         except OSError as error:
@@ -43,7 +42,7 @@ def take_the_tour(out: Path, *, overwrite: bool) -> None:
     show_findings(summary.warnings)
     show_summary(summary, out / "output")
     show_county(summary.plan, out / "output")
-    typer.echo(f"The report is {out / 'output' / REPORT_FILE}: open it in a browser.")
+    say(f"The report is {out / 'output' / REPORT_FILE}: open it in a browser.")
     typer.echo(f"To see what was planned: safetab plan {out / 'parameters'} {out / 'data'}")
 
 
@@ -78,7 +77,7 @@ def show_county(plan: RunPlan, output: Path) -> None:
             f"{_margins(plan, code)[shapes[code]][TOTAL_LINE]:,}",
             shapes[code].words.removeprefix("a "),
         )
-    console = Console(width=1000, highlight=False)
+    console = terminal_console()
     title = f"{COUNTY_NAME}: the largest of {len(t1)} groups that were released"
     show_table(f"\n{title}", overview, console)
     with_nine_ages = [code for code, shape in shapes.items() if shape is SEX_BY_AGE_9]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from safetab.cli.options import Area, Release, takes
-from safetab.pipeline.declared_options import CONFIDENCE, COPYING, COTERMINOUS, RULES
+from safetab.pipeline.declared_options import CONFIDENCE, COPYING, COTERMINOUS, CSV, RULES
 
 if TYPE_CHECKING:
     from safetab.pipeline.rerelease import RereleaseSummary
@@ -23,7 +23,7 @@ def add_release_commands(app: typer.Typer) -> None:
         app.command()(command)
 
 
-@takes(CONFIDENCE, RULES, COTERMINOUS, *COPYING)
+@takes(CONFIDENCE, CSV, RULES, COTERMINOUS, *COPYING)
 def rerelease(
     out: _WholeOutput,
     new: _New,
@@ -41,7 +41,7 @@ def rerelease(
     step that OUT has and that isn't asked for again is not in NEW.
     """
     from safetab.cli.messages import exits_with_code
-    from safetab.pipeline.options import whole_path
+    from safetab.foundation.whole_path import whole_path
     from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
 
     with exits_with_code():
@@ -65,7 +65,7 @@ def coterminous(
     group gives it to the others, and every copied row names its donor.
     """
     from safetab.cli.messages import exits_with_code
-    from safetab.pipeline.options import whole_path
+    from safetab.foundation.whole_path import whole_path
     from safetab.pipeline.rerelease import RereleaseRequest, coterminous_files
 
     with exits_with_code():
@@ -75,25 +75,31 @@ def coterminous(
 
 
 def _show_rerelease(summary: RereleaseSummary, out: Path, new: Path) -> None:
+    from safetab.cli.messages import say
+
     total = sum(count for name, count in summary.rows.items() if name.startswith("release/numbers/"))
-    typer.echo(f"Wrote {new}: its release has {total:,} rows of numbers. {out} is unchanged.")
+    say(f"Wrote {new}: its release has {total:,} rows of numbers. {out} is unchanged.")
     for name, count in summary.rows.items():
         if name.startswith("after-steps/"):
-            typer.echo(f"  {name}: {count:,} rows")
-    typer.echo(f"Nothing was drawn, and it cost nothing. {summary.status.line}")
+            say(f"  {name}: {count:,} rows")
+    say(f"Nothing was drawn, and it cost nothing. {summary.status.line}")
 
 
 def show(  # noqa: PLR0913, PLR0917 - the options of the command
     release: Release,
+    area: Annotated[
+        str | None, typer.Argument(metavar="AREA", help='Such as "Providence County, RI", 44007, nation; or a level.')
+    ] = None,
+    people: Annotated[
+        str | None, typer.Argument(metavar="GROUP", help='Such as "Hmong alone"; all if left out.')
+    ] = None,
     place: Area = None,
     county: Area = None,
     state: Area = None,
     tract: Area = None,
     aiannh: Area = None,
     nation: Annotated[bool, typer.Option("--nation", help="The whole nation.")] = False,
-    group: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Race or ethnicity group; if left out, the largest of the area.")
-    ] = None,
+    group: Annotated[str | None, typer.Option(metavar="NAME", help="The same as GROUP.")] = None,
     kind: Annotated[str | None, typer.Option(metavar="KIND", help="alone, combination or ethnicity.")] = None,
     table: Annotated[
         bool, typer.Option("--table", help="The group's whole table, such as sex by age, as finely as there is.")
@@ -107,26 +113,38 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
 ) -> None:
     """Show how many people or households of a group there are somewhere, give or take.
 
-    NAME is a name, a part of it, or an id. An absent number comes
-    with its reason, and with what to use instead.
+    AREA and GROUP are names or ids, in any case, with or without accents.
+    An AREA alone shows its largest groups; a level such as county and a GROUP
+    the areas with most of them. An absent number comes with its reason, and
+    with what to use instead.
     """
-    from safetab.cli.messages import exits_with_code, printable
+    from safetab.cli.messages import exits_with_code, say
     from safetab.cli.show import AREA_OPTIONS, Question, answer_to
 
     given = dict(zip(AREA_OPTIONS, (place, county, state, tract, aiannh), strict=True))
     areas = {level: name for level, name in given.items() if name is not None}
     asked = {"sex": None if sex == "both" else sex, "ages": ages, "category": category}
     part = {name: text for name, text in asked.items() if text is not None}
+    groups = tuple(name for name in (people, group) if name is not None)
     with exits_with_code():
-        answer = answer_to(release, Question(areas, nation, group, kind, table, family, part))
-    typer.echo(printable(answer))
+        answer = answer_to(release, Question(area, areas, nation, groups, kind, table, family, part))
+    say(answer)
 
 
 def status(
     release: Release,
-    level: Annotated[list[str] | None, typer.Option(help="Geography level, e.g. COUNTY; all if left out.")] = None,
-    region: Annotated[list[str] | None, typer.Option(help="Id of an entity, e.g. 44007; all if left out.")] = None,
-    iteration: Annotated[list[str] | None, typer.Option(help="Iteration code, e.g. 3010; all if left out.")] = None,
+    level: Annotated[
+        list[str] | None, typer.Option(metavar="LEVEL", help="Geography level, e.g. county; all if left out.")
+    ] = None,
+    region: Annotated[
+        list[str] | None,
+        typer.Option("--area", "--region", metavar="NAME", help='Name or id, e.g. "Providence County, RI" or 44007.'),
+    ] = None,
+    iteration: Annotated[
+        list[str] | None,
+        typer.Option("--group", "--iteration", metavar="NAME", help='Name or code, e.g. Hmong, "Hmong alone" or 3010.'),
+    ] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, for programs: a row for each group.")] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a CSV file instead of the terminal.")
     ] = None,
@@ -134,21 +152,29 @@ def status(
     """Tell for any population groups why their number is there, or absent.
 
     Published, copied from which donor, withheld by which rule, suppressed,
-    or not tabulated at this level and why. Absent is not zero. Each option
-    may be given several times.
+    or not tabulated at this level and why. Absent is not zero. Give an area
+    or a group to see each; without, the groups of each level are counted.
+    Options may be given several times.
     """
-    from safetab.cli.messages import exits_with_code
-    from safetab.cli.status_output import write_statuses
-    from safetab.release.group_status import Slice, statuses
+    from safetab.cli.messages import exits_with_code, say
+    from safetab.cli.status_output import print_statuses, write_statuses
+    from safetab.cli.status_tables import WantedStatuses, show_statuses
+    from safetab.release.group_status import statuses
     from safetab.release.release_folder import open_release_folder
 
     with exits_with_code():
-        wanted = Slice(tuple(level or ()), tuple(region or ()), tuple(iteration or ()))
+        wanted = WantedStatuses(tuple(level or ()), tuple(region or ()), tuple(iteration or ()))
         opened = open_release_folder(release)
-        rows = write_statuses(statuses(opened, wanted), output)
-    typer.echo(opened.facts.status.line, err=True)
+        chosen = wanted.slice_of(opened)
+        if output is not None:
+            rows = write_statuses(statuses(opened, chosen), output)
+        elif as_csv:
+            print_statuses(statuses(opened, chosen))
+        else:
+            show_statuses(opened, chosen)
+    say(opened.facts.status.line, err=True)
     if output is not None:
-        typer.echo(f"Wrote {output}: {rows:,} groups.")
+        say(f"Wrote {output}: {rows:,} groups.")
 
 
 def report(
@@ -163,12 +189,12 @@ def report(
     human's eye. A run has written OUT/report.html already; this makes it
     from a release that was given away without the rest.
     """
-    from safetab.cli.messages import exits_with_code
+    from safetab.cli.messages import exits_with_code, say
     from safetab.reports.report import report_file
 
     with exits_with_code():
         status = report_file(release, output)
-    typer.echo(f"Wrote {output}. {status.line}")
+    say(f"Wrote {output}. {status.line}")
 
 
 def export(
@@ -176,15 +202,15 @@ def export(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Directory to make.", readable=False)],
 ) -> None:
     """Write a release as CSV files, one for each geography level."""
-    from safetab.cli.messages import exits_with_code
-    from safetab.pipeline.options import whole_path
+    from safetab.cli.messages import exits_with_code, say
+    from safetab.foundation.whole_path import whole_path
     from safetab.release.export import export_csv
     from safetab.release.release_folder import open_release_folder
 
     with exits_with_code():
         rows = export_csv(release, whole_path(folder))
         status = open_release_folder(release).facts.status
-    typer.echo(f"Wrote {folder}:")
+    say(f"Wrote {folder}:")
     for name, count in rows.items():
-        typer.echo(f"  {name}: {count:,} rows")
-    typer.echo(status.line)
+        say(f"  {name}: {count:,} rows")
+    say(status.line)

@@ -28,7 +28,7 @@ def spend(
     from safetab.cli.accounts import accounts_as_json, change_limit, read_accounts, show_accounts
     from safetab.cli.messages import exits_with_code
     from safetab.foundation.failures import RunFailed
-    from safetab.pipeline.options import whole_path
+    from safetab.foundation.whole_path import whole_path
 
     with exits_with_code():
         try:

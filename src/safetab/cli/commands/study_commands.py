@@ -34,7 +34,7 @@ def explore(
     privacy loss on the other, and questions the other way round. Needs no
     confidential file.
     """
-    from safetab.cli.messages import exits_with_code, show_findings
+    from safetab.cli.messages import exits_with_code, say, show_findings
     from safetab.explorer.explore import ExplorerRequest, write_explorer
 
     with exits_with_code():
@@ -42,7 +42,7 @@ def explore(
         warnings = write_explorer(request)
     show_findings(warnings)
     for written in filter(None, (output, xlsx)):
-        typer.echo(f"Wrote {written}.")
+        say(f"Wrote {written}.")
 
 
 @takes(*ASSESS)
@@ -93,7 +93,7 @@ def lists(
     (1010:1290). It takes the place of race-and-ethnicity-code-to-iteration.txt
     under the name race-and-ethnicity-code-to-iteration-short-form.txt.
     """
-    from safetab.cli.messages import exits_with_code, show_findings
+    from safetab.cli.messages import exits_with_code, say, show_findings
     from safetab.readers.public_lists import read_public_lists
     from safetab.readers.short_form_lists import write_short_form
 
@@ -104,6 +104,6 @@ def lists(
             write_short_form(found, short, overwrite=overwrite)
     show_findings(checked.warnings)
     pairs = sum(map(len, found.codes_of_iteration.values()))
-    typer.echo(f"{len(found.code_names):,} codes, {len(found.iterations):,} iterations, {pairs:,} pairs of the two.")
+    say(f"{len(found.code_names):,} codes, {len(found.iterations):,} iterations, {pairs:,} pairs of the two.")
     if short is not None:
-        typer.echo(f"Wrote {short}.")
+        say(f"Wrote {short}.")

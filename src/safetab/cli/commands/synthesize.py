@@ -7,17 +7,16 @@ import shutil
 from pathlib import Path
 
 import typer
-from rich.console import Console
 
-from safetab.cli.messages import exits_with_code, show_findings
-from safetab.cli.plan_tables import show_table, text_table
+from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.terminal_progress import TerminalProgress
+from safetab.cli.text_tables import show_table, terminal_console, text_table
 from safetab.config.run_config import ReaderKind
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.foundation.whole_path import whole_path
 from safetab.outputs.output_folder import whole_output
 from safetab.pipeline.disk_space import size_in_words
-from safetab.pipeline.options import whole_path
 from safetab.readers.synthetic_marker import is_synthetic
 from safetab.synthetic.cef.cef_files import READER_FILE
 from safetab.synthetic.census import CensusPlan
@@ -52,7 +51,7 @@ def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> 
 
 def _tell_size(out: Path, plan: CensusPlan) -> None:
     people, needed, free = sum(share.people for share in plan.shares), bytes_needed(plan), _free_bytes(out)
-    typer.echo(
+    say(
         f"Making {people:,} people who do not exist, in {len(plan.shares) - 1} states and Puerto Rico;"
         f" about {size_in_words(needed)} of disk."
     )
@@ -68,7 +67,7 @@ def _show_groups(groups: tuple[NonEmptyGroups, ...]) -> None:
         share = f"{of_level.non_empty / of_level.groups:.2%}" if of_level.groups else "-"
         level = f"{of_level.level.geography.label} {of_level.level.iterations.label}"
         table.add_row(level, f"{of_level.groups:,}", f"{of_level.non_empty:,}", share)
-    show_table("Population groups", table, Console(width=1000, highlight=False))
+    show_table("Population groups", table, terminal_console())
 
 
 def _free_bytes(out: Path) -> int:

@@ -20,16 +20,16 @@ def selftest() -> None:
     exact probabilities; right noise fails once in a million times.
     """
     from safetab.audit.selftest import selftest as judged
-    from safetab.cli.messages import exits_with_code
+    from safetab.cli.messages import exits_with_code, say
     from safetab.foundation.failures import RunFailed
 
     with exits_with_code():
         verdicts = judged()
         for verdict in verdicts:
-            typer.echo(f"{verdict.name}: {'right' if verdict.is_right else 'WRONG'} (p-value {verdict.p_value:.3g})")
+            say(f"{verdict.name}: {'right' if verdict.is_right else 'WRONG'} (p-value {verdict.p_value:.3g})")
         if not all(verdict.is_right for verdict in verdicts):
             raise RunFailed("the noise of this installation is not right. Do not use it.")
-    typer.echo("The noise of this installation is right.")
+    say("The noise of this installation is right.")
 
 
 def audit(
@@ -48,7 +48,7 @@ def audit(
     from safetab.audit.audit import audit as verdicts
     from safetab.audit.audit import parts_of_audit
     from safetab.audit.review_page import review_page
-    from safetab.cli.messages import exits_with_code
+    from safetab.cli.messages import exits_with_code, say
     from safetab.cli.terminal_progress import TerminalProgress
     from safetab.foundation.failures import RunFailed
     from safetab.foundation.findings import InvalidInput
@@ -60,8 +60,8 @@ def audit(
             raise InvalidInput(refused)
         parts = parts_of_audit(is_quick=quick)
         for part in parts:
-            typer.echo(f"{part.what}: about {part.cpu_seconds} CPU seconds")
-        typer.echo(f"Together about {-(-sum(part.cpu_seconds for part in parts) // 60)} minutes of one core.")
+            say(f"{part.what}: about {part.cpu_seconds} CPU seconds")
+        say(f"Together about {-(-sum(part.cpu_seconds for part in parts) // 60)} minutes of one core.")
         with TerminalProgress() as progress:
             for part, verdict in verdicts(parts, progress):
                 progress.print(f"{'passed' if verdict.is_passed else 'FAILED'}  {verdict.check}: {verdict.seen}")
@@ -74,7 +74,7 @@ def audit(
         failed = sum(not verdict.is_passed for _, verdict in found)
         if failed:
             raise RunFailed(f"{failed} checks of the audit failed. Do not release anything with this installation.")
-    typer.echo("The audit found nothing.")
+    say("The audit found nothing.")
 
 
 def _write(path: Path, text: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from safetab.cli.help_pages import App
 from safetab.cli.options import takes
 from safetab.pipeline.declared_options import AS_JSON, CONFIG, GEOGRAPHY, MARGIN_CONFIDENCE, PARAMETERS
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from safetab.cli.tune_answers.answer import Answer
     from safetab.tuning.tuning import Tuning
 
-tune = typer.Typer(
+tune = App(
     name="tune",
     no_args_is_help=True,
     help=(

@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import typer
-from rich.console import Console
 from rich.table import Table as TextTable
 
 from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.cli.plan_tables import show_table
+from safetab.cli.text_tables import show_table, show_text, terminal_console
 from safetab.config.run_config import RunConfig
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.products.product import TableFamily
 from safetab.tuning.concerns import ParameterConcern
 from safetab.tuning.tuned_level import TunedLevel
-
-WIDTH = 1000  # tables take what they need: a number cut short would be a wrong number
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +36,18 @@ def show(answer: Answer, *, as_json: bool) -> None:
         found = [_concern(one) for one in answer.concerns]
         typer.echo(json.dumps(answer.for_programs | {"concerns": found}, indent=2))
         return
-    console = Console(width=WIDTH, highlight=False, markup=False)
+    console = terminal_console()
     for sentence in answer.sentences:
-        console.print(sentence, soft_wrap=True)
+        show_text(sentence, console)
     if answer.sentences and answer.tables:
         console.print()
     for heading, table in answer.tables:
         show_table(heading, table, console)
     for note in answer.notes:
-        console.print(note, soft_wrap=True)
+        show_text(note, console)
     for concern in answer.concerns:
         about = "" if concern.level is None else f"{title(concern.level, concern.family)}: "
-        console.print(f"Concern: {about}{concern.text}", soft_wrap=True)
+        show_text(f"Concern: {about}{concern.text}", console)
 
 
 def _concern(one: ParameterConcern) -> JsonObject:

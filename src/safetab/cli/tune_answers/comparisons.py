@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.cli.plan_tables import NONE, text_table
+from safetab.cli.plan_tables import NONE
+from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers.answer import (
     Answer,
     chance_text,

@@ -8,7 +8,8 @@ from fractions import Fraction
 from rich.table import Table as TextTable
 
 from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.cli.plan_tables import NONE, loss_table, margin_heads, margin_texts, parameter_text, shown, text_table
+from safetab.cli.plan_tables import NONE, loss_table, margin_heads, margin_texts, parameter_text, shown
+from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers.answer import Answer, confidence_text, keys_of, name, named_family, percent, unit_of
 from safetab.planning.level_design import LevelMargins, margin_of
 from safetab.planning.losses import DELTA, reference_words, reported_loss

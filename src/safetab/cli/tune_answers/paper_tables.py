@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 
-from safetab.cli.plan_tables import text_table
+from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers.answer import Answer, name, percent, signed_percent
 from safetab.planning.plan_json import exact
 from safetab.tuning.paper import (

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.cli.plan_tables import text_table
+from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers.answer import Answer, concerns_about, keys_of, percent, title_of, unit_of
 from safetab.planning.level_design import LevelDesign
 from safetab.planning.plan_json import JsonObject, exact

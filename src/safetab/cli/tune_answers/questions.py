@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from safetab.census.population_group_levels import PopulationGroupLevel, levels_of_passes
-from safetab.cli.plan_tables import text_table
+from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers.answer import (
     Answer,
     concerns_about,

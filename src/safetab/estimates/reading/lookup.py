@@ -1,27 +1,56 @@
-"""From what people write to the geographic entities and the race or ethnicity groups of a release."""
+"""From what people write to the geographic entities and the race or ethnicity groups of a release.
+
+The one resolver of names: the command line, Python and the pages of a release follow it. docs/names.md has the rules.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from safetab.census.geography_levels import EntityKind, GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel
-from safetab.estimates.reading.names import NameIndex, nearest, plain
+from safetab.estimates.reading.names import (
+    NATION_NAMES,
+    STATE_OF_FORM,
+    NameIndex,
+    forms_of_group,
+    heads_of_area,
+    parts_of,
+    plain,
+    short_forms,
+    state_forms,
+    states_in,
+    without_state,
+)
+from safetab.estimates.reading.suggestions import nearest, suggestions
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
 from safetab.products.product import TableFamily
 from safetab.release.release_universe import Universe
 
 _MOST_CANDIDATES = 10
-_KIND_SUFFIXES = (" alone or in any combination", " alone")
 _KIND_WORDS = {
     "alone": IterationKind.RACE_ALONE,
     "combination": IterationKind.RACE_IN_COMBINATION,
     "in combination": IterationKind.RACE_IN_COMBINATION,
+    "in any combination": IterationKind.RACE_IN_COMBINATION,
     "ethnicity": IterationKind.ETHNICITY,
 } | {kind.value: kind for kind in IterationKind}
 LEVEL_WORDS = ("nation", "state", "county", "tract", "place", "aiannh")
+_WORDS_OF_KIND = {
+    EntityKind.NATION: (*NATION_NAMES, "nations"),
+    EntityKind.STATE: ("state", "states"),
+    EntityKind.COUNTY: ("county", "counties", "municipio", "municipios", "parish", "parishes"),
+    EntityKind.TRACT: ("tract", "tracts", "census tract", "census tracts"),
+    EntityKind.PLACE: ("place", "places"),
+    EntityKind.AIANNH: ("aiannh", "aiannh area", "aiannh areas", "tribal area", "tribal areas"),
+}
+_KIND_OF_WORD = {word: kind for kind, words in _WORDS_OF_KIND.items() for word in words}
+_STATE_DIGITS = EntityKind.STATE.id_digits
+_MOST_STATE_WORDS = 3
+_ID_AT_END = re.compile(r"\((?:[A-Za-z ]+ )?(\d+)\)\s*$")
 
 
 class Entity(NamedTuple):
@@ -42,38 +71,51 @@ class Lookup:
         self._universe = universe
         self._where = where
         self._indices: dict[GeographyLevel, NameIndex] = {}
+        self._positions_of_ids: dict[GeographyLevel, dict[str, int]] = {}
 
     def geographies_of(self, level: str | None) -> tuple[GeographyLevel, ...]:
         """The levels that a word such as county means; it means those of Puerto Rico too."""
         known = tuple(self._universe.entities)
         if level is None:
             return known
-        word = plain(level).replace("_", "-")
-        found = [one for one in known if one.entity_kind.name.casefold() == word]
-        found = found or [one for one in known if one.label.casefold() == word]
+        word = plain(level)
+        kind = _KIND_OF_WORD.get(word)
+        found = [one for one in known if one.entity_kind is kind or plain(one.label) == word]
         if not found:
-            raise self.refusal("level", f'"{level}" is no level of this release. Say one of {", ".join(LEVEL_WORDS)}.')
+            near = nearest(word, {one: [one] for one in LEVEL_WORDS})
+            hint = f"Did you mean {near[0]}?" if near else f"Say one of {', '.join(LEVEL_WORDS)}."
+            raise self.refusal("level", f'"{level}" is no level of this release. {hint}')
         return tuple(found)
 
+    def is_level(self, word: str) -> bool:
+        """Whether the word names a level with many areas, such as county; the nation is an area."""
+        return _KIND_OF_WORD.get(plain(word), EntityKind.NATION) is not EntityKind.NATION
+
     def entity(self, wanted: str | Entity, level: str | None = None) -> Entity:
-        """The one entity with this id, name or part of a name."""
+        """The one entity with this id or name."""
         if isinstance(wanted, Entity):
             return wanted
         levels = self.geographies_of(level)
         coarse = [one for one in levels if one.entity_kind is not EntityKind.TRACT]
         fine = [one for one in levels if one.entity_kind is EntityKind.TRACT]
-        found = self._entities(wanted, coarse) or self._entities(wanted, fine)
+        found = self._by_id(wanted, levels) or self._by_name(wanted, coarse) or self._by_name(wanted, fine)
         if len(found) == 1:
             return found[0]
         if found:
-            exact = ", or the level" if len({one.geography for one in found}) > 1 else ""
+            exact = ", or the level" if len({one.geography.entity_kind for one in found}) > 1 else ""
             raise self._ambiguous(
                 "geography", wanted, [str(one) for one in found], f"Give an id, or the whole name{exact}."
             )
-        raise self._missing("geography", wanted, [self._index(one) for one in coarse or fine])
+        if self.is_level(wanted):
+            raise self.refusal("geography", f'"{wanted}" is a level, not an area. Name one area, or give its id.')
+        raise self._missing("geography", wanted, self._suggested_areas(wanted, coarse or fine))
 
     def entities(self, geographies: Sequence[GeographyLevel]) -> list[Entity]:
-        return [entity for geography in geographies for entity in self._all(geography)]
+        return [
+            self._entity(geography, position)
+            for geography in geographies
+            for position in range(len(self._universe.entities[geography].ids))
+        ]
 
     def group(
         self,
@@ -81,16 +123,11 @@ class Lookup:
         kind: str | None = None,
         at: GeographyLevel | None = None,
     ) -> CharacteristicIteration:
-        """The one group with this code, name or part of a name; of several the one that is tabulated `at` a level."""
+        """The one group with this code or name; of several the one that is tabulated `at` a level."""
         if isinstance(wanted, CharacteristicIteration):
             return wanted
-        iterations = self._universe.lists.iterations
-        rank, positions = self._groups.find(wanted)
-        found = [iterations[position] for position in positions]
-        if kind is not None:
-            found = [one for one in found if one.kind is self.kind(kind)]
-        if rank:
-            found = [one for one in found if one.level is not IterationLevel.MAJOR] or found
+        named = self._groups_named(wanted)
+        found = [one for one in named if kind is None or one.kind is self.kind(kind)]
         if at is not None and len(found) > 1:
             found = [one for one in found if one.is_tabulated(is_substate=at.is_substate)] or found
         if len(found) == 1:
@@ -99,10 +136,17 @@ class Lookup:
             kinds = len({one.kind for one in found}) > 1
             hint = "Give a code, the whole name" + (", or the kind: alone, combination or ethnicity." if kinds else ".")
             raise self._ambiguous("group", wanted, [f"{one.name} ({one.code})" for one in found], hint)
-        if positions:
-            there = [f"{iterations[position].name} ({iterations[position].kind.value})" for position in positions]
+        if named:
+            there = [f"{one.name} ({one.kind.value})" for one in named]
             raise self.refusal("group", f'"{wanted}" is not there as {kind}. There is: {shortened(there)}.')
-        raise self._missing("group", wanted, [self._groups])
+        raise self._missing("group", wanted, self._suggested_groups(wanted))
+
+    def groups(self, wanted: str) -> list[CharacteristicIteration]:
+        """All groups that a name means, e.g. alone and in combination. Raises InvalidInput if there is none."""
+        found = self._groups_named(wanted)
+        if not found:
+            raise self._missing("group", wanted, self._suggested_groups(wanted))
+        return found
 
     def family(self, word: str | None) -> TableFamily:
         """The table family of this name; the first if none is named."""
@@ -118,34 +162,96 @@ class Lookup:
         """What to raise: the release is the file, `where` the argument that is at fault."""
         return InvalidInput([Finding(Severity.ERROR, self._where, where, message)])
 
-    def _entities(self, wanted: str, levels: Sequence[GeographyLevel]) -> list[Entity]:
-        """The best matches over some levels."""
-        by_rank: dict[int, list[Entity]] = {}
+    def _by_id(self, wanted: str, levels: Iterable[GeographyLevel]) -> list[Entity]:
+        """Ids of different levels have different lengths. A choice as it was listed has the id at its end."""
+        at_end = _ID_AT_END.search(wanted)
+        region = (at_end.group(1) if at_end else wanted).strip()
         for level in levels:
-            rank, positions = self._index(level).find(wanted)
-            if positions:
-                entities = self._universe.entities[level]
-                by_rank.setdefault(rank, []).extend(
-                    Entity(level, entities.region_ids[position], entities.names[position]) for position in positions
-                )
-        return by_rank[min(by_rank)] if by_rank else []
+            if level not in self._positions_of_ids:
+                ids = self._universe.entities[level].region_ids
+                self._positions_of_ids[level] = {one: position for position, one in enumerate(ids)}
+            position = self._positions_of_ids[level].get(region)
+            if position is not None:
+                return [self._entity(level, position)]
+        return []
 
-    def _all(self, level: GeographyLevel) -> list[Entity]:
+    def _by_name(self, wanted: str, levels: Sequence[GeographyLevel]) -> list[Entity]:
+        """The best matches over some levels, of the first way to read the name that has any."""
+        for head, around in _readings(wanted):
+            ranked = [
+                (rank, self._entity(level, position))
+                for level in levels
+                for rank, position in self._index(level).ranked(head)
+            ]
+            fitting = [(rank, one) for rank, one in ranked if self._lies_in(one, around)]
+            if fitting:
+                best = min(rank for rank, _ in fitting)
+                return list(dict.fromkeys(one for rank, one in fitting if rank == best))
+        return []
+
+    def _lies_in(self, entity: Entity, around: Sequence[str]) -> bool:
+        """Whether every part that was written behind the name is a state or county around the entity."""
+        return all(part in self._around(entity) for part in around)
+
+    def _around(self, entity: Entity) -> set[str]:
+        """What may be written behind an entity's name: its states, and the county of a tract."""
+        kind, parts = entity.geography.entity_kind, parts_of(entity.name)
+        codes = states_in(parts[-1]) if len(parts) > 1 else frozenset()
+        if not kind.crosses_states:
+            codes |= {entity.region_id[:_STATE_DIGITS]}
+        found = {form for code in codes for form in state_forms(code)} | set(parts[-1:] if len(parts) > 1 else ())
+        for county in without_state(parts)[1:] if kind is EntityKind.TRACT else ():
+            found |= {county, *short_forms(county, EntityKind.COUNTY)}
+        return found
+
+    def _groups_named(self, wanted: str) -> list[CharacteristicIteration]:
+        """By code, else the best matches by name; a major group, which is never tabulated, only if nothing else is."""
+        iterations = self._universe.lists.iterations
+        at_end = _ID_AT_END.search(wanted)
+        codes = {wanted.strip(), at_end.group(1) if at_end else ""}
+        by_code = [one for one in iterations if one.code in codes]
+        if by_code:
+            return by_code
+        ranked = self._groups.ranked(plain(wanted))
+        best = min((rank for rank, _ in ranked), default=0)
+        found = [iterations[position] for rank, position in ranked if rank == best]
+        return [one for one in found if one.level is not IterationLevel.MAJOR] or found
+
+    def _entity(self, level: GeographyLevel, position: int) -> Entity:
         entities = self._universe.entities[level]
-        return [Entity(level, *pair) for pair in zip(entities.region_ids, entities.names, strict=True)]
+        return Entity(level, entities.region_ids[position], entities.names[position])
 
     def _index(self, level: GeographyLevel) -> NameIndex:
         if level not in self._indices:
-            entities = self._universe.entities[level]
-            self._indices[level] = NameIndex(
-                entities.region_ids, entities.names, lambda name: name.split(",", 1)[0].strip()
-            )
+            entities, kind = self._universe.entities[level], level.entity_kind
+            forms = [heads_of_area(name, kind) for name in entities.names]
+            for (wholes, _), region in zip(forms, entities.region_ids, strict=True):
+                wholes.extend(NATION_NAMES if kind is EntityKind.NATION else ())
+                wholes.extend(sorted(state_forms(region)) if kind is EntityKind.STATE else ())
+            self._indices[level] = NameIndex(entities.names, forms)
         return self._indices[level]
 
     @cached_property
     def _groups(self) -> NameIndex:
         iterations = self._universe.lists.iterations
-        return NameIndex([one.code for one in iterations], [one.name for one in iterations], _without_kind)
+        return NameIndex([one.name for one in iterations], [forms_of_group(one.name, one.kind) for one in iterations])
+
+    def _suggested_areas(self, wanted: str, levels: Sequence[GeographyLevel]) -> list[str]:
+        """Of the state that was written behind the name, if one was and has any."""
+        parts = parts_of(wanted)
+        head, states = " ".join(without_state(parts)), states_in(parts[-1]) if len(parts) > 1 else frozenset()
+
+        def name_of(level: GeographyLevel, position: int) -> str | None:
+            entity = self._entity(level, position)
+            return entity.name if states & {STATE_OF_FORM.get(one) for one in self._around(entity)} else None
+
+        near = suggestions(head, [(self._index(level), partial(name_of, level)) for level in levels]) if states else []
+        names = [(self._index(level), self._universe.entities[level].names.__getitem__) for level in levels]
+        return near or suggestions(head, names)
+
+    def _suggested_groups(self, wanted: str) -> list[str]:
+        iterations = self._universe.lists.iterations
+        return suggestions(plain(wanted), [(self._groups, lambda position: iterations[position].name)])
 
     def kind(self, word: str) -> IterationKind:
         kind = _KIND_WORDS.get(plain(word))
@@ -159,14 +265,19 @@ class Lookup:
         rest = f"; and {more:,} more" if more > 0 else ""
         return self.refusal(where, f'"{wanted}" could be {len(candidates):,}: {shown}{rest}. {hint}')
 
-    def _missing(self, where: str, wanted: str, indices: Sequence[NameIndex]) -> InvalidInput:
-        near = nearest(wanted, [name for index in indices for name in index.similar(wanted)])
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    def _missing(self, where: str, wanted: str, near: Sequence[str]) -> InvalidInput:
+        choices = near[0] if len(near) == 1 else f"one of these: {'; '.join(near)}"
+        hint = f" Did you mean {choices}?" if near else ""
         return self.refusal(where, f'"{wanted}" is not in this release.{hint}')
 
 
-def _without_kind(name: str) -> str:
-    for suffix in _KIND_SUFFIXES:
-        if name.endswith(suffix):
-            return name.removesuffix(suffix)
-    return name
+def _readings(wanted: str) -> Iterator[tuple[str, list[str]]]:
+    """A name and what it lies in: at each comma, then, without one, before a state at the end."""
+    parts = parts_of(wanted)
+    for count in range(len(parts), 0, -1):
+        yield " ".join(parts[:count]), parts[count:]
+    words = " ".join(parts).split()
+    for count in range(min(_MOST_STATE_WORDS, len(words) - 1), 0, -1):
+        state = " ".join(words[-count:])
+        if state in STATE_OF_FORM:
+            yield " ".join(words[:-count]), [state]

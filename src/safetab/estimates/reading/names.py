@@ -1,73 +1,160 @@
-"""Names to look things up by: whole, in part, or by id; accents and case don't matter."""
+"""How names of areas and groups are written, and which other ways of writing them are the same name.
+
+Case, accents, punctuation and spaces don't matter. Two names are the same if all their words are; a part of a name is
+no name. docs/names.md states the rules.
+"""
 
 from __future__ import annotations
 
-import difflib
+import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
-_MOST_SUGGESTIONS = 3
+from safetab.census.geography_levels import EntityKind
+from safetab.census.iterations import IterationKind
+from safetab.census.state_names import STATE_NAMES
+
+NATION_NAMES = ("nation", "usa", "us", "united states", "united states of america", "the united states")
+_NOT_HEARD = re.compile("['\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER TURNED COMMA}]|(?<!\\d)\\.|\\.(?!\\d)")
+_BETWEEN_WORDS = re.compile(r"[^\w.]+|_")
+_BETWEEN_PARTS = re.compile("[,;]")
+_ASIDE = re.compile(r"\([^()]*\)")
+_SAME_WORDS = {"saint": "st"}
+_TYPE_WORDS: Mapping[EntityKind, tuple[str, ...]] = MappingProxyType(
+    {
+        EntityKind.COUNTY: (
+            "city and borough", "census area", "planning region", "county", "parish", "borough", "municipality",
+            "municipio", "city",
+        ),
+        EntityKind.PLACE: (
+            "city and borough", "zona urbana", "comunidad", "municipality", "borough", "village", "city", "town", "cdp",
+        ),
+        EntityKind.AIANNH: (
+            "reservation and off reservation trust land", "pueblo and off reservation trust land",
+            "rancheria and off reservation trust land", "community and off reservation trust land",
+            "off reservation trust land", "indian reservation", "hawaiian home land", "reservation", "rancheria",
+            "pueblo", "anvsa", "otsa", "sdtsa", "tdsa", "tribe", "nation",
+        ),
+    }
+)  # fmt: skip
+_TRACT_WORDS = ("census tract", "tract")
+_KIND_ENDS = (
+    (IterationKind.RACE_IN_COMBINATION, "alone or in any combination"),
+    (IterationKind.RACE_IN_COMBINATION, "alone or in combination"),
+    (IterationKind.RACE_IN_COMBINATION, "in any combination"),
+    (IterationKind.RACE_IN_COMBINATION, "in combination"),
+    (IterationKind.RACE_IN_COMBINATION, "combination"),
+    (IterationKind.RACE_ALONE, "alone"),
+    (IterationKind.ETHNICITY, "ethnicity"),
+)
+
 _MOST_COMPARED = 200
 
 
 def plain(text: str) -> str:
-    """Lower case, without accents, with single spaces."""
+    """Its words in lower case, without accents and punctuation, with single spaces; 1.02 stays 1.02."""
     if not text.isascii():
-        decomposed = unicodedata.normalize("NFKD", text.replace("\N{MODIFIER LETTER TURNED COMMA}", ""))
-        text = "".join(character for character in decomposed if not unicodedata.combining(character))
-    return " ".join(text.casefold().replace("'", "").split())
+        text = "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
+    words = _BETWEEN_WORDS.sub(" ", _NOT_HEARD.sub("", text.casefold()).replace("&", " and ")).split()
+    return " ".join(_SAME_WORDS.get(word, word) for word in words)
+
+
+def parts_of(text: str) -> list[str]:
+    """What stands between commas or semicolons: the area, then what it lies in."""
+    return [part for part in map(plain, _BETWEEN_PARTS.split(text)) if part]
+
+
+def state_forms(code: str) -> frozenset[str]:
+    """The name and the abbreviation of a state; empty if there is no such code."""
+    return frozenset(map(plain, STATE_NAMES.get(code, ())))
+
+
+STATE_OF_FORM = MappingProxyType({form: code for code in STATE_NAMES for form in state_forms(code)})
+
+
+def states_in(part: str) -> frozenset[str]:
+    """The codes of the states that a part of a name lists, e.g. "az nm ut"; empty if it lists anything else."""
+    if part in STATE_OF_FORM:
+        return frozenset({STATE_OF_FORM[part]})
+    codes = [STATE_OF_FORM.get(word) for word in part.split()]
+    return frozenset(code for code in codes if code) if all(codes) else frozenset()
+
+
+def without_state(parts: Sequence[str]) -> list[str]:
+    return list(parts[:-1] if len(parts) > 1 and states_in(parts[-1]) else parts)
+
+
+def short_forms(head: str, kind: EntityKind) -> list[str]:
+    """A name without the word for what it is: providence county is providence, navajo nation reservation is navajo."""
+    if kind is EntityKind.TRACT:
+        number = _without_start(head, _TRACT_WORDS)
+        return [] if number is None else [f"{word} {number}" for word in _TRACT_WORDS]
+    shorter = _without_end(head, _TYPE_WORDS.get(kind, ()))
+    if shorter is None:
+        return []
+    return [shorter, *(short_forms(shorter, kind) if kind is EntityKind.AIANNH else ())]
+
+
+def heads_of_area(name: str, kind: EntityKind) -> tuple[list[str], list[str]]:
+    """How an area is called without what it lies in: whole, and short."""
+    parts = without_state(parts_of(name))
+    asides = without_state(parts_of(_ASIDE.sub(" ", name)))
+    wholes = [" ".join(some[:1] if kind is EntityKind.TRACT else some) for some in (parts, asides)]
+    wholes = list(dict.fromkeys(one for one in wholes if one))
+    return wholes, [short for whole in wholes for short in short_forms(whole, kind)]
+
+
+def forms_of_group(name: str, kind: IterationKind) -> tuple[list[str], list[str]]:
+    """How a group is called: with its kind, and without."""
+    wholes, shorts = [], []
+    for text in (name, _ASIDE.sub(" ", name)):
+        whole = plain(text)
+        base = _without_end(whole, [end for one, end in _KIND_ENDS if one is kind]) or whole
+        wholes += [whole, *(f"{base} {end}" for one, end in _KIND_ENDS if one is kind)]
+        shorts.append(base)
+    return list(dict.fromkeys(wholes)), list(dict.fromkeys(shorts))
+
+
+def _without_end(text: str, ends: Iterable[str]) -> str | None:
+    return next((text.removesuffix(f" {end}") for end in ends if text.endswith(f" {end}")), None)
+
+
+def _without_start(text: str, starts: Iterable[str]) -> str | None:
+    return next((text.removeprefix(f"{start} ") for start in starts if text.startswith(f"{start} ")), None)
 
 
 class NameIndex:
-    """Finds positions in a list of named things.
+    """Finds positions in a list of named things by the forms of their names; whole forms beat short ones."""
 
-    An id beats a whole name, a whole name a short one, and that a part of a name: only the best kind of match counts.
-    """
-
-    def __init__(self, ids: Sequence[str], names: Sequence[str], short_of: Callable[[str], str]) -> None:
-        self._ids = ids
+    def __init__(self, names: Sequence[str], forms: Sequence[tuple[list[str], list[str]]]) -> None:
         self._names = names
-        self._short_of = short_of
+        self._forms = forms
 
     @cached_property
-    def _position_of_id(self) -> dict[str, int]:
-        return {one: position for position, one in enumerate(self._ids)}
+    def _positions(self) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+        found: tuple[dict[str, list[int]], dict[str, list[int]]] = ({}, {})
+        for position, of_name in enumerate(self._forms):
+            for by_form, forms in zip(found, of_name, strict=True):
+                for form in dict.fromkeys(forms):
+                    by_form.setdefault(form, []).append(position)
+        return found
 
-    @cached_property
-    def _plain(self) -> list[str]:
-        return [plain(name) for name in self._names]
+    def ranked(self, form: str) -> list[tuple[int, int]]:
+        """(rank, position) of all things of this form: rank 0 for whole forms, 1 for short ones."""
+        return [(rank, position) for rank, by_form in enumerate(self._positions) for position in by_form.get(form, ())]
 
-    @cached_property
-    def _short(self) -> list[str]:
-        return [self._short_of(name) for name in self._plain]
-
-    def find(self, text: str) -> tuple[int, list[int]]:
-        """How the text matched (0 is best) and what it matched; nothing if nothing did."""
-        wanted = plain(text)
-        if not wanted:
-            return 0, []
-        if text.strip() in self._position_of_id:
-            return 0, [self._position_of_id[text.strip()]]
-        for rank, names in ((1, self._plain), (2, self._short)):
-            found = [position for position, name in enumerate(names) if name == wanted]
-            if found:
-                return rank, found
-        padded = " " + wanted
-        found = [position for position, name in enumerate(self._plain) if padded in " " + name]
-        return 3, found or [position for position, name in enumerate(self._plain) if wanted in name]
-
-    def similar(self, text: str) -> list[tuple[str, str]]:
-        """Short and whole names that share the most pairs of letters with the text."""
-        wanted = plain(text)
+    def similar(self, wanted: str) -> list[tuple[str, list[int]]]:
+        """The forms that share the most pairs of letters with what is wanted, and where they are."""
         pairs = {wanted[start : start + 2] for start in range(len(wanted) - 1)}
-        likeness = [-sum(pair in name for pair in pairs) for name in self._short]
-        best = sorted(range(len(likeness)), key=likeness.__getitem__)[:_MOST_COMPARED]
-        return [(self._short[position], self._names[position]) for position in best]
+        forms = [one for by_form in self._positions for one in by_form.items()]
+        likeness = [-sum(pair in form for pair in pairs) for form, _ in forms]
+        best = sorted(range(len(forms)), key=likeness.__getitem__)[:_MOST_COMPARED]
+        return [forms[one] for one in best]
 
-
-def nearest(text: str, names: Sequence[tuple[str, str]]) -> list[str]:
-    """The whole names whose short or whole form looks most like the text; none if none does."""
-    forms = {plain(whole): whole for _, whole in reversed(names)} | dict(reversed(names))
-    close = difflib.get_close_matches(plain(text), forms, n=_MOST_SUGGESTIONS, cutoff=0.7)
-    return list(dict.fromkeys(forms[form] for form in close))
+    def with_words(self, wanted: str) -> list[int]:
+        """The things whose whole name has all the words that are wanted, shortest names first."""
+        words = set(wanted.split())
+        found = [position for position, name in enumerate(self._names) if words <= set(plain(name).split())]
+        return sorted(found, key=lambda position: len(self._names[position]))

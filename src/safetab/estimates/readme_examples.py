@@ -1,0 +1,205 @@
+"""Examples for the README of a release, each made from that very release by doing what it shows."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+
+from safetab.census.iterations import CharacteristicIteration
+from safetab.estimates.estimate import Estimate
+from safetab.estimates.open_release import Release, open_release
+from safetab.estimates.reading.lookup import Entity
+from safetab.foundation.findings import InvalidInput
+from safetab.products.product import TOTAL_LINE
+from safetab.release.csv_tables import CSV_FOLDER, geo_id
+from safetab.release.documents import ReadmeExamples
+from safetab.release.group_status import NOT_SELECTED, SUPPRESSED, Slice, statuses
+from safetab.release.numbers.number_columns import PUBLISHED
+from safetab.release.numbers.number_files import NUMBERS_FOLDER
+from safetab.release.release_folder import ReleaseFolder, open_release_folder
+from safetab.release.release_universe import ReleaseLevel
+
+_PREFERRED = ("COUNTY", "STATE", "PR-COUNTY", "PR-STATE", "USA", "PLACE", "PR-PLACE", "TRACT", "PR-TRACT", "AIANNH")
+_WIDTH, _INDENT = 80, "    "
+_LONGEST_NAME, _LONGEST_NAMES = 36, 46
+_TYPED = re.compile(r"[\w ,.()'/-]+")
+_NONE = "  This release has no numbers, so that there is nothing to show.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The number that examples are about, and where it stands."""
+
+    file: str  # in the release
+    entity: Entity
+    group: CharacteristicIteration
+    table_id: str
+    count: int
+    margin: int
+
+
+def readme_examples(path: Path) -> ReadmeExamples:
+    """What to type in the folder of this release, and what comes back."""
+    folder, release = open_release_folder(path), open_release(path)
+    shown = _largest(folder, release)
+    if shown is None:
+        return ReadmeExamples(_NONE)
+    parts = [
+        _terminal(release, shown),
+        _terminal_of_absent(folder, release, shown),
+        _in_python(release, shown),
+        _from_parquet(shown),
+        _from_csv(shown) if folder.facts.options.csv else _EXPORTED,
+    ]
+    return ReadmeExamples("\n".join(part for part in parts if part), (shown.count, shown.margin))
+
+
+def _terminal(release: Release, shown: _Shown) -> str:
+    area, group = _words(release, shown)
+    return _example(
+        "On the terminal, a number with its margin, and the group's whole table:",
+        [f'$ safetab show . "{area}" "{group}"', f'$ safetab show . "{area}" "{group}" --table'],
+    )
+
+
+def _terminal_of_absent(folder: ReleaseFolder, release: Release, shown: _Shown) -> str:
+    """Why a group of the same area has no number, if one has none."""
+    wanted = Slice((shown.entity.geography.label,), (shown.entity.region_id,))
+    for row in (row for batch in statuses(folder, wanted) for row in batch.to_pylist()):
+        if row["status"] in {SUPPRESSED, NOT_SELECTED}:
+            area, _ = _words(release, shown)
+            command = f'$ safetab status . --area "{area}" --group {row["iteration_code"]}'
+            return _example(f"Why there is no number for {row['iteration_name']} there:", [command])
+    return ""
+
+
+def _in_python(release: Release, shown: _Shown) -> str:
+    area, group = _words(release, shown)
+    answer = release.total(area, group)
+    assert isinstance(answer, Estimate)
+    low, high = answer.interval
+    return _example(
+        "In Python, with the exact distribution of its noise:",
+        [
+            ">>> import safetab",
+            '>>> release = safetab.open_release(".")',
+            f'>>> number = release.total("{area}",',
+            f'...                        "{group}")',
+            ">>> number.value, number.margin_of_error, number.interval",
+            f"({answer.value}, {answer.margin_of_error}, ({low}, {high}))",
+        ],
+    )
+
+
+def _from_parquet(shown: _Shown) -> str:
+    return _example(
+        "In Python without safetab (pip install pyarrow):",
+        [
+            ">>> import pyarrow.parquet",
+            f'>>> file = "{shown.file}"',
+            ">>> rows = pyarrow.parquet.read_table(file, filters=[",
+            f'...     ("region_id", "=", "{shown.entity.region_id}"), ("iteration_code", "=", "{shown.group.code}"),',
+            f'...     ("table_id", "=", "{shown.table_id}"), ("line", "=", {TOTAL_LINE})]).to_pylist()',
+            '>>> [(row["count"], row["margin_of_error"]) for row in rows]',
+            f"[({shown.count}, {shown.margin})]",
+        ],
+    )
+
+
+def _from_csv(shown: _Shown) -> str:
+    level = shown.entity.geography.label
+    file = f"{CSV_FOLDER}/{NUMBERS_FOLDER}/{level}.csv"
+    area = geo_id(level, shown.entity.region_id)
+    return _example(
+        "From the CSV files, with Python alone, and with R alone:",
+        [
+            ">>> import csv",
+            f'>>> with open("{file}", encoding="utf-8") as file:',
+            "...     rows = list(csv.DictReader(file))",
+            '>>> [row["count"] for row in rows if',
+            f'...     (row["geo_id"], row["iteration_code"]) == ("{area}", "{shown.group.code}")',
+            f'...     and (row["table_id"], row["line"]) == ("{shown.table_id}", "{TOTAL_LINE}")]',
+            f"['{shown.count}']",
+            "",
+            f'> rows <- read.csv("{file}",',
+            '+                  colClasses = c(region_id = "character"))',
+            f'> subset(rows, geo_id == "{area}" & iteration_code == {shown.group.code} &',
+            f'+        table_id == "{shown.table_id}" & line == {TOTAL_LINE})$count',
+            f"[1] {shown.count}",
+        ],
+    )
+
+
+def _example(heading: str, lines: list[str]) -> str:
+    filled = textwrap.fill(heading, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+    return "\n".join([filled, *(f"{_INDENT}{line}".rstrip() for line in lines), ""])
+
+
+_EXPORTED = _example("CSV files, in a new folder beside this one:", ["$ safetab export . ../as-csv"])
+
+
+def _largest(folder: ReleaseFolder, release: Release) -> _Shown | None:
+    """The largest total of a Detailed group among the first rows of a level that has any."""
+    levels = sorted(
+        folder.universe.levels,
+        key=lambda one: (_PREFERRED.index(one.geography.label), -one.level.iterations),
+    )
+    for level in levels:
+        shown = _largest_of(folder, release, level)
+        if shown is not None:
+            return shown
+    return None
+
+
+def _largest_of(folder: ReleaseFolder, release: Release, level: ReleaseLevel) -> _Shown | None:
+    """A row group is enough: what is shown is an example."""
+    path = folder.numbers_of(level)
+    if path is None:
+        return None
+    with pa.parquet.ParquetFile(path) as parquet:
+        rows = parquet.read_row_group(0) if parquet.num_row_groups else parquet.schema_arrow.empty_table()
+    totals = folder.universe.product.total_table_ids
+    chosen = pc.field("table_id").isin(totals) & (pc.field("line") == TOTAL_LINE) & (pc.field("status") == PUBLISHED)
+    rows = rows.filter(chosen & pc.field("margin_of_error").is_valid()).sort_by([("count", "descending")])
+    if not len(rows):
+        return None
+    row = rows.slice(0, 1).to_pylist()[0]
+    entity = release.geography(row["region_id"], level.geography.label)
+    return _Shown(
+        path.relative_to(folder.path).as_posix(),
+        entity,
+        release.group(row["iteration_code"]),
+        row["table_id"],
+        row["count"],
+        row["margin_of_error"],
+    )
+
+
+def _words(release: Release, shown: _Shown) -> tuple[str, str]:
+    """What the area and the group are called: by name, if it can be typed, finds them and leaves room; else by id."""
+    area, group = shown.entity.region_id, shown.group.code
+    if _is_typed(shown.group.name) and _is_found(release.group, shown.group):
+        group = shown.group.name
+    fits = len(shown.entity.name) + len(group) <= _LONGEST_NAMES
+    if fits and _is_typed(shown.entity.name) and _is_found(release.geography, shown.entity):
+        area = shown.entity.name
+    return area, group
+
+
+def _is_typed(name: str) -> bool:
+    """Whether it means itself between quotes, to shells and to Python, and leaves room in a line."""
+    return len(name) <= _LONGEST_NAME and _TYPED.fullmatch(name) is not None
+
+
+def _is_found(find: Callable[[str], object], named: Entity | CharacteristicIteration) -> bool:
+    try:
+        return find(named.name) == named
+    except InvalidInput:
+        return False

@@ -1,0 +1,197 @@
+"""What the terminal shows fits 80 columns, breaks between words, and completes commands."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+from tests.conftest import SMALL_EXAMPLE
+from tests.household_worlds import write_household_world
+from tests.random_worlds import write_random_world
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.cli.text_tables import tables_that_fit, terminal_console, text_table
+from safetab.cli.wrapping import wrapped
+
+WIDTH = 80
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release of each product, with names that are long."""
+    folder = tmp_path_factory.mktemp("terminal")
+    people = write_random_world(folder / "p", 2, people=60, budget=1, zero_suppression_chance=0.99)
+    long = "Zuni Reservation and Off-Reservation Trust Land in the County of Saint Elsewhere"
+    (people.data / "geography-names.txt").write_text(f"REGION_TYPE|REGION_ID|NAME\nSTATE|44|{long}\n")
+    households = write_household_world(folder / "h", 21, budget=0.3, people=60)
+    safetab.run(people.parameters, people.data, folder / "people")
+    safetab.run(households.parameters, households.data, folder / "households")
+    return folder
+
+
+COMMANDS = [
+    ["plan", "p/parameters", "p/data"],
+    ["plan", "h/parameters", "h/data"],
+    ["plan", str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")],
+    ["validate", "h/parameters", "nowhere"],
+    ["show", "people", "44"],
+    ["show", "people", "state", "1002"],
+    ["show", "people", "Rhode Iland"],
+    ["show", "households", "44"],
+    ["status", "people"],
+    ["status", "people", "--area", "44"],
+    ["status", "households", "--level", "state", "--area", "44"],
+    ["status", "people", "--level", "conty"],
+    ["export", "people", "households"],
+    ["report", "people", "-o", "people"],
+    ["tune", "table-thresholds"],
+    ["lists", "p/parameters"],
+    ["spend", "nothing.log"],
+]
+LONG_COMMANDS = [
+    ["demo", "tour"],
+    ["validate", "p/parameters", "p/data"],
+    ["run", "p/parameters", "p/data", "again"],
+    ["rerelease", "people", "new", "--rule", "clamp-negatives"],
+    ["export", "people", "as-csv"],
+    ["report", "people", "-o", "page.html"],
+    ["tune", "levels"],
+    ["tune", "table-moe"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_fits_80_columns_and_breaks_no_word(
+    command: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits_and_breaks_no_word(command, folder, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", LONG_COMMANDS, ids=" ".join)
+def test_long_commands_fit_80_columns_and_break_no_word(
+    command: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits_and_breaks_no_word(command, folder, monkeypatch)
+
+
+def fits_and_breaks_no_word(command: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    told = {}
+    for columns in (WIDTH, 1000):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        for made in ("again", "as-csv", "new", "tour"):
+            shutil.rmtree(folder / made, ignore_errors=True)
+        (folder / "page.html").unlink(missing_ok=True)
+        told[columns] = CliRunner().invoke(app, command).output
+    assert told[WIDTH]
+    for line in told[WIDTH].splitlines():
+        assert len(line.rstrip()) <= WIDTH or " " not in line.strip(), line
+        assert "\N{HORIZONTAL ELLIPSIS}" not in line
+    assert words(told[WIDTH]) <= words(told[1000])
+
+
+def words(text: str) -> set[str]:
+    """Without numbers, which no two runs share, and lines."""
+    return {word for word in re.sub("[│╭╮╰╯─]", " ", text).split() if not re.fullmatch(r"[\d.,]+", word)}
+
+
+def every_command() -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = [()]
+    for name, command in typer.main.get_command(app).commands.items():
+        found.append((name,))
+        found += [(name, inner) for inner in getattr(command, "commands", ())]
+    return found
+
+
+@pytest.mark.parametrize("command", every_command(), ids=" ".join)
+def test_help_fits_80_columns_and_shows_flags_as_flags(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    text = CliRunner().invoke(app, [*command, "--help"]).output
+    assert max(map(len, text.splitlines())) <= WIDTH
+    for noise in ("<bool>", "--no-", "[[", "\N{HORIZONTAL ELLIPSIS}"):
+        assert noise not in text
+    described = typer.main.get_command(app)
+    for name in command:
+        described = described.commands[name]
+    shown = " ".join(re.sub(r"[│╭╮╰╯─]", " ", text).split())
+    for parameter in described.params:
+        for word in (getattr(parameter, "help", None) or "").split():
+            assert word in shown, (parameter.name, word)  # not broken
+
+
+def test_status_has_a_reason_for_every_absent_group(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    for out in ("people", "households"):
+        shown = CliRunner().invoke(app, ["status", out, "--level", "state", "--area", "44"]).stdout.splitlines()
+        rows = [line.split("  ") for line in shown if line.startswith("  ")]
+        cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+        printed = CliRunner().invoke(app, ["status", out, "--level", "STATE", "--area", "44", "--csv"]).stdout
+        groups = list(csv.DictReader(io.StringIO(printed)))
+        listed = [row for row in cells if row != ["group", "status", "table, or why not"]]
+        assert all(len(row) == 3 for row in listed)
+        assert [(row[0].rsplit("(", 1)[1][:-1], row[1]) for row in listed] == [
+            (one["iteration_code"], one["status"]) for one in groups
+        ]
+
+
+def test_status_without_an_area_counts_the_groups_of_each_level(folder: Path) -> None:
+    shown = CliRunner().invoke(app, ["status", str(folder / "people")]).stdout
+    printed = CliRunner().invoke(app, ["status", str(folder / "people"), "--csv"]).stdout
+    levels = [row["geography_level"] for row in csv.DictReader(io.StringIO(printed))]
+    for level in set(levels):
+        assert f"{level}: {levels.count(level):,} groups\n" in shown
+
+
+def test_all_names_that_are_wrong_are_told_at_once(folder: Path) -> None:
+    wrong = ["--level", "conty", "--area", "Nowhere", "--group", "Klingon"]
+    result = CliRunner().invoke(app, ["status", str(folder / "people"), *wrong])
+    assert result.exit_code == 1
+    for name in ('"conty"', '"Nowhere"', '"Klingon"'):
+        assert name in result.stderr
+
+
+def test_a_table_that_is_too_wide_comes_in_parts_with_its_first_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    table = text_table("level", *(f"column {number}" for number in range(6)))
+    table.add_row("COUNTY", *(f"{number:,}" for number in range(1_000_000, 1_000_006)))
+    parts = list(tables_that_fit(table, terminal_console()))
+    assert [[column.header for column in part.columns] for part in parts] == [
+        ["level", "column 0", "column 1", "column 2"][: len(parts[0].columns)],
+        *([column.header for column in part.columns] for part in parts[1:]),
+    ]
+    assert all(part.columns[0].header == "level" for part in parts)
+    assert [column.header for part in parts for column in part.columns[1:]] == [f"column {n}" for n in range(6)]
+
+
+def test_a_word_that_is_longer_than_a_line_stays_whole() -> None:
+    path = "/" + "x" * 60
+    assert wrapped(f"Wrote {path} for you.", 40).splitlines() == ["Wrote", f"  {path}", "  for you."]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_completion_installs_in_bash_and_completes(tmp_path: Path) -> None:
+    folder = Path(sys.executable).parent
+    if not (folder / "safetab").exists():
+        pytest.skip("safetab is not installed beside Python")
+    environment = {"HOME": str(tmp_path), "PATH": f"{folder}:{os.environ['PATH']}"}
+    script = (
+        "safetab --install-completion >&2 && source ~/.bashrc && complete -p safetab"
+        " && COMP_WORDS=(safetab sta) COMP_CWORD=1 && _safetab_completion safetab && echo ${COMPREPLY[@]}"
+    )
+    ran = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[-1] == "status"
+    assert (tmp_path / ".bash_completions" / "safetab.sh").is_file()

@@ -1,0 +1,258 @@
+"""The resolver of names: one way to read what people write, for the command line, Python and pages."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
+from safetab.census.public_lists import PublicLists
+from safetab.census.state_names import STATE_NAMES
+from safetab.estimates.reading.lookup import Lookup
+from safetab.foundation.findings import InvalidInput
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.products.all_products import product_named
+from safetab.release.release_universe import Entities, Universe
+
+AREAS = {
+    GeographyLevel.USA: {"1": "United States"},
+    GeographyLevel.STATE: {"09": "Connecticut", "11": "District of Columbia", "44": "44", "53": "Washington"},
+    GeographyLevel.COUNTY: {
+        "11001": "District of Columbia, District of Columbia",
+        "22087": "St. Bernard Parish, Louisiana",
+        "35013": "Doña Ana County, New Mexico",
+        "44007": "Providence County, Rhode Island",
+        "44009": "Washington County, Rhode Island",
+        "49037": "San Juan County",
+        "49053": "Washington County, Utah",
+    },
+    GeographyLevel.TRACT: {
+        "44007000101": "Census Tract 1.01, Providence County, Rhode Island",
+        "44007010100": "Census Tract 101; Providence County; Rhode Island",
+        "44009000101": "Census Tract 1.01, Washington County, Rhode Island",
+    },
+    GeographyLevel.PLACE: {
+        "1235050": "Islamorada, Village of Islands village, Florida",
+        "1523150": "Kailua CDP (Honolulu County), Hawaii",
+        "1571550": "Urban Honolulu CDP, Hawai\N{MODIFIER LETTER TURNED COMMA}i",
+        "4459000": "Providence city, Rhode Island",
+        "4967000": "Salt Lake City city, Utah",
+    },
+    GeographyLevel.AIANNH: {
+        "2430": "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT",
+        "2415": "Narragansett Reservation, RI",
+    },
+    GeographyLevel.PR_STATE: {"72": "Puerto Rico"},
+    GeographyLevel.PR_COUNTY: {"72097": "Mayagüez Municipio, Puerto Rico", "72127": "San Juan Municipio, Puerto Rico"},
+}
+ALONE, COMBINATION, ETHNICITY = IterationKind
+COMMON, TOTAL_ONLY, SUBSTATE_ONLY = TabulationList
+GROUPS = [
+    ("1001", "White alone", IterationLevel.MAJOR, ALONE, None),
+    ("1048", "Hmong alone", IterationLevel.DETAILED, ALONE, COMMON),
+    ("1126", "Hmong alone or in any combination", IterationLevel.DETAILED, COMBINATION, COMMON),
+    ("1055", "Navajo Nation alone", IterationLevel.DETAILED, ALONE, COMMON),
+    ("1060", "Crow Tribe of Montana alone", IterationLevel.DETAILED, ALONE, TOTAL_ONLY),
+    ("1061", "Crow Tribe of Montana alone (Sub-state and AIANNH geographies)", IterationLevel.DETAILED, ALONE,
+     SUBSTATE_ONLY),
+    ("4020", "Dominican", IterationLevel.DETAILED, ETHNICITY, COMMON),
+    ("4021", "Other Hispanic, Latino, or Spanish", IterationLevel.REGIONAL, ETHNICITY, COMMON),
+    ("4022", "Latino(a)", IterationLevel.DETAILED, ETHNICITY, COMMON),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def lookup() -> Lookup:
+    entities = {
+        level: Entities(np.array([int(one) for one in areas]), tuple(areas), tuple(areas.values()))
+        for level, areas in AREAS.items()
+    }
+    iterations = tuple(CharacteristicIteration(*one) for one in GROUPS)
+    universe = Universe(
+        product=product_named(None),
+        definition=PrivacyDefinition.ZCDP,
+        allow_negative_counts=True,
+        passes=(),
+        states={},
+        lists=PublicLists(MappingProxyType({}), iterations, MappingProxyType({})),
+        entities=entities,
+        levels=(),
+    )
+    return Lookup(universe, "the release")
+
+
+@pytest.mark.parametrize(
+    ("written", "region"),
+    [
+        ("1", "1"), ("nation", "1"), ("Nation", "1"), ("USA", "1"), ("U.S.", "1"), ("US", "1"), ("United States", "1"),
+        ("united states of america", "1"),
+        ("44", "44"), ("RI", "44"), ("r.i.", "44"), ("Rhode Island", "44"), ("rhode  island", "44"),
+        ("Washington", "53"), ("WA", "53"), ("Connecticut, CT", "09"), ("DC", "11"), ("Puerto Rico", "72"), ("PR", "72"),
+        ("44007", "44007"), (" 44007 ", "44007"),
+        ("Providence County, RI", "44007"), ("Providence County, Rhode Island", "44007"),
+        ("PROVIDENCE COUNTY,ri", "44007"), ("Providence County RI", "44007"), ("providence county rhode island", "44007"),
+        ("Providence County", "44007"), ("Providence County; Rhode Island", "44007"),
+        ("Providence County, Rhode Island (county 44007)", "44007"),
+        ("Washington County, RI", "44009"), ("Washington, Rhode Island", "44009"), ("Washington UT", "49053"),
+        ("dona ana", "35013"), ("DOÑA ANA COUNTY, NM", "35013"), ("Doña Ana County", "35013"),
+        ("Saint Bernard Parish", "22087"), ("St Bernard, LA", "22087"),
+        ("San Juan County, UT", "49037"),  # its name has no state, its id has
+        ("San Juan, PR", "72127"), ("Mayaguez", "72097"), ("mayagüez municipio", "72097"),
+        ("Providence city", "4459000"), ("Salt Lake City", "4967000"), ("Salt Lake City city, UT", "4967000"),
+        ("Kailua", "1523150"), ("Kailua CDP, HI", "1523150"), ("Kailua CDP (Honolulu County), Hawaii", "1523150"),
+        ("Urban Honolulu, HI", "1571550"), ("urban honolulu cdp, hawaii", "1571550"),
+        ("Islamorada, Village of Islands village, Florida", "1235050"), ("Islamorada, Village of Islands", "1235050"),
+        ("Navajo Nation", "2430"), ("navajo", "2430"), ("Navajo Nation, AZ", "2430"), ("Navajo, New Mexico", "2430"),
+        ("Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT", "2430"), ("2430", "2430"),
+        ("Narragansett", "2415"),
+        ("44007000101", "44007000101"), ("Census Tract 101", "44007010100"), ("tract 101", "44007010100"),
+        ("Census Tract 1.01, Providence County, Rhode Island", "44007000101"),
+        ("tract 1.01, Providence, RI", "44007000101"), ("Tract 1.01, Washington County", "44009000101"),
+    ],
+)  # fmt: skip
+def test_an_area_is_found_by_every_way_of_writing_its_name(written: str, region: str, lookup: Lookup) -> None:
+    assert lookup.entity(written).region_id == region
+
+
+@pytest.mark.parametrize(
+    ("written", "level", "region"),
+    [
+        ("Providence", "county", "44007"),
+        ("Providence", "place", "4459000"),
+        ("San Juan, PR", "Counties", "72127"),
+        ("District of Columbia", "COUNTY", "11001"),
+        ("United States", "nation", "1"),
+        ("1.01", "tract", None),  # a number alone is no name
+    ],
+)
+def test_a_level_narrows_the_search(written: str, level: str, region: str | None, lookup: Lookup) -> None:
+    if region is None:
+        with pytest.raises(InvalidInput, match="is not in this release"):
+            lookup.entity(written, level)
+    else:
+        assert lookup.entity(written, level).region_id == region
+
+
+@pytest.mark.parametrize(
+    ("written", "choices"),
+    [
+        ("Providence", ["Providence County, Rhode Island (county 44007)", "Providence city, Rhode Island (place 4459000)"]),
+        ("Washington County", ["Washington County, Rhode Island (county 44009)", "Washington County, Utah (county 49053)"]),
+        ("tract 1.01", ["(tract 44007000101)", "(tract 44009000101)"]),
+        ("San Juan", ["San Juan County (county 49037)", "San Juan Municipio, Puerto Rico (county 72127)"]),
+    ],
+)  # fmt: skip
+def test_ambiguity_lists_the_choices_and_each_choice_is_found(written: str, choices: list[str], lookup: Lookup) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        lookup.entity(written)
+    message = refused.value.findings[0].message
+    assert f"could be {len(choices)}: " in message
+    for choice in choices:
+        assert choice in message
+        assert str(lookup.entity(choice)).endswith(choice)
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["Nation Reservation", "ovidence", "Provid", "Lake", "Honolulu", "Rhode", "Islands", "Off-Reservation Trust Land"],
+)
+def test_a_part_of_a_name_is_no_name(written: str, lookup: Lookup) -> None:
+    with pytest.raises(InvalidInput, match="is not in this release"):
+        lookup.entity(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "suggested"),
+    [
+        ("Provdence County, RI", "Providence County, Rhode Island"),
+        ("Providance County", "Providence County, Rhode Island"),
+        ("Conecticut", "Did you mean Connecticut?"),
+        ("Washingtn County, Utah", "Did you mean Washington County, Utah?"),
+        ("Salt Lake", "Did you mean Salt Lake City city, Utah?"),
+        ("Providence County, Utah", "Providence County, Rhode Island"),
+        ("Trust Land", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
+    ],
+)
+def test_what_may_have_been_meant_is_suggested(written: str, suggested: str, lookup: Lookup) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        lookup.entity(written)
+    assert suggested in refused.value.findings[0].message
+
+
+def test_a_level_is_told_from_an_area(lookup: Lookup) -> None:
+    with pytest.raises(InvalidInput, match='"county" is a level, not an area'):
+        lookup.entity("county")
+
+
+@pytest.mark.parametrize(
+    ("word", "levels"),
+    [
+        ("county", ["COUNTY", "PR-COUNTY"]), ("COUNTY", ["COUNTY", "PR-COUNTY"]), ("Counties", ["COUNTY", "PR-COUNTY"]),
+        ("PR-COUNTY", ["PR-COUNTY"]), ("pr-county", ["PR-COUNTY"]), ("nation", ["USA"]), ("USA", ["USA"]),
+        ("census tract", ["TRACT"]), ("AIANNH area", ["AIANNH"]), ("states", ["STATE", "PR-STATE"]),
+    ],
+)  # fmt: skip
+def test_words_for_levels(word: str, levels: list[str], lookup: Lookup) -> None:
+    assert [one.label for one in lookup.geographies_of(word)] == levels
+
+
+def test_a_misspelt_level_is_suggested(lookup: Lookup) -> None:
+    with pytest.raises(InvalidInput, match=r'"conty" is no level of this release\. Did you mean county'):
+        lookup.geographies_of("conty")
+
+
+@pytest.mark.parametrize(
+    ("written", "code"),
+    [
+        ("1048", "1048"), ("Hmong alone", "1048"), ("hmong ALONE", "1048"), ("Hmong (alone)", "1048"),
+        ("Hmong alone (1048)", "1048"), ("Hmong alone or in any combination", "1126"), ("Hmong in combination", "1126"),
+        ("Hmong, alone or in combination", "1126"), ("hmong combination", "1126"), ("Navajo Nation", "1055"),
+        ("White", "1001"), ("Dominican", "4020"), ("dominican ethnicity", "4020"), ("Latino(a)", "4022"),
+        ("Latino", "4022"), ("Other Hispanic Latino or Spanish", "4021"),
+        ("Crow Tribe of Montana alone", "1060"),
+        ("Crow Tribe of Montana alone (Sub-state and AIANNH geographies)", "1061"),
+    ],
+)  # fmt: skip
+def test_a_group_is_found_by_every_way_of_writing_its_name(written: str, code: str, lookup: Lookup) -> None:
+    assert lookup.group(written, at=GeographyLevel.STATE).code == code
+
+
+def test_a_group_that_is_listed_twice_is_the_one_that_the_level_tabulates(lookup: Lookup) -> None:
+    assert lookup.group("Crow Tribe of Montana", at=GeographyLevel.STATE).code == "1060"
+    assert lookup.group("Crow Tribe of Montana", at=GeographyLevel.COUNTY).code == "1061"
+
+
+def test_a_group_of_two_kinds_is_ambiguous_until_the_kind_is_given(lookup: Lookup) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"could be 2: Hmong alone \(1048\); Hmong alone or in any combination \(1126"
+    ):
+        lookup.group("Hmong")
+    assert lookup.group("Hmong", kind="combination").code == "1126"
+    assert [one.code for one in lookup.groups("Hmong")] == ["1048", "1126"]
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("nation", "Did you mean Navajo Nation alone?"),
+        ("Hmogn", "Did you mean one of these: Hmong alone; Hmong alone or in any combination?"),
+        ("Dominicans", "Did you mean Dominican?"),
+        ("Crow", "Crow Tribe of Montana alone"),
+        ("Klingon", "is not in this release."),
+        ("", '"" is not in this release.'),
+    ],
+)
+def test_a_group_that_is_not_there_is_told(written: str, message: str, lookup: Lookup) -> None:
+    for look in (lookup.group, lookup.groups):
+        with pytest.raises(InvalidInput) as refused:
+            look(written)
+        assert message in refused.value.findings[0].message
+
+
+def test_every_state_has_a_name_and_two_letters() -> None:
+    assert len(STATE_NAMES) == 52
+    assert all(len(letters) == 2 and letters.isupper() and name[0].isupper() for name, letters in STATE_NAMES.values())
+    assert STATE_NAMES["11"] == ("District of Columbia", "DC")
