@@ -1,4 +1,4 @@
-"""A release as CSV files, for spreadsheets and programs that read nothing else."""
+"""A release as CSV files, for spreadsheets and programs that read nothing else, in one of two forms."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import datetime
 import json
 import shutil
 from collections.abc import Mapping
+from enum import Enum
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.outputs.manifest import write_not_for_release
 from safetab.outputs.output_folder import output_findings, whole_output
+from safetab.release.census_form.census_form import COLUMNS_FILE, write_census_form
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
 from safetab.release.numbers.number_files import NUMBERS_FOLDER
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
@@ -23,17 +25,33 @@ from safetab.release.release_folder import ReleaseFolder, open_release_folder
 _ROWS_AT_ONCE = 1 << 17
 
 
-def export_csv(release: Path, folder: Path) -> dict[str, int]:
+class ExportForm(Enum):
+    """How the files are laid out; the value is what the command line calls it."""
+
+    TIDY = "tidy"  # a file for each geography level, a row for each number with all that is known of it
+    CENSUS = "census"  # a file for each published table, named and laid out as the Census Bureau does
+
+
+_KNOWN_BY = {ExportForm.TIDY: "universe/entities.csv", ExportForm.CENSUS: COLUMNS_FILE}
+
+
+def export_csv(
+    release: Path, folder: Path, form: ExportForm = ExportForm.TIDY, *, overwrite: bool = False
+) -> dict[str, int]:
     """Writes every table of a release as CSV: numbers/COUNTY.csv, .., universe/entities.csv, ..; tells their rows.
 
-    Texts are in quotes, so that a spreadsheet that reads them as text keeps leading zeros; null is nothing.
+    Texts are in quotes, so that a spreadsheet that reads them as text keeps leading zeros; null is nothing. An earlier
+    export, of either form, is replaced if `overwrite` says so.
     """
     opened = open_release_folder(release)
-    refused = output_findings(folder, [opened.path], overwrite=False)
+    known_by = next((one for one in _KNOWN_BY.values() if (folder / one).is_file()), _KNOWN_BY[form])
+    refused = output_findings(folder, [opened.path], overwrite=overwrite, known_by=known_by)
     if refused:
         raise InvalidInput(refused)
     try:
-        return _exported(opened, folder)
+        with whole_output(folder, datetime.datetime.now(datetime.UTC).date(), overwrite=overwrite) as output:
+            write_not_for_release(output, opened.facts.status)
+            return (_write_tidy if form is ExportForm.TIDY else write_census_form)(opened, output)
     except pa.ArrowException:
         message = "a table can't be read. Get the release again."
         raise InvalidInput([Finding(Severity.ERROR, str(opened.path), "", message)]) from None
@@ -41,20 +59,18 @@ def export_csv(release: Path, folder: Path) -> dict[str, int]:
         raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
 
 
-def _exported(opened: ReleaseFolder, folder: Path) -> dict[str, int]:
+def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:
     release, rows = opened.path, dict[str, int]()
-    with whole_output(folder, datetime.datetime.now(datetime.UTC).date(), overwrite=False) as output:
-        write_not_for_release(output, opened.facts.status)
-        for name in (README_FILE, PRIVACY_FILE):
-            shutil.copyfile(release / name, output / name)
-        for path in sorted((release / "universe").glob("*.parquet")):
-            rows |= _written(output, f"universe/{path.stem}.csv", [path], None)
-        for part in sorted((release / NUMBERS_FOLDER).iterdir()):
-            label = part.name.removeprefix("geography_level=")
-            levels = (level for level in opened.universe.levels if level.geography.label == label)
-            numbers = [file for level in levels if (file := opened.numbers_of(level)) is not None]
-            rows |= _written(output, f"{NUMBERS_FOLDER}/{label}.csv", numbers, label)
-        _write_dictionary(release, output, rows)
+    for name in (README_FILE, PRIVACY_FILE):
+        shutil.copyfile(release / name, output / name)
+    for path in sorted((release / "universe").glob("*.parquet")):
+        rows |= _written(output, f"universe/{path.stem}.csv", [path], None)
+    for part in sorted((release / NUMBERS_FOLDER).iterdir()):
+        label = part.name.removeprefix("geography_level=")
+        levels = (level for level in opened.universe.levels if level.geography.label == label)
+        numbers = [file for level in levels if (file := opened.numbers_of(level)) is not None]
+        rows |= _written(output, f"{NUMBERS_FOLDER}/{label}.csv", numbers, label)
+    _write_dictionary(release, output, rows)
     return rows
 
 
