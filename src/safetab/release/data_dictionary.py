@@ -39,13 +39,15 @@ _ITERATION_OF_NUMBERS: JsonObject = {
 }
 
 
-def resources_of(product: Product, rows: Mapping[str, int]) -> list[JsonObject]:
-    """The resources of the files that a release has, given how many rows each has."""
+def resources_of(product: Product, rows: Mapping[str, int], more: tuple[Column, ...] = ()) -> list[JsonObject]:
+    """The resources of the files that a release has, given how many rows each has; `more` are columns of numbers."""
     numbers = sorted(name for name in rows if name.startswith(f"{NUMBERS_FOLDER}/"))
     keys: JsonObject = {"primaryKey": _NUMBERS_KEY, "foreignKeys": [_ENTITY_OF_NUMBERS, _ITERATION_OF_NUMBERS]}
     described = "The numbers: one row for each line of each published table of each population group."
     found = (
-        [_resource("numbers", numbers, described, (GEOGRAPHY_LEVEL, *number_columns(product)), keys)] if numbers else []
+        [_resource("numbers", numbers, described, (GEOGRAPHY_LEVEL, *number_columns(product), *more), keys)]
+        if numbers
+        else []
     )
     tables = universe_files(product) | {
         COTERMINOUS_FILE: ("Entities that are made of the same blocks.", COTERMINOUS_COLUMNS)
