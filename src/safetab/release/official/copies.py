@@ -83,7 +83,7 @@ def _areas(universe: Universe, groups: Sequence[OfficialGroups]) -> _Areas:
         if one.geography.entity_kind in COTERMINOUS_ORDER:
             rows = compared[one.code]
             chance = _log_chance_of_a_number(universe, one)
-            numbers = np.where((one.cells == Cell.NUMBER).all(axis=1), one.shape.cells if one.is_known else 1, 1)
+            numbers = _independent_numbers(one)
             level = np.full(int(rows.sum()), LEVELS.index(one.geography))
             signature = signatures(one)[rows]
             parts.append((level, one.entity[rows], signature, (numbers * chance)[rows]))
@@ -96,6 +96,13 @@ def _areas(universe: Universe, groups: Sequence[OfficialGroups]) -> _Areas:
     np.add.at(sums, area, signature)
     np.add.at(logs, area, log_chance)
     return _Areas(level[first], entity[first], sums, logs)
+
+
+def _independent_numbers(groups: OfficialGroups) -> NDArray[np.int64]:
+    """How many numbers of each group have noise of their own: its cells that are shown, or its total."""
+    is_shown = groups.cells == Cell.NUMBER
+    cells = [number for number, line in enumerate(groups.shape.lines) if line.cells == 1]
+    return np.maximum(is_shown[:, cells].sum(axis=1), is_shown.any(axis=1))
 
 
 def _log_chance_of_a_number(universe: Universe, groups: OfficialGroups) -> float:
