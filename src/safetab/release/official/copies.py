@@ -102,7 +102,7 @@ def _independent_numbers(groups: OfficialGroups) -> NDArray[np.int64]:
     """How many numbers of each group have noise of their own: its cells that are shown, or its total."""
     is_shown = groups.cells == Cell.NUMBER
     cells = [number for number, line in enumerate(groups.shape.lines) if line.cells == 1]
-    return np.maximum(is_shown[:, cells].sum(axis=1), is_shown.any(axis=1))
+    return np.asarray(np.maximum(is_shown[:, cells].sum(axis=1), is_shown.any(axis=1)), dtype=np.int64)
 
 
 def _log_chance_of_a_number(universe: Universe, groups: OfficialGroups) -> float:

@@ -48,7 +48,11 @@ class _Rows:
 
 
 class OfficialNumbers:
-    """Writes the numbers of published groups; `not_tabulated` counts groups that their level can't have."""
+    """Writes the numbers of published groups; `not_tabulated` counts groups that their level can't have.
+
+    The margin of a total whose table is not known is that of the table with the most noise.
+    Proof: docs/noise.md#unknown-tables.
+    """
 
     def __init__(
         self, universe: Universe, groups: Sequence[OfficialGroups], donors: Sequence[Donors], options: ReleaseOptions
