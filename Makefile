@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Commands and tests start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-browser test-spark audit check paper bench bench-small bench-spark bench-noise
+.PHONY: demo test test-slow test-browser r-page test-spark audit check paper bench bench-small bench-spark bench-noise
 .PHONY: bench-households bench-release bench-explorer lock clean help
 
 help: ## this list
@@ -24,6 +24,9 @@ test-slow: $(VENV)/.dev ## planted bugs, a thousand million draws, ten thousand 
 
 test-browser: $(VENV)/.dev ## the pages in headless Chromium: wide, narrow, dark, printed, and their numbers; the workbook
 	$(BIN)/python -m pytest -n 2 -q -m browser
+
+r-page: $(VENV)/.dev ## the code of docs/how-to/in-r.md, where R is installed (Debian: r-base-core)
+	$(BIN)/python -m pytest -q -m browser tests/browser/test_page_in_r.py
 
 test-spark: $(VENV)/.spark ## the Spark engine, also on a cluster of three processes; brings its own Java
 	$(BIN)/python -m pytest -q -m spark

@@ -21,6 +21,7 @@ from safetab.privacy.output_status import OutputStatus, status_as_json, status_o
 
 KEY = "00" * 32
 MARK = "NOT-FOR-RELEASE"
+OF_RUNS = [status for status in OutputStatus if status is not OutputStatus.OFFICIAL]  # no run makes that one
 
 
 def invoke(*arguments: object) -> Result:
@@ -53,7 +54,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[OutputStatus, tuple[P
     return made
 
 
-@pytest.mark.parametrize("status", OutputStatus)
+@pytest.mark.parametrize("status", OF_RUNS)
 def test_every_place_shows_the_same_status(
     status: OutputStatus, runs: dict[OutputStatus, tuple[Path, str]], tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from safetab.cli.commands.cef_commands import add_cef_commands
+from safetab.cli.commands.official_command import add_official_command
 from safetab.cli.commands.release_commands import add_release_commands
 from safetab.cli.commands.spend import spend
 from safetab.cli.commands.study_commands import add_study_commands
@@ -159,6 +160,7 @@ def run(parameters: Parameters, data: Data, out: Out, **given: object) -> None:
 
 app.command()(spend)
 add_release_commands(app)
+add_official_command(app)
 add_study_commands(app)
 app.add_typer(tune)
 

@@ -12,13 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
+from safetab.census.geo_ids import geo_id
 from safetab.census.iterations import CharacteristicIteration
 from safetab.estimates.estimate import Estimate
 from safetab.estimates.open_release import Release, open_release
 from safetab.estimates.reading.lookup import Entity
 from safetab.foundation.findings import InvalidInput
 from safetab.products.product import TOTAL_LINE
-from safetab.release.csv_tables import CSV_FOLDER, geo_id
+from safetab.release.csv_tables import CSV_FOLDER
 from safetab.release.documents import ReadmeExamples
 from safetab.release.group_status import NOT_SELECTED, SUPPRESSED, Slice, statuses
 from safetab.release.numbers.number_columns import PUBLISHED
@@ -116,7 +117,7 @@ def _from_parquet(shown: _Shown) -> str:
 def _from_csv(shown: _Shown) -> str:
     level = shown.entity.geography.label
     file = f"{CSV_FOLDER}/{NUMBERS_FOLDER}/{level}.csv"
-    area = geo_id(level, shown.entity.region_id)
+    area = geo_id(shown.entity.geography, shown.entity.region_id)
     return _example(
         "From the CSV files, with Python alone, and with R alone:",
         [

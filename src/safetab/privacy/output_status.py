@@ -16,10 +16,11 @@ class OutputStatus(Enum):
     SYNTHETIC = "synthetic"
     TEST_KEY = "test key"
     NO_PROTECTION = "no protection"
+    OFFICIAL = "official"  # no output of a run: published numbers, read from files
 
     @property
     def is_for_release(self) -> bool:
-        return self is OutputStatus.FOR_RELEASE
+        return self in (OutputStatus.FOR_RELEASE, OutputStatus.OFFICIAL)
 
     @property
     def sentence(self) -> str:
@@ -42,6 +43,7 @@ _SENTENCES = {
         "STOP. Not for release: at some levels the noise is 0 more often than not, so a number there is more likely"
         " exact than not. These people are synthetic. They do not exist, even where the places do."
     ),
+    OutputStatus.OFFICIAL: "Made by the Census Bureau, read by safetab from published files.",
 }
 
 

@@ -6,7 +6,7 @@ of an area has a column `geo_id` beside it: the Census Bureau's own form, e.g. 0
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
+from safetab.census.geo_ids import geo_id
 from safetab.census.geography_levels import EntityKind, GeographyLevel
 from safetab.release.numbers.number_columns import TEXT, Column
 from safetab.release.numbers.number_files import NUMBERS_FOLDER, numbers_file
@@ -22,22 +23,9 @@ from safetab.release.release_universe import Universe
 CSV_FOLDER = "csv"
 _UNIVERSE_FOLDER = "universe"
 _ROWS_AT_ONCE = 1 << 17
-_SUMMARY_LEVELS: Mapping[EntityKind, str] = {
-    EntityKind.NATION: "010",
-    EntityKind.STATE: "040",
-    EntityKind.COUNTY: "050",
-    EntityKind.TRACT: "140",
-    EntityKind.PLACE: "160",
-    EntityKind.AIANNH: "250",
-}
-_PREFIX = {level.label: f"{_SUMMARY_LEVELS[level.entity_kind]}0000US" for level in GeographyLevel}
+_PREFIX = {level.label: geo_id(level, "") for level in GeographyLevel}
 _NATION = {level.label for level in GeographyLevel if level.entity_kind is EntityKind.NATION}
 _IDS = {"region_id": "geography_level", "donor_region_id": "donor_geography_level"}
-
-
-def geo_id(level: str, region: str) -> str:
-    """The Bureau's identifier of an area, from the label of its level and its id."""
-    return _PREFIX[level] + ("" if level in _NATION else region)
 
 
 def geo_id_columns(names: list[str]) -> dict[str, Column]:

@@ -41,12 +41,12 @@ _ITERATION_OF_NUMBERS: JsonObject = {
 }
 
 
-def resources_of(product: Product, rows: Mapping[str, int]) -> list[JsonObject]:
-    """The resources of the files that a release has, given how many rows each has."""
+def resources_of(product: Product, rows: Mapping[str, int], more: tuple[Column, ...] = ()) -> list[JsonObject]:
+    """The resources of the files that a release has, given how many rows each has; `more` are columns of numbers."""
     numbers = sorted(name for name in rows if name.startswith(f"{NUMBERS_FOLDER}/"))
     keys: JsonObject = {"primaryKey": _NUMBERS_KEY, "foreignKeys": [_ENTITY_OF_NUMBERS, _ITERATION_OF_NUMBERS]}
     found = (
-        [_resource("numbers", numbers, _NUMBERS_DESCRIBED, (GEOGRAPHY_LEVEL, *number_columns(product)), keys)]
+        [_resource("numbers", numbers, _NUMBERS_DESCRIBED, (GEOGRAPHY_LEVEL, *number_columns(product), *more), keys)]
         if numbers
         else []
     )
@@ -59,13 +59,15 @@ def resources_of(product: Product, rows: Mapping[str, int]) -> list[JsonObject]:
     )
 
 
-def csv_resources_of(product: Product, names: Iterable[str], within: str = "") -> list[JsonObject]:
+def csv_resources_of(
+    product: Product, names: Iterable[str], within: str = "", more: tuple[Column, ...] = ()
+) -> list[JsonObject]:
     """A resource for each CSV file, whose names begin with `within`; keys are those of the Parquet tables."""
     found = []
     for name in sorted(names):
         folder, stem = name.removeprefix(within).removesuffix(".csv").split("/")
         short = f"{folder}-{stem.lower()}" if folder == NUMBERS_FOLDER else stem
-        described, columns, keys = _described(product, folder, stem)
+        described, columns, keys = _described(product, folder, stem, more)
         resource = _resource(
             f"{CSV_FOLDER}-{short}" if within else short, [name], described, _with_geo_ids(columns), keys
         )
@@ -73,9 +75,11 @@ def csv_resources_of(product: Product, names: Iterable[str], within: str = "") -
     return found
 
 
-def _described(product: Product, folder: str, stem: str) -> tuple[str, tuple[Column, ...], JsonObject]:
+def _described(
+    product: Product, folder: str, stem: str, more: tuple[Column, ...]
+) -> tuple[str, tuple[Column, ...], JsonObject]:
     if folder == NUMBERS_FOLDER:
-        return _NUMBERS_DESCRIBED, (GEOGRAPHY_LEVEL, *number_columns(product)), {"primaryKey": _NUMBERS_KEY}
+        return _NUMBERS_DESCRIBED, (GEOGRAPHY_LEVEL, *number_columns(product), *more), {"primaryKey": _NUMBERS_KEY}
     tables = _tables_of(product)
     name = next(one for one in tables if one.rsplit("/", 1)[-1] == f"{stem}.parquet")
     return *tables[name], {"primaryKey": _KEYS[name]}

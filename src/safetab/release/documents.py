@@ -20,6 +20,8 @@ from safetab.privacy.output_status import OutputStatus, status_as_json
 from safetab.products.product import Product, Selector
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE
 from safetab.release.data_dictionary import resources_of
+from safetab.release.numbers.number_columns import Column
+from safetab.release.origin import Origin, origin_as_json
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
 
@@ -77,6 +79,7 @@ class ReleaseFacts:
     date: datetime.date
     status: OutputStatus
     options: ReleaseOptions
+    origin: Origin | None = None  # the published files that the numbers were read from, if they were not made here
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +90,13 @@ class ReadmeExamples:
     number: tuple[int, int] | None = None
 
 
-def write_datapackage(release: Path, universe: Universe, facts: ReleaseFacts, rows: Mapping[str, int]) -> None:
-    """A Frictionless Data Package: the data dictionary, and what a program must know to read the release."""
+def write_datapackage(
+    release: Path, universe: Universe, facts: ReleaseFacts, rows: Mapping[str, int], more: tuple[Column, ...] = ()
+) -> None:
+    """A Frictionless Data Package: the data dictionary, and what a program must know to read the release.
+
+    `more` are columns of the numbers beyond the usual ones.
+    """
     package: JsonObject = {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "name": "safetab-release",
@@ -98,7 +106,7 @@ def write_datapackage(release: Path, universe: Universe, facts: ReleaseFacts, ro
         "version": facts.version,
         "created": f"{facts.date.isoformat()}T00:00:00Z",
         "safetab": facts_as_json(universe, facts),
-        "resources": resources_of(universe.product, rows),
+        "resources": resources_of(universe.product, rows, more),
     }
     _write_json(release / DATAPACKAGE_FILE, package)
 
@@ -114,6 +122,7 @@ def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
         "allow_negative_counts": universe.allow_negative_counts,
         CHECKSUMS: CHECKSUMS_FILE,
         **steps_as_json(facts.options),
+        **origin_as_json(facts.origin),
     }
 
 
@@ -188,8 +197,7 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
     """For a registry of deployments: who is protected, how, and at what loss. A function of public numbers."""
     definition, noun = universe.definition, universe.product.record.noun
     document: JsonObject = {
-        "name": f"{universe.product.name} tabulation by safetab",
-        "software": {"program": "safetab", "version": VERSION, "algorithm": universe.product.source},
+        **_made_by(universe.product, facts),
         "date": facts.date.isoformat(),
         **status_as_json(facts.status),
         "model": "central: a trusted curator holds the records and releases noisy counts once",
@@ -216,6 +224,14 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
         "not_covered": "further releases about the same people add to the loss",
     }
     _write_json(release / PRIVACY_FILE, document)
+
+
+def _made_by(product: Product, facts: ReleaseFacts) -> JsonObject:
+    if facts.origin is not None:
+        software = {"program": product.name, "read_by": f"safetab {VERSION}", "algorithm": product.source}
+        return {"name": f"{product.name} tabulation by the Census Bureau", "software": software}
+    software = {"program": "safetab", "version": VERSION, "algorithm": product.source}
+    return {"name": f"{product.name} tabulation by safetab", "software": software}
 
 
 def _mechanism(definition: PrivacyDefinition) -> JsonObject:

@@ -1,4 +1,4 @@
-"""A release as CSV files, for spreadsheets and programs that read nothing else."""
+"""A release as CSV files, for spreadsheets and programs that read nothing else, in one of two forms."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import datetime
 import json
 import shutil
 from collections.abc import Mapping
+from enum import Enum
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,23 +15,41 @@ from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.outputs.manifest import write_not_for_release
 from safetab.outputs.output_folder import output_findings, whole_output
+from safetab.release.census_form.census_form import COLUMNS_FILE, write_census_form
 from safetab.release.csv_tables import write_csv_tables
 from safetab.release.data_dictionary import csv_resources_of
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
+from safetab.release.origin import LEAST_MARGIN_COLUMN
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 
 
-def export_csv(release: Path, folder: Path) -> dict[str, int]:
+class ExportForm(Enum):
+    """How the files are laid out; the value is what the command line calls it."""
+
+    TIDY = "tidy"  # a file for each geography level, a row for each number with all that is known of it
+    CENSUS = "census"  # a file for each published table, named and laid out as the Census Bureau does
+
+
+_KNOWN_BY = {ExportForm.TIDY: "universe/entities.csv", ExportForm.CENSUS: COLUMNS_FILE}
+
+
+def export_csv(
+    release: Path, folder: Path, form: ExportForm = ExportForm.TIDY, *, overwrite: bool = False
+) -> dict[str, int]:
     """Writes every table of a release as CSV: numbers/COUNTY.csv, .., universe/entities.csv, ..; tells their rows.
 
-    See `safetab.release.csv_tables` for their form.
+    See `safetab.release.csv_tables` for their form. An earlier export, of either form, is replaced if `overwrite` says
+    so.
     """
     opened = open_release_folder(release)
-    refused = output_findings(folder, [opened.path], overwrite=False)
+    known_by = next((one for one in _KNOWN_BY.values() if (folder / one).is_file()), _KNOWN_BY[form])
+    refused = output_findings(folder, [opened.path], overwrite=overwrite, known_by=known_by)
     if refused:
         raise InvalidInput(refused)
     try:
-        return _exported(opened, folder)
+        with whole_output(folder, datetime.datetime.now(datetime.UTC).date(), overwrite=overwrite) as output:
+            write_not_for_release(output, opened.facts.status)
+            return (_write_tidy if form is ExportForm.TIDY else write_census_form)(opened, output)
     except pa.ArrowException:
         message = "a table can't be read. Get the release again."
         raise InvalidInput([Finding(Severity.ERROR, str(opened.path), "", message)]) from None
@@ -38,19 +57,18 @@ def export_csv(release: Path, folder: Path) -> dict[str, int]:
         raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
 
 
-def _exported(opened: ReleaseFolder, folder: Path) -> dict[str, int]:
+def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:
     release, rows = opened.path, dict[str, int]()
-    with whole_output(folder, datetime.datetime.now(datetime.UTC).date(), overwrite=False) as output:
-        write_not_for_release(output, opened.facts.status)
-        for name in (README_FILE, PRIVACY_FILE):
-            shutil.copyfile(release / name, output / name)
-        rows |= write_csv_tables(release, opened.universe, output)
-        _write_dictionary(opened, output, rows)
+    for name in (README_FILE, PRIVACY_FILE):
+        shutil.copyfile(release / name, output / name)
+    rows |= write_csv_tables(release, opened.universe, output)
+    _write_dictionary(opened, output, rows)
     return rows
 
 
 def _write_dictionary(opened: ReleaseFolder, output: Path, rows: Mapping[str, int]) -> None:
     """The data dictionary for the CSV files: a resource for each."""
     package = json.loads((opened.path / DATAPACKAGE_FILE).read_text(encoding="utf-8"))
-    package["resources"] = csv_resources_of(opened.universe.product, rows)
+    more = () if opened.facts.origin is None else (LEAST_MARGIN_COLUMN,)
+    package["resources"] = csv_resources_of(opened.universe.product, rows, more=more)
     (output / DATAPACKAGE_FILE).write_text(json.dumps(package, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

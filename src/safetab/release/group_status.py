@@ -16,18 +16,22 @@ from safetab.census.iterations import CharacteristicIteration, IterationLevel
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.products.product import TOTAL_LINE, Product, Selector, Shape, TableFamily
 from safetab.release.numbers.number_columns import COPIED, PUBLISHED, WITHHELD, texts
+from safetab.release.origin import LEAST_MARGIN, Origin
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import Entities, NotTabulated
 from safetab.release.universe_files import FAMILY
 
 SUPPRESSED = "suppressed"
 NOT_SELECTED = "no published total"
+NOT_IN_FILES = "not in the files"
 NOT_TABULATED = "not tabulated"
-STATUSES_OF_GROUPS = (PUBLISHED, COPIED, WITHHELD, SUPPRESSED, NOT_SELECTED, NOT_TABULATED)
+STATUSES_OF_GROUPS = (PUBLISHED, COPIED, WITHHELD, SUPPRESSED, NOT_SELECTED, NOT_IN_FILES, NOT_TABULATED)
 
 
-def absent_status(product: Product) -> str:
-    """Why a group that is tabulated has no number."""
+def absent_status(product: Product, origin: Origin | None = None) -> str:
+    """Why a group that is tabulated has no number; files that are not whole tables don't tell."""
+    if origin is not None and not origin.is_complete:
+        return NOT_IN_FILES
     return SUPPRESSED if product.selector is Selector.NOISY_STAGE_1 else NOT_SELECTED
 
 
@@ -71,10 +75,12 @@ class GroupStatus:
             return "suppressed: its noisy total is too small to be shown. It is not known to be zero."
         if self.status == NOT_SELECTED:
             return "no total of its people was published, so nothing else is. It is not known to be zero."
+        if self.status == NOT_IN_FILES:
+            return "not in the files that were read: published elsewhere, or suppressed. It is not known to be zero."
         table = f" ({self.shape.label})" if self.shape else ""
         donor = f" from {self.donor[0].label} {self.donor[1]}" if self.donor else ""
         if self.status == WITHHELD:
-            return f"withheld by the rule {self.reason}{table}"
+            return f"withheld by {f'the rule {self.reason}' if self.reason else 'the Census Bureau'}{table}"
         return f"{self.status}{donor}{table}"
 
 
@@ -175,7 +181,7 @@ def _batch(
     entity, iteration = np.divmod(np.arange(len(part.ids) * len(iterations)), max(len(iterations), 1))
     absent = [_if_absent(release, geography, part.family, one) for one in iterations]
     reasons = [*(reason.value for reason in NotTabulated)]
-    if_absent = absent_status(release.universe.product)
+    if_absent = absent_status(release.universe.product, release.facts.origin)
     status = np.array([STATUSES_OF_GROUPS.index(if_absent if why is None else NOT_TABULATED) for why in absent])
     reason = np.array([-1 if why is None else reasons.index(why.value) for why in absent])
     row_status, row_reason = status[iteration], reason[iteration]
@@ -216,7 +222,8 @@ def _published_rows(
 ) -> tuple[NDArray[np.int64], pa.Table]:
     """The groups of these entities that have rows: where they stand in the batch, and what their totals say."""
     totals = release.universe.product.total_table_ids
-    found = [_read(path, part, iterations, totals) for path in _files(release, geography, part.family)]
+    more = [] if release.facts.origin is None else [LEAST_MARGIN]
+    found = [_read(path, part, iterations, totals, more) for path in _files(release, geography, part.family)]
     table = pa.concat_tables([_READ_SCHEMA.empty_table(), *found])
     entity = pc.index_in(table["region_id"], pa.array(part.ids, pa.string()))
     iteration = pc.index_in(table["iteration_code"], pa.array([one.code for one in iterations], pa.string()))
@@ -228,18 +235,33 @@ def _files(release: ReleaseFolder, geography: GeographyLevel, family: TableFamil
     return [str(path) for level in levels if (path := release.numbers_of(level)) is not None]
 
 
-def _read(path: str, part: _Part, iterations: Sequence[CharacteristicIteration], total_ids: Sequence[str]) -> pa.Table:
+def _read(
+    path: str,
+    part: _Part,
+    iterations: Sequence[CharacteristicIteration],
+    total_ids: Sequence[str],
+    more: Sequence[str],
+) -> pa.Table:
     """Ids in a file rise, so that row groups outside the range are not read."""
     condition = pc.field("table_id").isin(total_ids) & (pc.field("line") == TOTAL_LINE)
     condition &= (pc.field("region_id") >= part.ids[0]) & (pc.field("region_id") <= part.ids[-1])
     condition &= pc.field("region_id").isin(part.ids)
     condition &= pc.field("iteration_code").isin([one.code for one in iterations])
     try:
-        return pa.parquet.read_table(path, columns=_READ_SCHEMA.names, filters=condition, partitioning=None).cast(
-            _READ_SCHEMA
-        )
+        columns = [*_READ_SCHEMA.names, *more]
+        return _without_unknown_tables(
+            pa.parquet.read_table(path, columns=columns, filters=condition, partitioning=None)
+        ).cast(_READ_SCHEMA)
     except (pa.ArrowException, OSError):
         raise InvalidInput([Finding(Severity.ERROR, path, "", "is damaged. Get the release again.")]) from None
+
+
+def _without_unknown_tables(table: pa.Table) -> pa.Table:
+    """No table where it is not known, which the margin of error then tells."""
+    if LEAST_MARGIN not in table.column_names:
+        return table
+    known = pc.if_else(table[LEAST_MARGIN].is_null(), table["table"], pa.scalar(None, pa.string()))
+    return table.set_column(table.schema.get_field_index("table"), "table", known).drop_columns([LEAST_MARGIN])
 
 
 def _values(column: pa.ChunkedArray) -> list[str]:

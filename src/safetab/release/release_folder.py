@@ -18,6 +18,7 @@ from safetab.products.all_products import product_named
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files
 from safetab.release.documents import DATAPACKAGE_FILE, ReleaseFacts
 from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
+from safetab.release.origin import origin_of_json
 from safetab.release.release_options import KIND_NAMES, CoterminousOptions, ReleaseOptions, confidence_of
 from safetab.release.release_rules import ReleaseRule
 from safetab.release.release_universe import ReleaseLevel, Universe
@@ -70,7 +71,7 @@ def _facts(facts: dict[str, Any]) -> ReleaseFacts:
     if findings.has_errors:
         raise ValueError("confidence")
     date = datetime.date.fromisoformat(str(facts["date"]))
-    return ReleaseFacts(str(facts["version"]), date, status_of_json(facts), options)
+    return ReleaseFacts(str(facts["version"]), date, status_of_json(facts), options, origin_of_json(facts))
 
 
 def _coterminous(given: dict[str, Any]) -> CoterminousOptions:

@@ -132,12 +132,16 @@ def universe_of_run(
     geography_of_pass: Mapping[TabulationPass, Geography],
     names: Mapping[tuple[GeographyLevel, str], str],
 ) -> Universe:
-    config = plan.config
-    geographies = dict.fromkeys(level.geography for level in config.levels)
     entities = {
         geography: _entities(geography_of_pass[geography.tabulation_pass], geography, names)
-        for geography in geographies
+        for geography in dict.fromkeys(level.geography for level in plan.config.levels)
     }
+    return universe_of_plan(plan, entities)
+
+
+def universe_of_plan(plan: RunPlan, entities: Mapping[GeographyLevel, Entities]) -> Universe:
+    """`entities` has every geography level of the passes that run."""
+    config = plan.config
     designs = {(level_plan.family, level_plan.level): level_plan.design for level_plan in plan.levels}
     levels = []
     for level in config.levels:

@@ -43,7 +43,8 @@ class Concern:
 
 
 def concerns_of(release: ReleaseSummary) -> tuple[Concern, ...]:
-    found = [concern for look in _LOOKS for concern in look(release)]
+    is_made_here = release.facts.origin is None
+    found = [concern for look in _LOOKS if is_made_here or look not in _OF_CURATORS for concern in look(release)]
     return tuple(sorted(found, key=lambda concern: list(Urgency).index(concern.urgency)))
 
 
@@ -262,6 +263,10 @@ _LOOKS: tuple[Callable[[ReleaseSummary], Iterable[Concern]], ...] = (
     _rules,
     _copied_beyond,
 )
+
+
+_OF_CURATORS = (_far_above_2020, _levels_without_groups, _levels_without_entities)
+"""Looks at what a curator can still change, which readers of published numbers can't."""
 
 
 def _by_level(release: ReleaseSummary, count: Callable[[LevelSummary], int]) -> list[tuple[LevelSummary, int]]:

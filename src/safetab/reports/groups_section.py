@@ -30,8 +30,8 @@ _CHOICE = {
 
 def groups_section(release: ReleaseSummary) -> Markup:
     parts = _parts(release.family)
-    selector = release.universe.product.selector
-    headings = ("areas", "groups possible", *parts, absent_status(release.universe.product), "published, by table")
+    product, selector = release.universe.product, release.universe.product.selector
+    headings = ("areas", "groups possible", *parts, absent_status(product, release.facts.origin), "published, by table")
     return joined(
         [
             paragraphs(

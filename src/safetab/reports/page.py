@@ -14,6 +14,7 @@ from safetab.reports.cost_section import SHOWN_DELTA, SYMBOLS, cost_section, pow
 from safetab.reports.document import contents_and_sections, document
 from safetab.reports.groups_section import availability_section, groups_section
 from safetab.reports.markup import Markup, element, joined, name
+from safetab.reports.origin_words import ABOUT, KICKER, RULES, origin_notes
 from safetab.reports.page_tables import paragraphs
 from safetab.reports.precision_section import empty_section, precision_appendix, precision_section
 from safetab.reports.release_summary import ReleaseSummary
@@ -57,7 +58,9 @@ def _by_family(release: ReleaseSummary, section: Callable[[ReleaseSummary], Mark
 def _header(release: ReleaseSummary) -> Markup:
     day, status = release.facts.date, release.facts.status
     kicker, what = (
-        (
+        (KICKER, ABOUT.format(nouns=release.record.nouns))
+        if release.facts.origin is not None
+        else (
             "Release report",
             f"Counts of {release.record.nouns} with noise that protects every {release.record.noun}, and what they"
             " tell. Released ",
@@ -71,6 +74,7 @@ def _header(release: ReleaseSummary) -> Markup:
         element("p", kicker, class_="kicker"),
         element("h1", _TITLE),
         element("p", what, element("time", f"{day.day} {day:%B} {day.year}", datetime=day.isoformat()), "."),
+        paragraphs(*origin_notes(release.facts.origin)),
         _key_figures(release),
     )
 
@@ -119,7 +123,7 @@ def _about(release: ReleaseSummary) -> Markup:
         [
             *(_people(release, which) for which in range(len(release.universe.passes))),
             element("p", element("strong", "Coterminous areas. "), coterminous),
-            element("p", element("strong", "Rules. "), "Applied to the numbers:" if rules else "None was applied."),
+            element("p", element("strong", "Rules. "), _rules_in_words(release)),
             element("ul", *rules) if rules else "",
             paragraphs(
                 f"Groups alone or in any combination overlap: a {release.record.noun} can be in several. README.txt,"
@@ -128,6 +132,12 @@ def _about(release: ReleaseSummary) -> Markup:
             ),
         ]
     )
+
+
+def _rules_in_words(release: ReleaseSummary) -> str:
+    if release.facts.origin is not None:
+        return RULES
+    return "Applied to the numbers:" if release.facts.options.rules else "None was applied."
 
 
 def _people(release: ReleaseSummary, which: int) -> Markup:

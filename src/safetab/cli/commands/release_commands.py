@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -200,15 +200,28 @@ def report(
 def export(
     release: Release,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Directory to make.", readable=False)],
+    form: Annotated[
+        Literal["tidy", "census"],
+        typer.Option(help="tidy: a file for each level, all columns; census: a file for each table, as the Bureau's."),
+    ] = "tidy",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace FOLDER if it is there and holds an earlier export.")
+    ] = False,
 ) -> None:
-    """Write a release as CSV files, one for each geography level."""
+    """Write a release as CSV files.
+
+    One for each geography level, with all that is known of each number; or,
+    with --form census, one for each table, with the names of columns that
+    data.census.gov and the Census API have (GEO_ID, POPGROUP, T01001_001N)
+    and the margin of error beside each number (T01001_001M).
+    """
     from safetab.cli.messages import exits_with_code, say
     from safetab.foundation.whole_path import whole_path
-    from safetab.release.export import export_csv
+    from safetab.release.export import ExportForm, export_csv
     from safetab.release.release_folder import open_release_folder
 
     with exits_with_code():
-        rows = export_csv(release, whole_path(folder))
+        rows = export_csv(release, whole_path(folder), ExportForm(form), overwrite=overwrite)
         status = open_release_folder(release).facts.status
     say(f"Wrote {folder}:")
     for name, count in rows.items():

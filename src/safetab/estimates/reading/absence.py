@@ -12,6 +12,7 @@ from safetab.estimates.tabular import ProductTabular
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product, Selector
+from safetab.release.group_status import NOT_IN_FILES
 from safetab.release.release_universe import NotTabulated, ReleaseLevel
 
 
@@ -79,9 +80,20 @@ def most_if_suppressed(design: LevelDesign, confidence: Fraction) -> int | None:
     return design.suppression_threshold - design.noise(Stage.STAGE_2).quantile(1 - confidence)
 
 
-def reason_of(why: NotTabulated | None, level: ReleaseLevel | None, product: Product) -> str:
+def withheld_because(rule: str | None) -> str:
+    if rule is None:
+        return "It was measured; the Census Bureau shows X in its place."
+    return f"It was measured; the rule {rule} of this release keeps it from being shown."
+
+
+def reason_of(why: NotTabulated | None, level: ReleaseLevel | None, product: Product, status: str) -> str:
     if why is not None:
         return f"It is never tabulated there: {why.value}."
+    if status == NOT_IN_FILES:
+        return (
+            "It is not in the files that were read: it is published elsewhere, or suppressed. It is not known to be"
+            " zero."
+        )
     if product.selector is Selector.PUBLISHED_TOTALS:
         return (
             f"No total of its people was published, and {product.record.nouns} are counted only where there is one."

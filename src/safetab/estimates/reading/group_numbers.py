@@ -14,15 +14,16 @@ from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.estimates.combined_totals import Guess, Measurement, adjusted, combined, parts_of_regional_group
 from safetab.estimates.estimate import SELECTION_NOTE, Counted, Estimate
 from safetab.estimates.linear_form import LinearForm, Measured, Selected, sum_of_forms
-from safetab.estimates.reading.absence import Absence, most_if_suppressed, reason_of
+from safetab.estimates.reading.absence import Absence, most_if_suppressed, reason_of, withheld_because
 from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.reading.number_reader import Row
 from safetab.estimates.reading.number_rows import NumberRows
 from safetab.estimates.results import Answer, GroupTable
 from safetab.privacy.stages import Stage
 from safetab.products.product import TableFamily
-from safetab.release.group_status import NOT_TABULATED, absent_status
+from safetab.release.group_status import NOT_TABULATED, SUPPRESSED, absent_status
 from safetab.release.numbers.number_columns import WITHHELD
+from safetab.release.origin import LEAST_MARGIN
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import NotTabulated, ReleaseLevel
 
@@ -36,6 +37,7 @@ class GroupNumbers:
         self._universe = folder.universe
         self._product = folder.universe.product
         self._confidence = folder.facts.options.confidence
+        self._origin = folder.facts.origin
         self._rows = NumberRows(folder)
         self.release = self._rows.release
         self._at_most = cache(self._most_if_suppressed)
@@ -115,7 +117,7 @@ class GroupNumbers:
 
     def _answer(self, row: Row, entity: Entity, group: CharacteristicIteration) -> Answer:
         if row["status"] == WITHHELD:
-            reason = f"It was measured; the rule {row['rule']} of this release keeps it from being shown."
+            reason = withheld_because(row["rule"])
             return Absence(entity, group, WITHHELD, reason, confidence=self._confidence, product=self._product)
         measured = self._rows.measured(row, entity.geography, group)
         counted = Counted(entity, group, self._rows.line_of(row))
@@ -232,9 +234,9 @@ class GroupNumbers:
         else:
             level = self._level(entity.geography, group.level)
             why = level.why_not_tabulated(group)
-        status = absent_status(self._product) if why is None else NOT_TABULATED
-        at_most = self._at_most(entity.geography, group.level) if why is None else None
-        reason = reason_of(why, level, self._product)
+        status = NOT_TABULATED if why is not None else absent_status(self._product, self._origin)
+        at_most = self._at_most(entity.geography, group.level) if status == SUPPRESSED else None
+        reason = reason_of(why, level, self._product, status)
         return Absence(entity, group, status, reason, at_most, self._confidence, product=self._product)
 
     def _level(self, geography: GeographyLevel, iterations: IterationLevel, row: Row | None = None) -> ReleaseLevel:
@@ -247,7 +249,8 @@ class GroupNumbers:
 
     def _stub(self, row: Row) -> str:
         line = self._rows.line_of(row)
-        return f"{line.labels[0]}, {line.stub} (rule {row['rule']})"
+        why = "X" if row["rule"] is None else f"rule {row['rule']}"
+        return f"{line.labels[0]}, {line.stub} ({why})"
 
 
 def _codes(groups: Sequence[CharacteristicIteration]) -> list[str]:
@@ -259,4 +262,7 @@ def _notes(row: Row) -> tuple[str, ...]:
     if row["donor_region_id"] is not None:
         donor = f"{row['donor_geography_level']} {row['donor_region_id']}"
         notes.append(f"copied from {donor}, which is made of the same blocks: the same number, with the same noise")
+    if row.get(LEAST_MARGIN) is not None:
+        ends = f"{row[LEAST_MARGIN]:,} to {row['unclamped_margin_of_error']:,}"
+        notes.append(f"the margin of error is {ends}: which table the group has is not known, so the greatest is taken")
     return tuple(notes)

@@ -13,6 +13,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.release.origin import LEAST_MARGIN
 
 Row = dict[str, Any]
 
@@ -50,7 +51,8 @@ class NumberReader:
 
     def _read(self, number: int) -> pa.Table:
         try:
-            return self._file.read_row_group(number, columns=[*_TEXTS, *_NUMBERS]).combine_chunks()
+            more = [name for name in (LEAST_MARGIN,) if name in self._file.schema_arrow.names]
+            return self._file.read_row_group(number, columns=[*_TEXTS, *_NUMBERS, *more]).combine_chunks()
         except (pa.ArrowException, OSError, ValueError):
             raise self._damaged() from None
 

@@ -18,6 +18,7 @@ from safetab.tabulation.marginals import line_sums
 
 RULES = tuple(ReleaseRule)
 NO_RULE = -1
+UNKNOWN_RULE = -2  # withheld by those who published the number, who don't say why
 NO_INTERVAL = -1  # no true size is below 0
 
 
@@ -44,7 +45,10 @@ class Numbers:
         return np.asarray((self.rules != NO_RULE) & ~is_clamp)
 
     def part(self, first: int, end: int) -> Numbers:
-        return Numbers(*(getattr(self, field.name)[first:end] for field in fields(self)))
+        return self.chosen(slice(first, end))
+
+    def chosen(self, rows: NDArray[np.intp] | slice) -> Numbers:
+        return Numbers(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 def joined_numbers(parts: list[Numbers]) -> Numbers:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from safetab.census.geography import region_id
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product
-from safetab.release.numbers.level_numbers import NO_INTERVAL, RULES, Numbers
+from safetab.release.numbers.level_numbers import NO_INTERVAL, NO_RULE, RULES, Numbers
 from safetab.release.numbers.number_kinds import NumberKinds
 from safetab.release.numbers.published_groups import NO_DONOR
 from safetab.release.release_universe import ReleaseLevel, Universe
@@ -144,7 +144,7 @@ class NumberColumns:
             "noise_draws": pa.array(self._kinds.draws[kinds]),
             "stage_1_total": pa.array(numbers.stage_1_totals, mask=is_withheld | ~has_stage_1),
             "status": texts(STATUSES, np.where(is_withheld, 2, numbers.donors != NO_DONOR)),
-            "rule": texts([rule.value for rule in RULES], numbers.rules),
+            "rule": texts([rule.value for rule in RULES], np.maximum(numbers.rules, NO_RULE)),
         }
         return pa.table([columns[name] for name in self.schema.names], schema=self.schema)
 

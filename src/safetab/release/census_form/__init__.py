@@ -1,0 +1,1 @@
+"""A release in the form of the Census Bureau's published tables."""

@@ -1,0 +1,115 @@
+"""Releases for tests of the Census Bureau's forms, and plain readers of its CSV files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from click.testing import Result
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
+
+KEY = "00" * 32
+ALL_BUDGETS = {f"privacy_budget_p_level_{n}_{one}": 0.2 for one in GEOGRAPHIES for n in (1, 2)}
+ALL_BUDGETS |= {"privacy_budget_p_level_1_state": 0.5, "privacy_budget_p_level_2_state": 0.5}
+THRESHOLDS = {f"({one.upper().replace('_', '-')}, {n})": [12, 25, 45] for one in GEOGRAPHIES for n in (1, 2)}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A world, the output of its run, and that output in the Bureau's form."""
+
+    world: RandomWorld
+    out: Path
+    census: Path
+
+    @property
+    def tables(self) -> list[Path]:
+        return sorted(self.census.glob("T0*.csv"))
+
+
+def cli(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(one) for one in arguments])
+
+
+def done(*arguments: object) -> str:
+    result = cli(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def write_persons(folder: Path) -> Made:
+    """All tables occur; state 44 and Puerto Rico have one county each, so that numbers are copied; some are withheld."""
+    config = {
+        "max_race_codes": 3,
+        "zero_suppression_chance": 0.9,
+        "allow_negative_counts": True,
+        "privacy_defn": "zcdp",
+    }
+    world = write_random_world(folder, 5, people=300, **config, **ALL_BUDGETS, thresholds_p=THRESHOLDS)
+    steps = {"coterminous": True, "rules": ["withhold-negatives"]}
+    safetab.run(world.parameters, world.data, folder / "out", test_key=KEY, **steps)
+    done("export", folder / "out", folder / "census", "--form", "census")
+    return Made(world, folder / "out", folder / "census")
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def read_again(made: Made, new: Path, *options: object, files: list[Path] | None = None) -> str:
+    """`safetab official` on the tables, or some files, with the world's parameters."""
+    return done("official", *(files or made.tables), new, "--parameters", made.world.parameters, *options)
+
+
+def as_api_answer(rows: list[dict[str, str]], level: str) -> str:
+    """Rows of T01001 of one level as the Census API answers: areas by columns, POPGROUP twice, null for X."""
+    columns = {"us": (), "state": ((9, 11),), "county": ((9, 11), (11, 14)), "place": ((9, 11), (11, 16))}[level]
+    names = {"us": ["us"], "state": ["state"], "county": ["state", "county"], "place": ["state", "place"]}[level]
+    header = ["NAME", "T01001_001N", "T01001_001NA", "POPGROUP", "POPGROUP_LABEL", "POPGROUP", *names]
+    found = [
+        [
+            row["NAME"],
+            None if row["T01001_001N"] == "X" else row["T01001_001N"],
+            "X" if row["T01001_001N"] == "X" else None,
+            row["POPGROUP"],
+            row["POPGROUP_LABEL"],
+            row["POPGROUP"],
+            *([row["GEO_ID"][first:end] for first, end in columns] or ["1"]),
+        ]
+        for row in rows
+    ]
+    return json.dumps([header, *found])
+
+
+def as_download(rows: list[dict[str, str]]) -> bytes:
+    """Rows of T01001 as data.census.gov has them: a byte-order mark, a row of labels, GEO_ID with XX."""
+    lines = [
+        '"GEO_ID","NAME","T01001_001N","POPGROUP","POPGROUP_LABEL"',
+        '"Geography","Geographic Area Name"," !!Total","Population Groups","Population Groups (Label)"',
+    ]
+    for row in rows:
+        geo_id = f"{row['GEO_ID'][:3]}XX{row['GEO_ID'][5:]}"
+        name, label = row["NAME"], row["POPGROUP_LABEL"]
+        lines.append(f'"{geo_id}","{name}","{row["T01001_001N"]}","{row["POPGROUP"]}","{label}"')
+    return ("\ufeff" + "\n".join(lines) + "\n").encode("utf-8")
+
+
+_BULK_LEVELS = {"010": "USA", "040": "STATE", "050": "COUNTY", "140": "TRACT", "160": "PLACE", "250": "AIANNH"}
+
+
+def as_bulk(rows: list[dict[str, str]]) -> bytes:
+    """Rows of T01001 as the bulk file has them: ids without their leading zeros, X beside -888888888, latin-1."""
+    lines = ["REGION_TYPE,REGION_ID,NAME,ITERID,COUNT,ANN"]
+    for row in rows:
+        region = str(int(row["GEO_ID"][9:] or 1))
+        is_withheld = row["T01001_001N"] == "X"
+        numbers = ("-888888888", "X") if is_withheld else (row["T01001_001N"], "")
+        lines.append(",".join([_BULK_LEVELS[row["GEO_ID"][:3]], region, "Cañon", row["POPGROUP"], *numbers]))
+    return ("\n".join(lines) + "\n").encode("latin-1")

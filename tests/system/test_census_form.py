@@ -1,0 +1,74 @@
+"""`safetab export --form census`: a release in the form of data.census.gov and the Census API."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.official_forms import Made, cli, done, rows_of
+from tests.releases import numbers_of
+
+GEO_IDS = {
+    "USA": "0100000US", "STATE": "0400000US", "COUNTY": "0500000US", "TRACT": "1400000US", "PLACE": "1600000US",
+    "AIANNH": "2500000US", "PR-STATE": "0400000US", "PR-COUNTY": "0500000US", "PR-TRACT": "1400000US",
+    "PR-PLACE": "1600000US",
+}  # fmt: skip
+
+
+@pytest.fixture
+def made(made_in_census_form: Made) -> Made:
+    return made_in_census_form
+
+
+def test_every_number_of_the_release_is_there_under_its_official_name(made: Made) -> None:
+    found = {}
+    for path in made.tables:
+        for row in rows_of(path):
+            for column, text in row.items():
+                if column.endswith("N") and column.startswith("T"):
+                    found[row["GEO_ID"], row["POPGROUP"], column] = (text, row[f"{column[:-1]}M"])
+    expected = {}
+    for row in numbers_of(made.out):
+        region = "" if row["geography_level"] == "USA" else row["region_id"]
+        name = f"{row['table_id']}_{row['line']:03d}N"
+        shown = ("X", "") if row["status"] == "withheld" else (str(row["count"]), str(row["margin_of_error"]))
+        expected[GEO_IDS[row["geography_level"]] + region, row["iteration_code"], name] = shown
+    assert found == expected
+    assert ("X", "") in found.values(), "some number is withheld"
+    assert {path.name for path in made.tables} == {"T01001.csv", "T02001.csv", "T02002.csv", "T02003.csv"}
+    assert all(rows_of(path) for path in made.tables), "every table occurs"
+
+
+def test_columns_and_popgroups_are_explained(made: Made) -> None:
+    columns = {row["COLUMN"]: row for row in rows_of(made.census / "columns.csv")}
+    assert (columns["T02001_003N"]["STUB"], columns["T02001_003N"]["WHO"]) == ("Under 18 years", "male 0 to 17")
+    assert columns["T02003_049N"]["STUB"] == "85 years and over"
+    assert len(columns) == 1 + 11 + 21 + 49
+    popgroups = {row["POPGROUP"]: row["CODES"].split() for row in rows_of(made.census / "popgroups.csv")}
+    pairs = (made.world.parameters / "race-and-ethnicity-code-to-iteration.txt").read_text().split()[1:]
+    assert sorted(f"{one}|{code}" for one, codes in popgroups.items() for code in codes) == sorted(pairs)
+    assert "Status: test key." in (made.census / "README.txt").read_text()
+    assert (made.census / "NOT-FOR-RELEASE").is_file()
+
+
+@pytest.mark.parametrize("form", ["tidy", "census"])
+def test_an_export_is_replaced_only_if_that_is_asked_for(made: Made, tmp_path: Path, form: str) -> None:
+    folder = shutil.copytree(made.census, tmp_path / "csv")
+    (folder / "T01001.csv").write_text("old\n")
+    refused = cli("export", made.out, folder, "--form", form)
+    assert refused.exit_code == 1
+    assert "is there already. Give another OUT, or --overwrite." in refused.stderr
+    done("export", made.out, folder, "--form", form, "--overwrite")
+    done("export", made.out, folder, "--form", "census", "--overwrite")
+    assert (folder / "T01001.csv").read_bytes() == (made.census / "T01001.csv").read_bytes()
+    assert not (folder / "numbers").exists()
+
+
+def test_what_is_no_export_is_never_replaced(made: Made, tmp_path: Path) -> None:
+    other = shutil.copytree(made.out / "release", tmp_path / "release")
+    for form in ("tidy", "census"):
+        refused = cli("export", made.out, other, "--form", form, "--overwrite")
+        assert refused.exit_code == 1
+        assert "of an earlier output, so it is not replaced" in refused.stderr
+    assert (other / "datapackage.json").is_file()

@@ -1,0 +1,256 @@
+"""`safetab official`: published files become a release, and what they don't tell is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from tests.official_forms import Made, as_api_answer, as_bulk, as_download, cli, done, read_again, rows_of
+from tests.releases import Row
+
+import safetab
+from safetab.estimates.estimate import Estimate
+from safetab.estimates.reading.absence import Absence
+from safetab.privacy.output_status import OutputStatus
+
+NOT_PUBLISHED = {"stage_1_total", "rule", "status", "donor_geography_level", "donor_region_id"}
+"""Columns that no published file tells."""
+
+
+@pytest.fixture(scope="session")
+def made(made_in_census_form: Made) -> Made:
+    return made_in_census_form
+
+
+@pytest.fixture(scope="session")
+def whole(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All tables, read as whole ones."""
+    new = tmp_path_factory.mktemp("official") / "whole"
+    read_again(made, new, "--complete")
+    return new
+
+
+@pytest.fixture(scope="session")
+def totals_alone(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """T01001 alone, in the three forms: nation, states and counties from the API, tracts in bulk, and a download."""
+    folder = tmp_path_factory.mktemp("totals")
+    rows = rows_of(made.census / "T01001.csv")
+    of_level = {one: [row for row in rows if row["GEO_ID"].startswith(one)] for one in ("010", "040", "050", "140")}
+    for name, number in (("us", "010"), ("state", "040"), ("county", "050")):
+        (folder / f"{name}.json").write_text(as_api_answer(of_level[number], name))
+    (folder / "bulk.csv").write_bytes(as_bulk(of_level["140"]))
+    rest = [row for row in rows if row["GEO_ID"][:3] not in of_level]
+    assert rest
+    (folder / "download.csv").write_bytes(as_download(rest))
+    files = [folder / name for name in ("us.json", "state.json", "county.json", "bulk.csv", "download.csv")]
+    read_again(made, folder / "new", "--geography", made.world.data / "GRF-C.txt", files=files)
+    return folder / "new"
+
+
+def numbers_in(release: Path) -> dict[tuple[str, ...], Row]:
+    rows = {}
+    for path in sorted((release / "numbers").rglob("*.parquet")):
+        level = path.parent.name.removeprefix("geography_level=")
+        for row in pq.read_table(path, partitioning=None).to_pylist():
+            rows[level, row["region_id"], row["iteration_code"], row["table_id"], row["line"]] = row
+    return rows
+
+
+def test_a_release_that_went_through_the_official_form_has_the_same_numbers_and_margins(made, whole) -> None:
+    before, after = numbers_in(made.out / "release"), numbers_in(whole)
+    assert before.keys() == after.keys()
+    for key, row in before.items():
+        known = {name: value for name, value in row.items() if name not in NOT_PUBLISHED}
+        assert known == {name: after[key][name] for name in known}, key
+        assert (row["status"] == "withheld") == (after[key]["status"] == "withheld")
+    assert {row["table"] for row in after.values()} == {"total", "sex_age_4", "sex_age_9", "sex_age_23"}
+    assert all(row["least_margin_of_error"] is None for row in after.values())
+
+
+def test_copies_have_the_noise_of_the_area_that_was_measured(made, whole, tmp_path: Path) -> None:
+    """State 44 has one county: its numbers are the state's, at another level's noise than a county's own."""
+    output = read_again(made, tmp_path / "blocks", "--complete", "--geography", made.world.data / "GRF-C.txt")
+    assert "copies of another area" in output
+    before, by_blocks, by_numbers = (numbers_in(one) for one in (made.out / "release", tmp_path / "blocks", whole))
+    copied = {key for key, row in before.items() if row["donor_geography_level"] == "STATE"}
+    assert len(copied) > 20
+    assert {key[:2] for key in copied} == {("COUNTY", "44007")}
+    for read in (by_blocks, by_numbers):
+        for key in copied:
+            assert (read[key]["donor_geography_level"], read[key]["donor_region_id"]) == ("STATE", "44")
+            assert read[key]["noise_parameter"] == before[key]["noise_parameter"]
+    own = {row["noise_parameter"] for key, row in before.items() if key[0] == "COUNTY" and row["status"] == "published"}
+    assert not own & {before[key]["noise_parameter"] for key in copied}, "a county's own noise is another"
+    assert all(by_blocks[key]["margin_of_error"] == row["margin_of_error"] for key, row in before.items())
+
+
+def test_all_three_forms_are_read(made, totals_alone) -> None:
+    before, after = numbers_in(made.out / "release"), numbers_in(totals_alone)
+    assert after.keys() == {key for key in before if key[3] == "T01001"}
+    for key, row in after.items():
+        assert row["count"] == before[key]["count"]
+        assert (row["status"] == "withheld") == (before[key]["status"] == "withheld")
+
+
+def test_totals_alone_have_a_range_for_their_margin(made, totals_alone) -> None:
+    before, after = numbers_in(made.out / "release"), numbers_in(totals_alone)
+    wide = 0
+    for key, row in after.items():
+        truth = before[key]["margin_of_error"]
+        if row["status"] == "withheld":
+            continue
+        if row["least_margin_of_error"] is None:
+            assert row["margin_of_error"] == truth, "a group that gets a total alone"
+        else:
+            assert row["least_margin_of_error"] <= truth <= row["margin_of_error"]
+            wide += row["least_margin_of_error"] == truth < row["margin_of_error"]
+    assert wide > 20
+
+
+def test_a_margin_that_is_a_range_is_said_wherever_the_number_is(totals_alone, tmp_path: Path) -> None:
+    key, row = next(
+        (key, row)
+        for key, row in numbers_in(totals_alone).items()
+        if key[0] == "STATE" and row["least_margin_of_error"] and row["status"] == "published"
+    )
+    ends = f"the margin of error is {row['least_margin_of_error']} to {row['margin_of_error']}: which table"
+    assert ends in done("show", totals_alone, "--state", key[1], "--group", row["iteration_name"])
+    estimate = safetab.open_release(totals_alone).total("44", row["iteration_name"], level="state")
+    assert isinstance(estimate, Estimate)
+    assert estimate.margin_of_error == row["margin_of_error"]
+    status = done("status", totals_alone, "--level", "STATE", "--region", key[1], "--iteration", key[2])
+    assert ',"published",,,,' in status, "no table is claimed"
+    done("report", totals_alone, "-o", tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "which table a group got" in page
+    assert "need not be whole tables" in page
+    assert (
+        "not known" in (totals_alone / "README.txt").read_text()
+        or "don't tell" in (totals_alone / "README.txt").read_text()
+    )
+
+
+def test_the_status_says_who_made_the_numbers(whole) -> None:
+    line = "Status: official. Made by the Census Bureau, read by safetab from published files."
+    assert safetab.open_release(whole).output_status is OutputStatus.OFFICIAL
+    assert line in done("show", whole, "--nation")
+    assert line in " ".join((whole / "README.txt").read_text().split())
+    privacy = json.loads((whole / "privacy.json").read_text())
+    assert privacy["name"] == "SafeTab-P tabulation by the Census Bureau"
+    assert not (whole / "NOT-FOR-RELEASE").exists()
+    assert cli("rerelease", whole, whole.parent / "no").exit_code == 1, "there are no measurements"
+
+
+def test_an_absent_group_is_suppressed_only_if_the_files_are_whole_tables(whole, totals_alone) -> None:
+    listed = done("status", whole, "--level", "TRACT")
+    suppressed = next(line for line in listed.splitlines() if '"suppressed"' in line).replace('"', "").split(",")
+    region, code = suppressed[1], suppressed[3]
+    answers = [safetab.open_release(one).total(region, code, level="tract") for one in (whole, totals_alone)]
+    assert all(isinstance(one, Absence) for one in answers)
+    assert [one.status for one in answers] == ["suppressed", "not in the files"]
+    assert "not in the files that were read" in str(answers[1])
+    assert '"not in the files"' in done("status", totals_alone, "--level", "TRACT", "--region", region)
+
+
+def test_a_withheld_number_is_said_to_be_the_bureaus_choice(whole) -> None:
+    key = next(key for key, row in numbers_in(whole).items() if row["status"] == "withheld" and key[3] == "T01001")
+    answer = safetab.open_release(whole).total(
+        key[1], key[2], level=key[0].removeprefix("PR-").lower().replace("usa", "nation")
+    )
+    assert isinstance(answer, Absence)
+    assert "the Census Bureau shows X in its place" in str(answer)
+
+
+def test_what_is_not_known_is_left_out_and_named(made, tmp_path: Path) -> None:
+    rows = rows_of(made.census / "T01001.csv")
+    text = (made.census / "T01001.csv").read_text()
+    text += '"0100000US","United States","001","All people","5",1\n"0100000US","United States","9876","New","6",1\n'
+    text += f'"0600000US4400712345","A town","{rows[0]["POPGROUP"]}","x","7",1\n'
+    (tmp_path / "more.csv").write_text(text)
+    output = read_again(made, tmp_path / "new", files=[tmp_path / "more.csv"])
+    assert "left out: 1 rows of POPGROUP 001, which is not in the lists" in output
+    assert "left out: 1 rows of POPGROUP 9876, which is not in the lists" in output
+    assert "left out: 1 rows of areas of summary level 060, component 00" in output
+    origin = json.loads((tmp_path / "new" / "official-files.json").read_text())
+    assert origin["popgroups_not_in_the_lists"] == {"001": "All people", "9876": "New"}
+    popgroups = {row["POPGROUP"]: row for row in rows_of(tmp_path / "new" / "popgroups.csv")}
+    assert popgroups["9876"]["CODES"] == ""
+    known = popgroups[rows[0]["POPGROUP"]]
+    pairs = (made.world.parameters / "race-and-ethnicity-code-to-iteration.txt").read_text().split()[1:]
+    assert known["CODES"].split() == sorted(one[5:] for one in pairs if one.startswith(rows[0]["POPGROUP"]))
+
+
+def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(made, tmp_path: Path) -> None:
+    bad = {
+        "a.csv": "GEO_ID,NAME,POPGROUP,POPGROUP_LABEL,T01001_001N\n0100000US,US,1010,x,many\nnowhere,US,1010,x,5\n",
+        "b.json": '[["T01001_001N", "POPGROUP", "zip code"], ["5", "1010", "02906"]]',
+        "c.json": "[[",
+        "d.csv": "a,b\n1,2\n",
+        "e.csv": "GEO_ID,POPGROUP,T03001_001N\n0100000US,1010,5\n",
+        "f.csv": "GEO_ID,POPGROUP,T02001_012N\n0100000US,1010,5\n",
+        "g.csv": "GEO_ID,POPGROUP,T01001_001N\n0100000US,1010\n",
+    }  # fmt: skip
+    for name, text in bad.items():
+        (tmp_path / name).write_text(text)
+    files = [tmp_path / name for name in (*bad, "h.csv")]
+    result = cli("official", *files, tmp_path / "new", "--parameters", made.world.parameters, "--confidence", "2")
+    assert result.exit_code == 1
+    for sentence in (
+        "T01001_001N: is no whole number, and not X: row 2.",
+        "GEO_ID: names no area: row 3.",
+        "areas are named by zip code, which is not understood. Ask the API for GEO_ID too.",
+        "it begins as JSON and is none. Get it again.",
+        "its form is not known.",
+        "T03001_001N: is no column of SafeTab-P, which has T01001, T02001, T02002, T02003.",
+        "T02001_012N: T02001 has 11 lines.",
+        "a row has more or fewer fields than the header",
+        "there is no file",
+        "--confidence: must be a number from 0.5 to 0.999999",
+    ):
+        assert sentence in result.stderr, sentence
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "new").exists()
+
+
+def test_contradictions_between_tables_are_errors(made, tmp_path: Path) -> None:
+    rows = rows_of(made.census / "T02001.csv")
+    group = rows[0]
+    others = [row for row in rows_of(made.census / "T01001.csv") if row["POPGROUP"] == group["POPGROUP"]]
+    own = next(row for row in others if row["GEO_ID"] == group["GEO_ID"])
+    header = "GEO_ID,POPGROUP,T01001_001N\n"
+    (tmp_path / "t1.csv").write_text(header + f"{own['GEO_ID']},{own['POPGROUP']},{int(group['T02001_001N']) + 1}\n")
+    result = cli("official", tmp_path / "t1.csv", made.census / "T02001.csv", made.census / "T01001.csv",
+                 tmp_path / "new", "--parameters", made.world.parameters)  # fmt: skip
+    assert result.exit_code == 1
+    assert "T01001: some groups have different numbers in different rows." in result.stderr
+    result = cli("official", tmp_path / "t1.csv", made.census / "T02001.csv", tmp_path / "new",
+                 "--parameters", made.world.parameters, "--complete")  # fmt: skip
+    assert result.exit_code == 1
+    assert "--complete: no file has T02002, T02003." in result.stderr
+    result = cli("official", tmp_path / "t1.csv", made.census / "T02001.csv", tmp_path / "new",
+                 "--parameters", made.world.parameters)  # fmt: skip
+    assert result.exit_code == 1
+    assert "1 groups have one total in T01001 and another in their table." in result.stderr
+
+
+def test_a_release_that_was_read_is_replaced_and_nothing_else(made, whole) -> None:
+    assert cli("official", *made.tables, whole, "--parameters", made.world.parameters).exit_code == 1
+    refused = cli("official", *made.tables, made.out, "--parameters", made.world.parameters, "--overwrite")
+    assert refused.exit_code == 1
+    assert "holds no official-files.json of an earlier output" in refused.stderr
+
+
+@pytest.mark.needs_2020_files
+def test_the_published_anchors_have_their_margins(spec_2020: Path, tmp_path: Path) -> None:
+    anchors = {"3845": 70_697, "3788": 48_321, "1207": 630, "1096": 444, "3839": 4_768_846}
+    rows = [["United States", str(count), code, code, "1"] for code, count in anchors.items()]
+    header = ["NAME", "T01001_001N", "POPGROUP", "POPGROUP", "us"]
+    (tmp_path / "anchors.json").write_text(json.dumps([header, *rows]))
+    done("official", tmp_path / "anchors.json", tmp_path / "new", "--parameters", spec_2020)
+    release = safetab.open_release(tmp_path / "new")
+    for code, count in anchors.items():
+        total = release.total("1", code, level="nation")
+        assert (total.value, total.margin_of_error) == (count, 20)
+        assert "the margin of error is 3 to 20" in str(total)
