@@ -5,20 +5,54 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from safetab.distributions.weighted_sum import WeightedSum
 from safetab.estimates.estimate import SELECTION_NOTE, Estimate, Number, as_number, percent, with_interval
 from safetab.estimates.intervals import Interval, interval_of
 from safetab.estimates.linear_form import LinearForm
+from safetab.estimates.operators import added, divided, is_start_of_sum
 from safetab.estimates.tabular import Tabular
+
+if TYPE_CHECKING:
+    from safetab.estimates.ratio import Ratio
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference(Tabular):
-    """How far one number is from another, as far as noise and selection let it be known."""
+    """How far one number is from another, as far as noise and selection let it be known.
+
+    A number can be added to it and taken from it again: (a - b) + c is how far a + c is from b.
+    """
 
     a: Estimate
     b: Estimate
+
+    def __add__(self, other: object) -> Difference:
+        if isinstance(other, Difference):
+            return Difference(added(self.a, other.a), added(self.b, other.b))
+        return Difference(added(self.a, other), self.b)
+
+    def __sub__(self, other: object) -> Difference:
+        if isinstance(other, Difference):
+            return self + -other
+        return Difference(self.a, added(self.b, other))
+
+    def __neg__(self) -> Difference:
+        return Difference(self.b, self.a)
+
+    def __radd__(self, other: object) -> Difference:
+        """So that Python's own `sum` works, which begins with 0."""
+        return self if is_start_of_sum(other) else Difference(added(other, self.a), self.b)
+
+    def __rsub__(self, other: object) -> Difference:
+        return -self + other
+
+    def __truediv__(self, other: object) -> Ratio:
+        return divided(self, other)
+
+    def __rtruediv__(self, other: object) -> Ratio:
+        return divided(other, self)
 
     @property
     def exact_value(self) -> Fraction:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from safetab.census.iterations import CharacteristicIteration
 from safetab.distributions.weighted_sum import WeightedSum
 from safetab.estimates.intervals import Interval, interval_of
 from safetab.estimates.linear_form import LinearForm
+from safetab.estimates.operators import Operators
 from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.tabular import ProductTabular
 from safetab.products.product import Line
+from safetab.release.release_universe import Universe
+
+if TYPE_CHECKING:
+    from safetab.estimates.reading.absence import Absence
 
 Number = int | float
 
@@ -53,12 +58,13 @@ class Counted:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(ProductTabular):
-    """A published number, or a sum of such.
+class Estimate(Operators, ProductTabular):
+    """A published number, or a sum of such: `a + b`, `a - b` and `a / b` know what noise their parts share.
 
     `value` is the number with no part raised to 0, `published` what the release shows if that differs.
     `margin_of_error` describes noise. `interval` holds the truth at the `confidence`, also where small totals are not
-    shown; unless `holds_confidence` is False, since the noise of a stage-1 total chose the table.
+    shown; unless `holds_confidence` is False, since the noise of a stage-1 total chose the table. `absent` is what a
+    sum would have in it if it had been published.
     """
 
     what: str
@@ -70,6 +76,8 @@ class Estimate(ProductTabular):
     notes: tuple[str, ...] = ()
     combined: Estimate | None = field(default=None)
     holds_confidence: bool = True
+    absent: tuple[Absence, ...] = ()
+    universe: Universe = field(kw_only=True)
 
     @property
     def value(self) -> Number:

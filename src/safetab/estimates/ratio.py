@@ -11,11 +11,12 @@ from statistics import NormalDist
 from safetab.estimates.estimate import SELECTION_NOTE, Estimate, percent
 from safetab.estimates.intervals import interval_of
 from safetab.estimates.linear_form import covariance
+from safetab.estimates.operators import Operators
 from safetab.estimates.tabular import Tabular
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ratio(Tabular):
+class Ratio(Operators, Tabular):
     """a / b, e.g. the share of children.
 
     The interval holds the ratios r for which a - r b is no farther from 0 than its noise explains: Fieller's method. If
