@@ -81,6 +81,7 @@ lock: ## renew the lock files; needs uv, which the project itself doesn't
 	$(COMPILE) --group build -o requirements-build.lock
 	$(COMPILE) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 	$(COMPILE) --group spark -c requirements-dev.lock -o requirements-spark.lock
+	$(COMPILE) --group docs -c requirements-dev.lock -o requirements-docs.lock
 
 clean:
 	rm -rf $(VENV)

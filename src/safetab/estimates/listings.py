@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from safetab.census.iterations import CharacteristicIteration, TabulationList
+from safetab.estimates.html import HtmlTable, listed
 from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.reading.names import plain
 from safetab.estimates.tabular import Tabular
@@ -46,6 +47,9 @@ class Areas(Tabular):
             for one in self.areas
         ]
 
+    def html_table(self) -> HtmlTable:
+        return listed(f"{len(self):,} areas", self.schema.names, self.rows(), _MOST_SHOWN)
+
     def __str__(self) -> str:
         return _listed("areas", [str(one) for one in self.areas])
 
@@ -82,6 +86,9 @@ class Groups(Tabular):
             for one in self.groups
         ]
 
+    def html_table(self) -> HtmlTable:
+        return listed(f"{len(self):,} groups", self.schema.names, self.rows(), _MOST_SHOWN)
+
     def __str__(self) -> str:
         return _listed("groups", [f"{one.name} ({one.code})" for one in self.groups])
 
@@ -101,6 +108,10 @@ class Found(Tabular):
     @property
     def schema(self) -> pa.Schema:
         return pa.schema([(name, pa.string()) for name in ("what", "id", "name")])
+
+    def html_table(self) -> HtmlTable:
+        title = f"{len(self.areas):,} areas and {len(self.groups):,} groups"
+        return listed(title, self.schema.names, self.rows(), _MOST_SHOWN)
 
     def __str__(self) -> str:
         return f"{self.areas}\n{self.groups}"

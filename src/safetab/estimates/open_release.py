@@ -27,7 +27,7 @@ _PAIR = ("area", "group")
 
 
 def open_release(path: str | Path) -> Release:
-    """Opens OUT of a run, or OUT/release. Raises `safetab.foundation.findings.InvalidInput` if there is none."""
+    """Opens OUT of a run, or OUT/release. Raises `safetab.InvalidInput` if there is none."""
     return Release(open_release_folder(Path(path)))
 
 
@@ -77,7 +77,7 @@ class Release(ReleaseContents):
             group: The race or ethnicity group: its name, a part of it, or its code.
             level: The level of the area, if its name fits several.
             kind: alone, combination or ethnicity, if the name of the group fits several.
-            family: Which of its tables, if the product has several: household type or tenure.
+            family: Which of its tables, if the product has several: by the name of the family.
             adjusted: Gives the least-squares cells, labelled, with which the tables of all families have one total.
         """
         entity, iteration = self._found(geography, group, level, kind)

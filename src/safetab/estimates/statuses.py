@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from safetab.estimates.html import HtmlTable, listed
 from safetab.estimates.tabular import Tabular
 from safetab.release.group_status import Slice, status_schema, statuses
 from safetab.release.release_folder import ReleaseFolder
+
+_MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,6 +30,12 @@ class Statuses(Tabular):
 
     def to_arrow(self) -> pa.Table:
         return self.table
+
+    def html_table(self) -> HtmlTable:
+        rows = self.table.slice(0, _MOST_SHOWN).to_pylist()
+        more = len(self) - len(rows)
+        shown = listed(f"{len(self):,} groups", self.table.column_names, rows, _MOST_SHOWN)
+        return replace(shown, sentences=[f"and {more:,} more"]) if more else shown
 
     def __str__(self) -> str:
         counts = Counter(self.table["status"].to_pylist())

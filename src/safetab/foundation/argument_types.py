@@ -10,6 +10,7 @@ import inspect
 import sys
 from collections import abc
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
@@ -22,14 +23,16 @@ _WORDS = {
     float: "a number",
     bool: "True or False",
     Path: "a pathlib.Path",
+    Fraction: "a fractions.Fraction",
     NoneType: "None",
 }
+_CALLED = {"cells_of": "count"}  # what people call it by
 _MANY = (list, tuple, abc.Iterable, abc.Sequence)
 
 
 def checks_arguments(function: F) -> F:
     """The same function, which raises TypeError with a sentence if an argument is not of its annotated type."""
-    signature = inspect.signature(function)
+    signature, called = inspect.signature(function), _CALLED.get(function.__name__, function.__name__)
 
     @functools.cache
     def types() -> Mapping[str, Any]:
@@ -40,7 +43,7 @@ def checks_arguments(function: F) -> F:
     def checked(*arguments: Any, **named: Any) -> Any:
         for name, value in signature.bind(*arguments, **named).arguments.items():
             if name in types():
-                require_type(function.__name__, name, value, types()[name])
+                require_type(called, name, value, types()[name])
         return function(*arguments, **named)
 
     return checked  # type: ignore[return-value]
