@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-_LEFT, _RIGHT = "text-align:left", "text-align:right"
+_LEFT, _RIGHT = "text-align:left", "text-align:right;white-space:nowrap"
 
 
 @dataclass(frozen=True, slots=True)
