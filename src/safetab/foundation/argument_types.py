@@ -10,7 +10,6 @@ import inspect
 import sys
 from collections import abc
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
@@ -23,7 +22,6 @@ _WORDS = {
     float: "a number",
     bool: "True or False",
     Path: "a pathlib.Path",
-    Fraction: "a fractions.Fraction",
     NoneType: "None",
 }
 _CALLED = {"cells_of": "count"}  # what people call it by
