@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # Commands and tests start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-browser r-page test-spark audit check paper bench bench-small bench-spark bench-noise
+.PHONY: demo test test-slow test-browser r-page test-spark audit check docs paper bench bench-small bench-spark bench-noise
 .PHONY: bench-households bench-release bench-explorer lock clean help
 
 help: ## this list
@@ -34,6 +34,9 @@ test-spark: $(VENV)/.spark ## the Spark engine, also on a cluster of three proce
 audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes, QUICK=1 for one
 	$(BIN)/safetab audit $(if $(QUICK),--quick)
 
+docs: $(VENV)/.docs ## the documentation as one site that needs no internet: build/docs/index.html
+	$(BIN)/python -m docs.site
+
 check: $(VENV)/.dev ## format, lint, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -54,6 +57,10 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 
 $(VENV)/.spark: requirements-spark.lock $(VENV)/.dev
 	$(PIP) install --require-hashes -r requirements-spark.lock
+	touch $@
+
+$(VENV)/.docs: requirements-docs.lock $(VENV)/.runtime
+	$(PIP) install --require-hashes -r requirements-docs.lock
 	touch $@
 
 bench: $(VENV)/.dev ## how cost grows: writes docs/benchmarks.md; an hour, BENCH_FULL=1 for the whole nation
@@ -87,6 +94,7 @@ lock: ## renew the lock files; needs uv, which the project itself doesn't
 	$(COMPILE) --group build -o requirements-build.lock
 	$(COMPILE) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 	$(COMPILE) --group spark -c requirements-dev.lock -o requirements-spark.lock
+	$(COMPILE) --group docs -c requirements-dev.lock -o requirements-docs.lock
 
 clean:
 	rm -rf $(VENV)

@@ -10,6 +10,11 @@ from typing import Any
 
 import pytest
 
+import safetab
+from safetab.synthetic.demo_census import write_demo_census
+from tests.household_worlds import write_household_world
+from tests.random_worlds import RandomWorld
+
 PROJECT = Path(__file__).parents[1]
 SMALL_EXAMPLE = PROJECT / "examples" / "small"
 SHARED = PROJECT.parent / "shared"
@@ -80,3 +85,30 @@ def spec_2020() -> Path:
 @pytest.fixture
 def cases() -> Path:
     return SHARED / "cases"
+
+
+@pytest.fixture(scope="session")
+def demo_census(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Parameters and data of the demo; not to be changed."""
+    folder = tmp_path_factory.mktemp("demo")
+    write_demo_census(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def demo_out(demo_census: Path) -> Path:
+    """A run with Puerto Rico, copies between areas of the same blocks, and numbers that a rule withheld."""
+    out, rules = demo_census / "out", ["withhold-alone-above-partner"]
+    safetab.run(
+        demo_census / "parameters", demo_census / "data", out, test_key="00" * 32, coterminous=True, rules=rules
+    )
+    return out
+
+
+@pytest.fixture(scope="session")
+def household_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[RandomWorld, Path]:
+    """A small world of households and its run; not to be changed."""
+    folder = tmp_path_factory.mktemp("households")
+    world = write_household_world(folder / "world", 21, budget=0.3, people=250)
+    safetab.run(world.parameters, world.data, folder / "out", test_key="0a" * 32)
+    return world, folder / "out"

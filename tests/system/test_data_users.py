@@ -27,24 +27,18 @@ from safetab.estimates.open_release import Release
 from safetab.estimates.reading.absence import Absence
 from safetab.estimates.results import GroupTable
 from safetab.foundation.findings import InvalidInput
-from safetab.synthetic.demo_census import write_demo_census
 
 ZUNI = "Zuni Tribe of the Zuni Reservation"
 
 
 @pytest.fixture(scope="module")
-def census(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo")
-    write_demo_census(folder)
-    return folder
+def census(demo_census: Path) -> Path:
+    return demo_census
 
 
 @pytest.fixture(scope="module")
-def out(census: Path) -> Path:
-    out = census / "out"
-    rules = ["withhold-alone-above-partner"]
-    safetab.run(census / "parameters", census / "data", out, test_key="00" * 32, coterminous=True, rules=rules)
-    return out
+def out(demo_out: Path) -> Path:
+    return demo_out
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.household_worlds import write_household_world
 from tests.releases import numbers_of
 from typer.testing import CliRunner
 
@@ -20,11 +19,8 @@ KEY = "0a" * 32
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("households")
-    world = write_household_world(folder / "world", 21, budget=0.3, people=250)
-    safetab.run(world.parameters, world.data, folder / "out", test_key=KEY)
-    return world, folder / "out"
+def made(household_run):
+    return household_run
 
 
 def cli(*arguments: object):

@@ -5,20 +5,67 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from safetab.distributions.weighted_sum import WeightedSum
-from safetab.estimates.estimate import SELECTION_NOTE, Estimate, Number, as_number, percent, with_interval
+from safetab.estimates.estimate import (
+    SELECTION_NOTE,
+    Estimate,
+    Number,
+    as_number,
+    bar_of,
+    cells_of,
+    heads_of,
+    interval_words,
+    percent,
+    with_interval,
+)
+from safetab.estimates.html import HtmlTable
 from safetab.estimates.intervals import Interval, interval_of
 from safetab.estimates.linear_form import LinearForm
+from safetab.estimates.operators import added, divided, is_start_of_sum
+from safetab.estimates.plots import intervals_chart
 from safetab.estimates.tabular import Tabular
+
+if TYPE_CHECKING:
+    from safetab.estimates.ratio import Ratio
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference(Tabular):
-    """How far one number is from another, as far as noise and selection let it be known."""
+    """How far one number is from another, as far as noise and selection let it be known.
+
+    A number can be added to it and taken from it again: (a - b) + c is how far a + c is from b.
+    """
 
     a: Estimate
     b: Estimate
+
+    def __add__(self, other: object) -> Difference:
+        if isinstance(other, Difference):
+            return Difference(added(self.a, other.a), added(self.b, other.b))
+        return Difference(added(self.a, other), self.b)
+
+    def __sub__(self, other: object) -> Difference:
+        if isinstance(other, Difference):
+            return self + -other
+        return Difference(self.a, added(self.b, other))
+
+    def __neg__(self) -> Difference:
+        return Difference(self.b, self.a)
+
+    def __radd__(self, other: object) -> Difference:
+        """So that Python's own `sum` works, which begins with 0."""
+        return self if is_start_of_sum(other) else Difference(added(other, self.a), self.b)
+
+    def __rsub__(self, other: object) -> Difference:
+        return -self + other
+
+    def __truediv__(self, other: object) -> Ratio:
+        return divided(self, other)
+
+    def __rtruediv__(self, other: object) -> Ratio:
+        return divided(other, self)
 
     @property
     def exact_value(self) -> Fraction:
@@ -75,17 +122,31 @@ class Difference(Tabular):
     def __str__(self) -> str:
         numbers = with_interval(self, self.a.confidence)
         lines = [self.a.what, f"  minus {self.b.what}:", f"  {numbers}"]
+        return "\n".join([*lines, *(f"  {one}" for one in self._sentences())])
+
+    def _sentences(self) -> list[str]:
+        """What the numbers mean."""
         if not self.noise.parts:
-            return "\n".join([*lines, "  Both are the same measurements, so they can't differ by noise."])
-        chance = self.chance_of_noise_alone
+            return ["Both are the same measurements, so they can't differ by noise."]
+        sentences, chance = list[str](), self.chance_of_noise_alone
         if chance is not None:
             often = chance_in_words(chance)
-            lines.append(f"  How often noise makes equal true numbers differ by this much or more: {often}.")
+            sentences.append(f"How often noise makes equal true numbers differ by this much or more: {often}.")
         if self.holds_confidence:
             low, high = self.interval
             verdict = "not ruled out" if low <= 0 <= high else "ruled out"
-            lines.append(f"  Equal true numbers are {verdict} at {percent(self.a.confidence)}.")
-        return "\n".join([*lines, *([f"  note: {SELECTION_NOTE}"] if self.selection_matters else [])])
+            sentences.append(f"Equal true numbers are {verdict} at {percent(self.a.confidence)}.")
+        return [*sentences, *([f"note: {SELECTION_NOTE}"] if self.selection_matters else [])]
+
+    def html_table(self) -> HtmlTable:
+        numbers = (self.a.what, self.a), (f"minus {self.b.what}", self.b), ("the difference", self)
+        rows = [[name, *cells_of(one, self.a.confidence)] for name, one in numbers]
+        return HtmlTable("The difference of two numbers", heads_of(self.a.confidence), rows, self._sentences())
+
+    def plot(self) -> Any:
+        """A chart of both numbers and of their difference, with their intervals; needs Altair."""
+        rows = [bar_of(self.a.what, self.a), bar_of(self.b.what, self.b), bar_of("the difference", self)]
+        return intervals_chart(rows, "The difference of two numbers", interval_words(self.a.confidence), with_zero=True)
 
     def rows(self) -> list[dict[str, object]]:
         low, high = self.interval

@@ -5,15 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from safetab.census.iterations import CharacteristicIteration
 from safetab.distributions.weighted_sum import WeightedSum
+from safetab.estimates.html import HtmlTable
 from safetab.estimates.intervals import Interval, interval_of
 from safetab.estimates.linear_form import LinearForm
+from safetab.estimates.operators import Operators
+from safetab.estimates.plots import Bar, intervals_chart
 from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.tabular import ProductTabular
+from safetab.foundation.argument_types import checks_arguments
 from safetab.products.product import Line
+from safetab.release.release_universe import Universe
+
+if TYPE_CHECKING:
+    from safetab.estimates.reading.absence import Absence
 
 Number = int | float
 
@@ -53,12 +61,13 @@ class Counted:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(ProductTabular):
-    """A published number, or a sum of such.
+class Estimate(Operators, ProductTabular):
+    """A published number, or a sum of such: `a + b`, `a - b` and `a / b` know what noise their parts share.
 
     `value` is the number with no part raised to 0, `published` what the release shows if that differs.
     `margin_of_error` describes noise. `interval` holds the truth at the `confidence`, also where small totals are not
-    shown; unless `holds_confidence` is False, since the noise of a stage-1 total chose the table.
+    shown; unless `holds_confidence` is False, since the noise of a stage-1 total chose the table. `absent` is what a
+    sum would have in it if it had been published.
     """
 
     what: str
@@ -70,6 +79,8 @@ class Estimate(ProductTabular):
     notes: tuple[str, ...] = ()
     combined: Estimate | None = field(default=None)
     holds_confidence: bool = True
+    absent: tuple[Absence, ...] = ()
+    universe: Universe = field(kw_only=True)
 
     @property
     def value(self) -> Number:
@@ -87,9 +98,17 @@ class Estimate(ProductTabular):
     def margin_of_error(self) -> Number:
         return as_number(self.noise.margin_of_error(self.confidence))
 
+    @checks_arguments
     def margin_at(self, confidence: float | str) -> Number:
-        """The margin of error at another confidence, e.g. 0.99."""
-        wanted = Fraction(str(confidence))
+        """The margin of error at another confidence.
+
+        Args:
+            confidence: How often the truth is within the margin, e.g. 0.99.
+        """
+        try:
+            wanted = Fraction(str(confidence))
+        except ValueError:
+            wanted = Fraction(0)
         if not 0 < wanted < 1:
             raise ValueError("a confidence lies between 0 and 1, e.g. 0.99")
         return as_number(self.noise.margin_of_error(wanted))
@@ -116,6 +135,17 @@ class Estimate(ProductTabular):
             lines.append(f"  combined with all that was measured: {with_interval(self.combined, self.confidence)}")
             lines += [f"    {note}" for note in self.combined.notes]
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+    def html_table(self) -> HtmlTable:
+        of_both = [("as published", self), *([("combined", self.combined)] if self.combined else [])]
+        rows = [[name, *cells_of(one, self.confidence)] for name, one in of_both]
+        notes = [*self.notes, *(self.combined.notes if self.combined else ())]
+        return HtmlTable(self.what, heads_of(self.confidence), rows, notes)
+
+    def plot(self) -> Any:
+        """A chart of the number and its interval, with the combined one below; needs Altair."""
+        rows = [bar_of("as published", self), *([bar_of("combined", self.combined)] if self.combined else [])]
+        return intervals_chart(rows, self.what, interval_words(self.confidence))
 
     def rows(self) -> list[dict[str, object]]:
         low, high = self.interval
@@ -159,6 +189,26 @@ def with_interval(number: HasInterval, confidence: Fraction) -> str:
         if number.selection_matters
         else f"{value} ± {margin} ({interval})"
     )
+
+
+def heads_of(confidence: Fraction) -> tuple[str, ...]:
+    return "", "number", "margin of error", f"{percent(confidence)} interval"
+
+
+def cells_of(number: HasInterval, confidence: Fraction) -> tuple[str, ...]:
+    """The number, its margin and its interval in texts, under the names of `heads_of`."""
+    low, high = number.interval
+    sure = f"{shown(low)} to {shown(high)}" if number.holds_confidence else f"not known at {percent(confidence)}"
+    return shown(number.value), f"± {shown(number.margin_of_error)}", sure
+
+
+def bar_of(name: str, number: HasInterval) -> Bar:
+    low, high = number.interval
+    return Bar(name, float(number.value), float(low), float(high))
+
+
+def interval_words(confidence: Fraction) -> str:
+    return f"the lines are {percent(confidence)} intervals"
 
 
 def shown(number: Number) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration
 from safetab.estimates.difference import Difference
 from safetab.estimates.estimate import Estimate
@@ -13,27 +13,25 @@ from safetab.estimates.ratio import Ratio
 from safetab.estimates.reading.absence import Absence
 from safetab.estimates.reading.group_numbers import GroupNumbers
 from safetab.estimates.reading.instead import instead_of
-from safetab.estimates.reading.lookup import Entity, Lookup
+from safetab.estimates.reading.lookup import Entity
+from safetab.estimates.release_contents import Geographic, Grouped, ReleaseContents
 from safetab.estimates.results import Answer, Answers, GroupTable
 from safetab.estimates.sums import sum_notes, sum_of_estimates
+from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.findings import shortened
-from safetab.privacy.output_status import OutputStatus
-from safetab.products.product import Product
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 
-Geographic = str | Entity
-Grouped = str | CharacteristicIteration
 Addend = Answer | Answers | tuple[Geographic, Grouped]
 
 _PAIR = ("area", "group")
 
 
 def open_release(path: str | Path) -> Release:
-    """Opens OUT of a run, or OUT/release. Raises `safetab.foundation.findings.InvalidInput` if there is none."""
+    """Opens OUT of a run, or OUT/release. Raises `safetab.InvalidInput` if there is none."""
     return Release(open_release_folder(Path(path)))
 
 
-class Release:
+class Release(ReleaseContents):
     """Answers questions about a release.
 
     Areas and groups are given by name or by id, as docs/names.md says. What is not found or not unique raises an
@@ -42,49 +40,26 @@ class Release:
     """
 
     def __init__(self, folder: ReleaseFolder) -> None:
-        self._folder = folder
-        self._universe = folder.universe
-        self._lookup = Lookup(folder.universe, str(folder.path))
+        super().__init__(folder)
         self._numbers = GroupNumbers(folder)
 
-    def __repr__(self) -> str:
-        levels = ", ".join(f"{len(ids.ids):,} {level.label}" for level, ids in self._universe.entities.items())
-        facts = self._folder.facts
-        return f"release of {facts.date} ({facts.status.value}) in {self._folder.path}: {levels}"
-
-    @property
-    def product(self) -> Product:
-        """What was counted, and in which tables."""
-        return self._universe.product
-
-    @property
-    def output_status(self) -> OutputStatus:
-        """Whether the numbers are of real people and may leave the agency; its `sentence` says it in words."""
-        return self._folder.facts.status
-
-    def geography(self, name: Geographic, level: str | None = None) -> Entity:
-        """The one area of this name or id; `level` is nation, state, county, tract, place or aiannh."""
-        return self._lookup.entity(name, level)
-
-    def is_level(self, word: str) -> bool:
-        """Whether a word names a level with many areas, such as county, and no area."""
-        return self._lookup.is_level(word)
-
-    def group(self, name: Grouped, kind: str | None = None) -> CharacteristicIteration:
-        """The characteristic iteration: the one race or ethnicity group of this name or code, wherever people live.
-
-        `kind` is alone, combination or ethnicity.
-        """
-        return self._lookup.group(name, kind)
-
+    @checks_arguments
     def total(
         self, geography: Geographic, group: Grouped, *, level: str | None = None, kind: str | None = None
     ) -> Answer:
-        """How many people of a group live in an area, or what else the release counts of them."""
+        """How many people of a group live in an area, or what else the release counts of them.
+
+        Args:
+            geography: The area: its name, a part of it, or its id.
+            group: The race or ethnicity group: its name, a part of it, or its code.
+            level: The level of the area, if its name fits several.
+            kind: alone, combination or ethnicity, if the name of the group fits several.
+        """
         entity, iteration = self._found(geography, group, level, kind)
         answer = self._numbers.total(entity, iteration)
         return instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
 
+    @checks_arguments
     def table(
         self,
         geography: Geographic,
@@ -97,8 +72,13 @@ class Release:
     ) -> GroupTable | Absence:
         """What the product's tables show of a group, as finely as the release has it.
 
-        `family` is which of its tables, if the product has several: by the name of the family. `adjusted` gives the
-        least-squares cells, labelled, with which the tables of all families have one total.
+        Args:
+            geography: The area: its name, a part of it, or its id.
+            group: The race or ethnicity group: its name, a part of it, or its code.
+            level: The level of the area, if its name fits several.
+            kind: alone, combination or ethnicity, if the name of the group fits several.
+            family: Which of its tables, if the product has several: by the name of the family.
+            adjusted: Gives the least-squares cells, labelled, with which the tables of all families have one total.
         """
         entity, iteration = self._found(geography, group, level, kind)
         if adjusted:
@@ -110,6 +90,7 @@ class Release:
             answer = self._numbers.table(entity, iteration, self._lookup.family(family))
         return instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
 
+    @checks_arguments
     def totals(
         self,
         *,
@@ -119,9 +100,16 @@ class Release:
         kind: str | None = None,
         within: Geographic | None = None,
     ) -> Answers:
-        """Totals of one group in all areas of a level (`within` a state or county), or of all groups in one area.
+        """Totals of one group in all areas of a level, or of all groups in one area.
 
         With a group, areas without a number are among the answers as absences; with an area, published groups alone.
+
+        Args:
+            group: The race or ethnicity group; give the level too.
+            geography: The area, if no group is given.
+            level: The level of the areas: nation, state, county, tract, place or aiannh.
+            kind: alone, combination or ethnicity.
+            within: A state, or a county if the level is tract: the areas in it alone.
         """
         if group is not None and geography is None and level is not None:
             return self._in_all_areas(group, level, kind, within)
@@ -129,26 +117,42 @@ class Release:
             return self._of_all_groups(self.geography(geography, level), kind)
         raise self._lookup.refusal("totals", "give group= and level=, or geography= alone.")
 
+    @checks_arguments
     def sum(self, addends: Iterable[Addend], what: str | None = None) -> Estimate:
         """The sum of numbers, with its exact noise, and an interval that knows which of them passed suppression.
 
-        Takes numbers, answers of `totals`, or pairs of an area and a group. `notes` of the result say who is counted
-        more than once and who is missing.
+        `notes` of the result say who is counted more than once and who is missing.
+
+        Args:
+            addends: Numbers, answers of `totals`, or pairs of an area and a group.
+            what: What to call the sum.
         """
         answers = [answer for addend in addends for answer in self._answers(addend)]
         parts = [one for one in answers if isinstance(one, Estimate)]
-        absences = [one for one in answers if isinstance(one, Absence)]
+        absences = [one for one in answers if isinstance(one, Absence)] + [one for part in parts for one in part.absent]
         if not parts:
             raise self._lookup.refusal("sum", f"nothing to add up: {shortened(_why(absences), between='; ')}.")
         notes = sum_notes(self._universe, parts, absences)
-        return sum_of_estimates(parts, what or f"the sum of {len(parts):,} numbers", notes)
+        return sum_of_estimates(parts, what or f"the sum of {len(parts):,} numbers", notes, tuple(absences))
 
+    @checks_arguments
     def differ(self, a: Answer, b: Answer) -> Difference:
-        """How far two numbers are apart, and whether they may be equal; noise that they share cancels."""
+        """How far two numbers are apart, and whether they may be equal; noise that they share cancels.
+
+        Args:
+            a: A number of this release.
+            b: The number that is taken from it.
+        """
         return Difference(self._present(a), self._present(b))
 
+    @checks_arguments
     def ratio(self, a: Answer, b: Answer) -> Ratio:
-        """A ratio or a share, with the interval of Fieller's method, or a wider one where selection matters."""
+        """A ratio or a share, with the interval of Fieller's method, or a wider one where selection matters.
+
+        Args:
+            a: A number of this release.
+            b: The number that it is divided by.
+        """
         return Ratio(self._present(a), self._present(b))
 
     def _found(
@@ -190,18 +194,6 @@ class Release:
             ),
             product=self._universe.product,
         )
-
-    def _inside(self, entities: list[Entity], around: Entity) -> list[Entity]:
-        """By their ids: those of areas that nest in another begin with its id, but for the nation."""
-        kind = around.geography.entity_kind
-        if kind is EntityKind.NATION or any(kind not in entity.geography.entity_kind.around for entity in entities):
-            raise self._lookup.refusal(
-                "within", "give a state, or a county if the level is tract: other areas don't nest."
-            )
-        found = [entity for entity in entities if entity.region_id.startswith(around.region_id)]
-        if not found:
-            raise self._lookup.refusal("within", f"{around.name} has no areas of this level.")
-        return found
 
     def _of_all_groups(self, entity: Entity, kind: str | None) -> Answers:
         wanted = None if kind is None else self._lookup.kind(kind)

@@ -7,15 +7,18 @@ from fractions import Fraction
 from functools import cached_property
 from math import inf, sqrt
 from statistics import NormalDist
+from typing import Any
 
-from safetab.estimates.estimate import SELECTION_NOTE, Estimate, percent
+from safetab.estimates.estimate import SELECTION_NOTE, Estimate, interval_words, percent
 from safetab.estimates.intervals import interval_of
 from safetab.estimates.linear_form import covariance
+from safetab.estimates.operators import Operators
+from safetab.estimates.plots import Bar, intervals_chart
 from safetab.estimates.tabular import Tabular
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ratio(Tabular):
+class Ratio(Operators, Tabular):
     """a / b, e.g. the share of children.
 
     The interval holds the ratios r for which a - r b is no farther from 0 than its noise explains: Fieller's method. If
@@ -93,6 +96,14 @@ class Ratio(Tabular):
         level = percent(self.a.confidence)
         name = f"{about}{level}" if self.holds_confidence else f"noise, not at {level}"
         return head + f"{self.value:.4g} ({name}: {low:.4g} to {high:.4g}, {method})" + notes
+
+    def plot(self) -> Any:
+        """A chart of the ratio and its interval; needs Altair. Refused if the interval has no end."""
+        low, high = self.interval
+        if self.value is None or not self.is_bounded:
+            raise ValueError("a ratio whose interval has no end can't be drawn: the number below may be 0.")
+        bars, title = [Bar("ratio", self.value, low, high)], f"{self.a.what} over {self.b.what}"
+        return intervals_chart(bars, title, interval_words(self.a.confidence))
 
     def rows(self) -> list[dict[str, object]]:
         low, high = self.interval

@@ -7,15 +7,23 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from safetab.census.iterations import CharacteristicIteration
-from safetab.estimates.estimate import Estimate, percent, shown
+from safetab.estimates.estimate import Estimate, bar_of, cells_of, heads_of, interval_words, percent, shown
+from safetab.estimates.html import HtmlTable
+from safetab.estimates.plots import Bar, bars_chart, intervals_chart
 from safetab.estimates.reading.absence import Absence
 from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.sums import sum_of_estimates
 from safetab.estimates.tabular import ProductTabular
+from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.products.product import Refusal, Shape, WantedCells
 
 Answer = Estimate | Absence
+
+
+def _cells(answer: Answer) -> tuple[str, ...]:
+    return (f"none: {answer.status}", "", "") if isinstance(answer, Absence) else cells_of(answer, answer.confidence)
+
 
 _MOST_SHOWN = 20
 
@@ -43,12 +51,35 @@ class Answers(ProductTabular):
     def absences(self) -> tuple[Absence, ...]:
         return tuple(one for one in self.answers if isinstance(one, Absence))
 
+    @checks_arguments
     def largest(self, most: int = 10) -> Answers:
-        """The numbers with the greatest values, greatest first."""
+        """The numbers with the greatest values, greatest first.
+
+        Args:
+            most: How many of them.
+        """
         return Answers(tuple(sorted(self.numbers, key=lambda one: -one.exact_value)[:most]), product=self.product)
 
     def rows(self) -> list[dict[str, object]]:
         return [row for one in self.answers for row in one.rows()]
+
+    def html_table(self) -> HtmlTable:
+        rows = [[one.what, *_cells(one)] for one in self.answers[:_MOST_SHOWN]]
+        heads = heads_of(self.answers[0].confidence) if self.answers else ()
+        more = len(self.answers) - _MOST_SHOWN
+        return HtmlTable(str(self).splitlines()[0], heads, rows, [f"and {more:,} more"] if more > 0 else [])
+
+    @checks_arguments
+    def plot(self, most: int = 30) -> Any:
+        """A chart of the numbers and their intervals, the largest on top; needs Altair.
+
+        Args:
+            most: How many of them.
+        """
+        numbers = self.largest(most).numbers
+        title = str(self).splitlines()[0] + ("" if len(numbers) == len(self.numbers) else f", the largest {most}")
+        words = interval_words(numbers[0].confidence) if numbers else ""
+        return intervals_chart([bar_of(one.what, one) for one in numbers], title, words)
 
     def __str__(self) -> str:
         lines = [str(one).splitlines()[0] for one in self.answers[:_MOST_SHOWN]]
@@ -72,8 +103,11 @@ class GroupTable(ProductTabular):
     def count(self, *wanted: Any, **named: Any) -> Estimate:
         """The people that the arguments ask for; everybody if there are none.
 
-        It is the sum of the cells inside, with its exact noise. The arguments are the product's: those of SafeTab-P are
-        in `safetab.products.safetab_p.line_question.SexAndAges`.
+        It is the sum of the cells inside, with its exact noise. The arguments are those of the product.
+
+        Args:
+            wanted: In the order below.
+            named: By their names, which are `product.line_question.arguments`.
         """
         asked = self.product.line_question.cells_of(self.shape, *wanted, **named)
         if isinstance(asked, Refusal):
@@ -96,8 +130,29 @@ class GroupTable(ProductTabular):
     def rows(self) -> list[dict[str, object]]:
         return [row for line in self.lines for row in line.rows()]
 
+    @property
+    def _title(self) -> str:
+        return f"{self.group.name}, {self.entity.name} ({self.shape.label})"
+
+    def html_table(self) -> HtmlTable:
+        name_of = self.product.line_question.name_of
+        rows = [[name_of(one.counted[0].line), *_cells(one)] for one in self.lines]
+        heads = heads_of(self.lines[0].confidence) if self.lines else ()
+        return HtmlTable(self._title, heads, rows, [f"withheld: {line}" for line in self.withheld])
+
+    def plot(self) -> Any:
+        """A chart of the table's cells with their intervals: a pyramid if it has two sides, else bars; needs Altair."""
+        sides, bars = list[str | None](), list[Bar]()
+        for one in [one for one in self.lines if one.counted[0].line.cells == 1] or self.lines:
+            side, name = self.product.line_question.bar_of(one.counted[0].line)
+            sides.append(side)
+            bars.append(bar_of(name, one))
+        words = [interval_words(self.lines[0].confidence)] if self.lines else []
+        words += [f"{len(self.withheld):,} numbers are withheld"] if self.withheld else []
+        return bars_chart(bars, sides, self._title, "; ".join(words))
+
     def __str__(self) -> str:
-        lines = [f"{self.group.name}, {self.entity.name} ({self.shape.label})"]
+        lines = [self._title]
         for one in self.lines:
             label = self.product.line_question.name_of(one.counted[0].line)
             low, high = one.interval

@@ -16,10 +16,13 @@ from safetab.release.release_universe import Universe
 _NAMES_SHOWN = 3
 
 
-def sum_of_estimates(parts: Sequence[Estimate], what: str, notes: tuple[str, ...] = ()) -> Estimate:
+def sum_of_estimates(
+    parts: Sequence[Estimate], what: str, notes: tuple[str, ...] = (), absent: tuple[Absence, ...] = ()
+) -> Estimate:
     """With its exact noise, whatever the parts share; better totals are added up beside it."""
     answer = Estimate(
         product=parts[0].product,
+        universe=parts[0].universe,
         what=what,
         exact_value=sum((part.exact_value for part in parts), Fraction(0)),
         form=sum_of_forms([part.form for part in parts]),
@@ -27,6 +30,8 @@ def sum_of_estimates(parts: Sequence[Estimate], what: str, notes: tuple[str, ...
         counted=tuple(one for part in parts for one in part.counted),
         notes=notes,
         combined=_combined(parts, what),
+        holds_confidence=all(part.holds_confidence for part in parts),
+        absent=absent,
     )
     if not answer.form.selected or not answer.selection_matters:
         return answer
@@ -46,6 +51,7 @@ def _combined(parts: Sequence[Estimate], what: str) -> Estimate | None:
     near = sum(bool(part.combined and part.combined.notes) for part in parts)
     return Estimate(
         product=parts[0].product,
+        universe=parts[0].universe,
         what=f"{what}, combined",
         exact_value=sum((part.exact_value for part in best), Fraction(0)),
         form=sum_of_forms([part.form for part in best]),

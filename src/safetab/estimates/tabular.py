@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from safetab.estimates.html import HtmlTable
 from safetab.products.product import Product
 
 _GROUP = ("what", "geography_level", "region_id", "region_name", "iteration_code", "iteration_name")
@@ -23,20 +24,33 @@ class Tabular:
 
     @property
     def schema(self) -> pa.Schema | None:
+        """The columns and their types, if they are the same whatever the numbers."""
         return None
 
     def rows(self) -> list[dict[str, object]]:
+        """A dictionary for each row of the table."""
         raise NotImplementedError
 
     def to_arrow(self) -> pa.Table:
+        """The table for Arrow, which needs nothing more."""
         return pa.Table.from_pylist(self.rows(), schema=self.schema)
 
     def to_pandas(self) -> Any:
-        _library("pandas")
+        """The table for pandas, if that is installed."""
+        _library("pandas", "use to_arrow(), which needs nothing more")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
-        return _library("polars").from_arrow(self.to_arrow())
+        """The table for Polars, if that is installed."""
+        return _library("polars", "use to_arrow(), which needs nothing more").from_arrow(self.to_arrow())
+
+    def html_table(self) -> HtmlTable:
+        """What a notebook shows."""
+        first, *rest = str(self).splitlines()
+        return HtmlTable(first, (), (), [line.strip() for line in rest])
+
+    def _repr_html_(self) -> str:
+        return str(self.html_table())
 
     def __repr__(self) -> str:
         return str(self)
@@ -62,9 +76,9 @@ class ProductTabular(Tabular):
         )
 
 
-def _library(name: str) -> ModuleType:
+def _library(name: str, otherwise: str) -> ModuleType:
     try:
         return import_module(name)
     except ModuleNotFoundError:
-        message = f"{name} is not installed: `pip install {name}`, or use to_arrow(), which needs nothing more."
+        message = f"{name} is not installed: `pip install {name}`, or {otherwise}."
         raise ModuleNotFoundError(message, name=name) from None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from safetab.foundation.argument_types import require_type
 from safetab.pipeline.engine_kind import EngineKind
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,9 +28,20 @@ class DeclaredOption:
     metavar: str | None = None
     flag: str | None = None  # where the command line calls it otherwise
     least: int | None = None
+    is_number: bool = False  # a number in Python; a text on the command line, so that it stays exact
 
     def parameter(self, annotation: object) -> inspect.Parameter:
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=self.default, annotation=annotation)
+
+    @property
+    def on_the_command_line(self) -> str:
+        return self.flag or f"--{self.name.replace('_', '-')}"
+
+    @property
+    def python_type(self) -> object:
+        """What Python may give: a path also as text, an engine by its name."""
+        wider: dict[object, object] = {Path | None: Path | str | None, EngineKind: EngineKind | str}
+        return self.type | float if self.is_number else wider.get(self.type, self.type)
 
 
 OVERWRITE = DeclaredOption("overwrite", bool, False, "Replace OUT if it is there.", flag="--overwrite")
@@ -42,7 +54,9 @@ FINDINGS_LOG = DeclaredOption(
 TEST_KEY = DeclaredOption(
     "test_key", str | None, None, "64 hexadecimal digits; only for synthetic data, never for a release.", "HEX"
 )
-CONFIDENCE = DeclaredOption("confidence", str, "0.95", "The confidence of margins of error in the release.", "LEVEL")
+CONFIDENCE = DeclaredOption(
+    "confidence", str, "0.95", "The confidence of margins of error in the release.", "LEVEL", is_number=True
+)
 MARGIN_CONFIDENCE = DeclaredOption("confidence", str, "0.95", "Of the margins of error.", "NUMBER")
 CONFIG = DeclaredOption("config", Path | None, None, "config.json. Default: that of --parameters.", "FILE")
 PARAMETERS = DeclaredOption(
@@ -83,6 +97,7 @@ ACCOUNTS = (
         None,
         "How much each pass of --dataset may lose in all runs: set by the first, kept by every run.",
         "X",
+        is_number=True,
     ),
     DeclaredOption(
         "same_people_as",
@@ -147,19 +162,23 @@ ASSESS = (*STEPS, *MACHINE, OVERWRITE, TEST_KEY, TOTALS)
 
 
 def with_defaults(options: Iterable[DeclaredOption], given: Mapping[str, object]) -> dict[str, Any]:
-    """The values of these options: those given, else their defaults. TypeError for a name that none of them has."""
-    values: dict[str, Any] = {option.name: option.default for option in options}
-    for name in given:
-        if name not in values:
-            raise TypeError(f"there is no option {name}. The options are {', '.join(values)}.")
-    return {**values, **given}
+    """The values of these options: those given, else their defaults.
+
+    TypeError for a name that none of them has, and for a value that is not of the option's type.
+    """
+    known = {option.name: option for option in options}
+    for name, value in given.items():
+        if name not in known:
+            raise TypeError(f"there is no option {name}. The options are {', '.join(known)}.")
+        require_type("options", name, value, known[name].python_type)
+    return {option.name: option.default for option in known.values()} | dict(given)
 
 
 DEFAULTS = with_defaults(RUN, {})
 
 
 def shows(options: Iterable[DeclaredOption]) -> Callable[[F], F]:
-    """Makes `help()` show these options in place of a function's `**given`."""
+    """Makes `help()` show these options in place of a function's `**given`, each with its words."""
     declared = tuple(options)
 
     def shown(function: F) -> F:
@@ -167,6 +186,15 @@ def shows(options: Iterable[DeclaredOption]) -> Callable[[F], F]:
         own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
         added = [option.parameter(option.type) for option in declared]
         function.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+        lines = [f"            {option.name}: {_python_words(option.help, declared)}" for option in declared]
+        function.__doc__ = "\n".join([(function.__doc__ or "").rstrip(), *(line[4:] for line in lines), "    "])
         return function
 
     return shown
+
+
+def _python_words(words: str, declared: Iterable[DeclaredOption]) -> str:
+    """The words of the command line with the names of Python: `spend_log` for --spend-log."""
+    for option in sorted(declared, key=lambda one: -len(one.on_the_command_line)):
+        words = words.replace(option.on_the_command_line, f"`{option.name}`")
+    return words

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from safetab.config.config_file import CONFIG_FILE
 from safetab.engines.spark.options import SparkOptions, check_spark_options
-from safetab.foundation.findings import Finding, FindingsOf
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.whole_path import whole_path
 from safetab.pipeline.declared_options import DEFAULTS, RUN, DeclaredOption, with_defaults
 from safetab.pipeline.engine_kind import EngineKind
@@ -61,7 +61,7 @@ class RunOptions:
         values = with_defaults(RUN, with_defaults(declared, given))
         limit = values["spend_limit"]
         return cls(
-            engine=EngineKind(values["engine"]),
+            engine=_engine(values["engine"]),
             memory=values["memory"],
             threads=values["threads"],
             temporary_parent=_path(values["temp"]),
@@ -94,6 +94,14 @@ class RunOptions:
             return None
         limit = None if self.spend_limit is None else amount_of(self.spend_limit)
         return SpendRequest(self.dataset, whole_path(self.spend_log), limit, self.same_people_as)
+
+
+def _engine(given: str | EngineKind) -> EngineKind:
+    try:
+        return EngineKind(given)
+    except ValueError:
+        message = f"must be one of {', '.join(one.value for one in EngineKind)}."
+        raise InvalidInput([Finding(Severity.ERROR, "the command", "--engine", message)]) from None
 
 
 def _path(given: str | Path | None) -> Path | None:

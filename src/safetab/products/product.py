@@ -196,6 +196,10 @@ class LineQuestion(Protocol):
 
     def name_of(self, line: Line) -> str: ...
 
+    def bar_of(self, line: Line) -> tuple[str | None, str]:
+        """Where a chart draws the line: on which of two opposite sides, if there are sides, and the name of its bar."""
+        ...
+
     def cells_of(self, shape: Shape, *wanted: Any, **named: Any) -> WantedCells | Refusal:
         """The cells of the shape that the arguments ask for; all of them if there are no arguments."""
         ...

@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import sqrt
 
 from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.foundation.argument_types import checks_arguments
 from safetab.planning.level_design import CONFIDENCE
 from safetab.privacy.conversions import epsilon_of_rho, rho_of_epsilon
 from safetab.privacy.definitions import PrivacyDefinition
@@ -57,8 +58,15 @@ class Multiplicity:
     """The change of the noise's width, against 8 codes: what margins would do if they weren't whole numbers."""
 
 
+@checks_arguments
 def compare_noises(tuning: Tuning, delta: Fraction, confidence: Fraction = CONFIDENCE) -> NoiseComparison | None:
-    """At the margins of a published cell that the configuration has now; None if a noise can't be drawn."""
+    """At the margins of a published cell that the configuration has now; None if a noise can't be drawn.
+
+    Args:
+        tuning: The configuration.
+        delta: Of (epsilon, delta)-differential privacy, in which both are compared.
+        confidence: How often the truth is within the margin, exactly.
+    """
     tuned_levels = [tuned for one in tuning.by_family() for tuned in one.levels.values()]
     levels = [_level_noises(tuned, confidence) for tuned in tuned_levels if tuned.main_stage is not None]
     known = [noises for noises in levels if noises is not None]
@@ -115,8 +123,14 @@ def _rho_of_geometric(tuned: TunedLevel, epsilon: Fraction) -> Fraction:
     return tuned.stability * rho_of_epsilon(epsilon / tuned.stability) * shares
 
 
+@checks_arguments
 def multiplicities(tuned: TunedLevel, confidence: Fraction = CONFIDENCE) -> tuple[Multiplicity, ...]:
-    """For 1, 2, ..., 8 race codes, at the same budget."""
+    """For 1, 2, ..., 8 race codes, at the same budget.
+
+    Args:
+        tuned: A level with its configuration, e.g. one of `tuning.levels`.
+        confidence: How often the truth is within the margin, exactly.
+    """
     stage = tuned.main_stage
     if stage is None:
         return ()

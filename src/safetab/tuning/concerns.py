@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.foundation.argument_types import checks_arguments
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.reference import level_far_above, total_far_above
 from safetab.privacy.stages import Stage
@@ -29,7 +30,13 @@ class ParameterConcern:
     family: TableFamily | None = None  # of the level, where a product has several
 
 
+@checks_arguments
 def concerns(tuning: Tuning) -> tuple[ParameterConcern, ...]:
+    """What makes no sense in a configuration, or protects too little; first what is about all levels.
+
+    Args:
+        tuning: The configuration.
+    """
     found = [ParameterConcern(None, text) for text in _of_all(tuning)]
     for one in tuning.by_family():
         family = one.family if tuning.config.product.has_several_families else None

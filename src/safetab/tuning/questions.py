@@ -12,6 +12,7 @@ from typing import Final, Generic, TypeVar
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.population_group_levels import PopulationGroupLevel, levels_of_passes
+from safetab.foundation.argument_types import checks_arguments
 from safetab.planning.level_design import CONFIDENCE
 from safetab.privacy.calibration import Noise, calibrated_noise, stage_fraction
 from safetab.privacy.definitions import PrivacyDefinition
@@ -66,8 +67,15 @@ class MarginsForTotal(Generic[What]):
     left: Fraction
 
 
+@checks_arguments
 def least_budget(tuned: TunedLevel, margin: int, confidence: Fraction = CONFIDENCE) -> BudgetForMargin | None:
-    """For the margin of a cell, which is also that of a published total; None if no such noise can be drawn."""
+    """For the margin of a cell, which is also that of a published total; None if no such noise can be drawn.
+
+    Args:
+        tuned: A level with its configuration, e.g. one of `tuning.levels`.
+        margin: The margin of error that is wanted, in whole records.
+        confidence: How often the truth is within the margin, exactly.
+    """
     stage = tuned.main_stage
     if stage is None or margin < 0:
         return None
@@ -120,10 +128,18 @@ def _power_of_ten(power: int) -> Fraction:
     return Fraction(10**power) if power >= 0 else Fraction(1, 10**-power)
 
 
+@checks_arguments
 def threshold_for(
     tuned: TunedLevel, kind: LineKind, relative_margin: Fraction, confidence: Fraction = CONFIDENCE
 ) -> ThresholdForError | None:
-    """The least true size of a group at which the margin of a line is this part of its average true size."""
+    """The least true size of a group at which the margin of a line is this part of its average true size.
+
+    Args:
+        tuned: A level with its configuration, e.g. one of `tuning.levels`.
+        kind: Which lines of which table, e.g. `shape.kind("cell")`.
+        relative_margin: The margin of error as a part of the number.
+        confidence: How often the truth is within the margin, exactly.
+    """
     design = tuned.design
     if Stage.STAGE_2 not in design.stages:
         return None
@@ -133,6 +149,7 @@ def threshold_for(
     return ThresholdForError(size, size + design.noise(Stage.STAGE_1).margin_of_error(confidence))
 
 
+@checks_arguments
 def best_margins(
     tuning: Tuning,
     tabulation_pass: TabulationPass,
@@ -143,6 +160,13 @@ def best_margins(
     """The smallest margins in these proportions that a pass can have for `total`, in the tuning's table family.
 
     Levels of the pass without a proportion are left out. None if there is no such noise.
+
+    Args:
+        tuning: The configuration.
+        tabulation_pass: The pass: the United States, or Puerto Rico.
+        total: What the pass may lose in all: rho or epsilon, for a record added or removed.
+        proportions: The margins of levels, as multiples of each other.
+        confidence: How often the truth is within the margin, exactly.
     """
     levels = [level for level in levels_of_passes([tabulation_pass]) if proportions.get(level, 0) > 0]
     return smallest_margins({level: tuning.level(level) for level in levels}, total, proportions, confidence)

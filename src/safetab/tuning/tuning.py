@@ -13,6 +13,7 @@ from safetab.census.geography_levels import TabulationPass
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.config_file import read_config_at
 from safetab.config.run_config import FamilyConfig, RunConfig
+from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.findings import Checked, Finding
 from safetab.planning.run_plan import loss_of_config, loss_of_config_pass
 from safetab.privacy.composition import PrivacyLoss
@@ -94,12 +95,18 @@ class Tuning:
         return sum(tuned.empty_groups_published for tuned in self.levels.values())
 
 
+@checks_arguments
 def tuning_of(
     config: str | Path | None = None, parameters: str | Path | None = None, geography: str | Path | None = None
 ) -> Checked[Tuning]:
-    """From a config.json (else that of the parameters directory, else 2020 production), lists and a geography file.
+    """What a configuration means, level by level; `require()` of it gives the `Tuning`, or raises with every finding.
 
     Without lists or geography the numbers of groups are those of the 2020 Census.
+
+    Args:
+        config: A config.json; if left out, that of `parameters`, or the configuration of the 2020 production run.
+        parameters: The directory with the lists of codes and iterations.
+        geography: A GRF-C file, to count its entities.
     """
     facts = facts_of(None if parameters is None else Path(parameters), None if geography is None else Path(geography))
     findings: tuple[Finding, ...] = facts.findings

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from safetab.census.iterations import CharacteristicIteration
 from safetab.estimates.estimate import Estimate, percent
+from safetab.estimates.operators import Operators
 from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.tabular import ProductTabular
 from safetab.planning.level_design import LevelDesign
@@ -17,7 +18,7 @@ from safetab.release.release_universe import NotTabulated, ReleaseLevel
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Absence(ProductTabular):
+class Absence(Operators, ProductTabular):
     """Why a group has no number. Absent is not zero.
 
     A group of more than `at_most` people is suppressed with a chance below 1 - confidence.

@@ -126,6 +126,7 @@ class GroupNumbers:
         near = self._threshold_notes(row, group, measured)
         answer = Estimate(
             product=self._product,
+            universe=self._universe,
             what=counted.what,
             exact_value=own.value,
             form=own.form,
@@ -137,6 +138,7 @@ class GroupNumbers:
             if better is None
             else Estimate(
                 product=self._product,
+                universe=self._universe,
                 what=f"{counted.what}, combined",
                 exact_value=better.value,
                 form=better.form,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from safetab.foundation.argument_types import checks_arguments
 from safetab.products.product import Line, Refusal, Shape, WantedCells
 from safetab.products.safetab_h.tables import ALL
 
@@ -17,6 +18,10 @@ class Category:
     def name_of(self, line: Line) -> str:
         return str(line.labels[0])
 
+    def bar_of(self, line: Line) -> tuple[str | None, str]:
+        return None, line.stub
+
+    @checks_arguments
     def cells_of(self, shape: Shape, category: str = ALL) -> WantedCells | Refusal:
         """By the label of a line or by its stub."""
         wanted = category.strip().casefold()

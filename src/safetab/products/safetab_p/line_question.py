@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from safetab.foundation.argument_types import checks_arguments
 from safetab.products.product import Line, Refusal, Shape, WantedCells
 from safetab.products.safetab_p.tables import BOTH_SEXES, OLDEST_AGE, SEXES, ages_in_words
 
@@ -21,6 +22,11 @@ class SexAndAges:
         sex, first, last = line.labels
         return f"{sex}, {ages_in_words(int(first), int(last))}"
 
+    def bar_of(self, line: Line) -> tuple[str | None, str]:
+        sex = str(line.labels[0])
+        return (None if sex == BOTH_SEXES else sex), line.stub
+
+    @checks_arguments
     def cells_of(
         self, shape: Shape, sex: str = BOTH_SEXES, ages: tuple[int, int] = (0, OLDEST_AGE)
     ) -> WantedCells | Refusal:

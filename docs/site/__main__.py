@@ -1,0 +1,34 @@
+"""Builds the site into build/docs: pages gathered, the tutorial run, Sphinx, links checked."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from docs.site.checks import faults_of
+from docs.site.pages import write_pages
+from sphinx.cmd.build import build_main
+
+PROJECT = Path(__file__).parents[2]
+SOURCES, SITE = PROJECT / "build" / "docs-sources", PROJECT / "build" / "docs"
+
+
+def main() -> int:
+    for folder in (SOURCES, SITE):
+        shutil.rmtree(folder, ignore_errors=True)
+    faults = write_pages(PROJECT, SOURCES)
+    if not faults:
+        here = str(Path(__file__).parent)
+        if build_main(["-q", "-W", "--keep-going", "-c", here, "-d", str(SOURCES / ".trees"), str(SOURCES), str(SITE)]):
+            return 1
+        faults = faults_of(SITE)
+    for fault in faults:
+        sys.stderr.write(f"{fault}\n")
+    if not faults:
+        sys.stdout.write(f"Wrote {SITE.relative_to(PROJECT)}/index.html\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,149 @@
+"""The pages of the site: the Markdown of the project where it lies, and pages that are made here."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path, PurePosixPath
+
+import typer
+from docs.site.tutorial import tutorial_page
+from typer.cli import get_docs_for_click
+
+from safetab.cli.main import app
+
+FRONT = "index.md"
+NAVIGATION = """
+```{{toctree}}
+:hidden:
+:caption: Begin here
+
+{tutorial}
+```
+
+```{{toctree}}
+:hidden:
+:caption: How to
+
+{how_to}
+```
+
+```{{toctree}}
+:hidden:
+:caption: Reference
+
+reference/python
+reference/commands
+file-formats
+glossary
+```
+
+```{{toctree}}
+:hidden:
+:caption: Why it can be trusted
+
+privacy
+noise
+algorithm
+accuracy
+the-paper-reproduced
+benchmarks
+synthetic-census
+```
+
+```{{toctree}}
+:hidden:
+:caption: To work on it
+
+architecture
+decisions/index
+CONTRIBUTING
+SECURITY
+CHANGELOG
+```
+"""
+HOW_TO_ORDER = (
+    "read-a-release", "sums-without-surprises", "run-a-census", "households", "choose-parameters",
+    "tune-on-the-terminal", "repeated-runs", "cluster", "from-the-bureaus-program",
+)  # fmt: skip
+_LINK = re.compile(r"(!?\[[^\]]*\]\()([^)#\s]*)(#[^)\s]*)?(\))")
+_ROOT_PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+
+
+def write_pages(project: Path, sources: Path) -> list[str]:
+    """Writes every page of the site; tells which links lead nowhere."""
+    place_of = _places(project)
+    faults: list[str] = []
+    for path, place in place_of.items():
+        target = sources / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".md":
+            text, broken = with_links(path, project, place_of)
+            faults += broken
+            target.write_text(text + (_navigation(project) if place == FRONT else ""), encoding="utf-8")
+        elif path.suffix == ".ipynb":
+            target.write_text(tutorial_page(path), encoding="utf-8")
+        else:
+            shutil.copyfile(path, target)
+    _write_made_pages(project, sources)
+    return faults
+
+
+def _places(project: Path) -> dict[Path, str]:
+    """Where each file of the project is in the site."""
+    docs = project / "docs"
+    places = {project / "README.md": FRONT} | {project / name: name for name in _ROOT_PAGES}
+    for path in sorted(docs.rglob("*")):
+        inside = path.relative_to(docs)
+        if path.suffix in {".md", ".svg", ".ipynb"} and inside.parts[0] != "site":
+            places[path] = inside.with_suffix(".md" if path.suffix == ".ipynb" else path.suffix).as_posix()
+    return places
+
+
+def with_links(page: Path, project: Path, place_of: dict[Path, str]) -> tuple[str, list[str]]:
+    """A page's text with its links as they are in the site, and a sentence for each that leads nowhere."""
+    faults: list[str] = []
+    here = PurePosixPath(place_of[page]).parent
+
+    def moved(link: re.Match[str]) -> str:
+        start, path, anchor, end = link.groups()
+        if "://" in path or path.startswith("mailto:"):
+            return link[0]
+        target = Path(os.path.normpath(page.parent / path)) if path else page
+        place = place_of.get(target) or ("decisions/index.md" if target == project / "docs" / "decisions" else None)
+        if place is None:
+            faults.append(f"{page.relative_to(project)}: {path} is not in the site.")
+            return link[0]
+        return f"{start}{os.path.relpath(place, here)}{anchor or ''}{end}"
+
+    return _LINK.sub(moved, page.read_text(encoding="utf-8")), faults
+
+
+def _navigation(project: Path) -> str:
+    known = [path.stem for path in sorted((project / "docs" / "how-to").glob("*.md"))]
+    ordered = sorted(known, key=lambda name: HOW_TO_ORDER.index(name) if name in HOW_TO_ORDER else len(HOW_TO_ORDER))
+    tutorials = sorted(path.stem for path in (project / "docs" / "tutorial").glob("*.ipynb"))
+    return NAVIGATION.format(
+        how_to="\n".join(f"how-to/{name}" for name in ordered),
+        tutorial="\n".join(f"tutorial/{name}" for name in tutorials),
+    )
+
+
+def _write_made_pages(project: Path, sources: Path) -> None:
+    decisions = sorted(path.stem for path in (project / "docs" / "decisions").glob("*.md"))
+    made = {
+        "decisions/index.md": "\n".join(["# Decisions", "", "```{toctree}", ":maxdepth: 1", "", *decisions, "```", ""]),
+        "reference/commands.md": command_page(),
+        "reference/python.md": (project / "docs" / "site" / "python.md").read_text(encoding="utf-8"),
+    }
+    for name, text in made.items():
+        (sources / name).parent.mkdir(exist_ok=True)
+        (sources / name).write_text(text, encoding="utf-8")
+
+
+def command_page() -> str:
+    """Every command with its arguments and options, from the words of its help."""
+    command = typer.main.get_command(app)
+    context = typer.Context(command, info_name="safetab")
+    return str(get_docs_for_click(obj=command, ctx=context, name="safetab", title="Commands"))

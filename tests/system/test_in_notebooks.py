@@ -1,0 +1,226 @@
+"""What notebooks show of results, and their charts: the numbers are those of the release, and names are no markup."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import safetab
+from safetab.estimates.estimate import Estimate, as_number
+from safetab.estimates.open_release import Release
+from safetab.estimates.results import GroupTable
+
+
+@pytest.fixture(scope="module")
+def release(demo_out: Path) -> Release:
+    return safetab.open_release(demo_out)
+
+
+@pytest.fixture(scope="module")
+def households(household_run: tuple[object, Path]) -> Release:
+    return safetab.open_release(household_run[1])
+
+
+@pytest.fixture(scope="module")
+def pyramid(release: Release) -> GroupTable:
+    table = release.table("Providence County", "Dominican")
+    assert isinstance(table, GroupTable)
+    return table
+
+
+@pytest.fixture(scope="module")
+def two(release: Release) -> tuple[Estimate, Estimate]:
+    a, b = (release.total("Providence County", name) for name in ("Dominican", "Puerto Rican"))
+    assert isinstance(a, Estimate)
+    assert isinstance(b, Estimate)
+    return a, b
+
+
+class Cells(HTMLParser):
+    """The texts of a table, row by row."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[Any]) -> None:  # noqa: ARG002
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in {"td", "th"}:
+            self.rows[-1].append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
+
+
+def drawn(chart: Any) -> dict[str, tuple[float, float, float]]:
+    """The numbers that a chart draws, by name; Altair checks the chart against its own rules."""
+    parts = chart.to_dict().get("datasets") or {}
+    values = [row for rows in parts.values() for row in rows] or _inline(chart.to_dict())
+    return {row["name"]: (row["value"], row["low"], row["high"]) for row in values}
+
+
+def _inline(part: dict[str, Any]) -> list[dict[str, Any]]:
+    inside = [*part.get("layer", ()), *part.get("hconcat", ())]
+    return [*part.get("data", {}).get("values", ()), *(row for one in inside for row in _inline(one))]
+
+
+def ends(one: Any) -> tuple[float, float, float]:
+    return float(one.value), *(float(end) for end in one.interval)
+
+
+def test_a_number_is_a_table_of_its_margins(two: tuple[Estimate, Estimate]) -> None:
+    a, _ = two
+    head, published, combined = Cells(a._repr_html_()).rows
+    assert head == ["", "number", "margin of error", "95 % interval"]
+    low, high = a.interval
+    assert published == ["as published", f"{a.value:,}", f"± {a.margin_of_error}", f"{low:,} to {high:,}"]
+    assert a.combined is not None
+    assert combined[0] == "combined"
+    assert a.what in a._repr_html_()
+
+
+def test_a_table_shows_every_line(pyramid: GroupTable, households: Release) -> None:
+    for table in (pyramid, household_table(households, "household type"), household_table(households, "tenure")):
+        rows = Cells(table._repr_html_()).rows[1:]
+        assert [row[1] for row in rows] == [f"{as_number(one.exact_value):,}" for one in table.lines]
+
+
+def test_a_comparison_says_what_it_means(two: tuple[Estimate, Estimate]) -> None:
+    a, b = two
+    html = (a - b)._repr_html_()
+    assert "Equal true numbers are ruled out at 95 %." in html
+    assert [row[1] for row in Cells(html).rows[1:]] == [f"{a.value:,}", f"{b.value:,}", f"{a.value - b.value:,}"]
+    assert "Fieller" in (a / b)._repr_html_()
+
+
+def test_absent_numbers_are_not_shown_as_numbers(release: Release) -> None:
+    assert "no number (suppressed)" in release.total("Kent County", "Hmong", kind="alone")._repr_html_()
+    counties = release.totals(group="Hmong", kind="alone", level="county")
+    assert sum(row[1] == "none: suppressed" for row in Cells(counties._repr_html_()).rows) > 5
+    assert "and 4 more" in counties._repr_html_()
+
+
+def test_lists_are_tables(release: Release) -> None:
+    assert Cells(release.areas("county")._repr_html_()).rows[1] == ["COUNTY", "15001", "Hawaii County, Hawaii"]
+    assert Cells(release.find("44007")._repr_html_()).rows[1] == ["area", "44007", "Providence County, Rhode Island"]
+    assert len(Cells(release.groups("ethnicity")._repr_html_()).rows) == 21
+    status = release.status(level="county", group="Hmong", kind="alone")
+    assert len(Cells(status._repr_html_()).rows) == 21
+    assert "and 4 more" in status._repr_html_()
+
+
+def test_a_name_is_no_markup(two: tuple[Estimate, Estimate]) -> None:
+    evil = replace(two[0], what="<script>alert(1)</script>", notes=("<b>",))
+    for shown in (evil, evil - two[1], evil + two[1], evil / two[1]):
+        assert not re.search(r"<script|<b>", shown._repr_html_())
+
+
+def test_charts_draw_the_numbers(release: Release, two: tuple[Estimate, Estimate]) -> None:
+    a, b = two
+    assert a.combined is not None
+    assert drawn(a.plot()) == {"as published": ends(a), "combined": ends(a.combined)}
+    assert drawn((a - b).plot()) == {a.what: ends(a), b.what: ends(b), "the difference": ends(a - b)}
+    assert drawn((a / b).plot()) == {"ratio": ends(a / b)}
+    counties = release.totals(group="Dominican", level="county")
+    assert drawn(counties.plot()) == {one.what: ends(one) for one in counties.numbers}
+    assert len(drawn(counties.plot(most=3))) == 3
+    assert len(drawn((a - a).plot())) == 3
+
+
+def test_a_pyramid_has_the_ages_of_each_sex_and_one_scale(pyramid: GroupTable) -> None:
+    male, female = pyramid.plot().to_dict()["hconcat"]
+    assert (male["title"], female["title"]) == ("male", "female")
+    for half in (male, female):
+        cells = [one for one in pyramid.lines if one.counted[0].line.labels[0] == half["title"]][1:]
+        assert [row["value"] for row in _inline_of(half, pyramid)] == [float(one.value) for one in cells][::-1]
+    scales = [half["layer"][0]["encoding"]["x"]["scale"] for half in (male, female)]
+    assert scales[0]["domain"] == scales[1]["domain"]
+    assert [scale["reverse"] for scale in scales] == [True, False]
+
+
+def _inline_of(half: dict[str, Any], pyramid: GroupTable) -> list[dict[str, Any]]:
+    data = half.get("data") or half["layer"][0]["data"]
+    return data["values"] if "values" in data else pyramid.plot().to_dict()["datasets"][data["name"]]
+
+
+def household_table(households: Release, family: str) -> GroupTable:
+    largest = households.totals(geography="1", level="nation").largest(1)[0]
+    assert isinstance(largest, Estimate)
+    table = households.table("1", largest.counted[0].group, level="nation", family=family)
+    assert isinstance(table, GroupTable)
+    return table
+
+
+@pytest.mark.parametrize("family", ["household type", "tenure"])
+def test_households_are_drawn_by_their_cells(households: Release, family: str) -> None:
+    table = household_table(households, family)
+    cells = [one for one in table.lines if one.counted[0].line.cells == 1]
+    assert len(cells) > 1
+    assert drawn(table.plot()) == {one.counted[0].line.stub: ends(one) for one in cells}
+
+
+def test_without_altair_a_sentence_says_how_to_get_it(
+    two: tuple[Estimate, Estimate], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(ModuleNotFoundError, match=r"charts need it: `pip install 'safetab\[plots\]'`"):
+        two[0].plot()
+
+
+def test_a_ratio_without_an_end_is_not_drawn(two: tuple[Estimate, Estimate]) -> None:
+    nothing = replace(two[0], exact_value=two[0].exact_value * 0)
+    with pytest.raises(ValueError, match="may be 0"):
+        (two[1] / nothing).plot()
+
+
+def test_areas_and_groups_are_listed_and_found(release: Release) -> None:
+    assert [one.name for one in release.areas("county", within="Rhode Island")] == [
+        f"{name} County, Rhode Island" for name in ("Bristol", "Kent", "Newport", "Providence", "Washington")
+    ]
+    assert len(release.areas()) == sum(len(release.areas(level)) for level in (
+        "nation", "state", "county", "tract", "place", "aiannh"
+    ))  # fmt: skip
+    found = release.find("DONA county")
+    assert [one.region_id for one in found.areas if one.geography.label == "COUNTY"] == ["35013"]
+    assert {one.name for one in release.find("hmong").groups} == {"Hmong alone", "Hmong alone or in any combination"}
+    assert not len(release.find("xyzzy").areas)
+    assert not len(release.find("  ").groups)
+    assert all(one.is_tabulated(is_substate=True) for one in release.groups(level="county"))
+    assert len(release.groups(level="county")) < len(release.groups())
+    one = release.areas("county")[0]
+    assert release.geography(one) is one
+    assert release.total(one, release.groups("ethnicity")[3]) is not None
+    assert release.areas("county").to_arrow().column_names == ["geography_level", "region_id", "region_name"]
+
+
+def test_statuses_are_those_of_the_command(release: Release, demo_out: Path) -> None:
+    status = safetab.status(demo_out, level="county", group="Hmong", kind="alone")
+    assert status.to_arrow().equals(release.status(level="county", group="Hmong", kind="alone").to_arrow())
+    answers = release.totals(group="Hmong", kind="alone", level="county")
+    assert status.to_arrow()["status"].to_pylist().count("suppressed") == sum(
+        one.status == "suppressed" for one in answers.absences
+    )
+    assert str(status).startswith("24 groups\n")
+
+
+def test_export_is_that_of_the_command(demo_out: Path, tmp_path: Path) -> None:
+    rows = safetab.export(demo_out, tmp_path / "csv")
+    assert (tmp_path / "csv" / "numbers" / "COUNTY.csv").read_text().count("\n") == rows["numbers/COUNTY.csv"] + 1
+    with pytest.raises(safetab.InvalidInput, match="csv"):
+        safetab.export(demo_out, tmp_path / "csv")
+
+
+def test_validate_gives_warnings_or_raises_with_findings(demo_census: Path, tmp_path: Path) -> None:
+    assert safetab.validate(demo_census / "parameters", demo_census / "data") == ()
+    with pytest.raises(safetab.InvalidInput) as refused:
+        safetab.validate(tmp_path / "nothing", demo_census / "data")
+    assert all(isinstance(one, safetab.Finding) for one in refused.value.findings)

@@ -1,0 +1,99 @@
+"""The site of the documentation: links are moved with their pages, and faults of a site are found.
+
+`make docs` builds the real one and looks at every link of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from docs.site.checks import faults_of
+from docs.site.notebook import run_notebook
+from docs.site.pages import with_links
+from tests.conftest import PROJECT
+
+import safetab
+
+PAGE = "<html><body><h1 id='top'>A page</h1>{}</body></html>"
+
+
+def site_of(folder: Path, **pages: str) -> Path:
+    for name, body in pages.items():
+        (folder / f"{name}.html").write_text(PAGE.format(body))
+    (folder / "style.css").write_text("p { color: red }")
+    return folder
+
+
+def test_a_site_whose_links_lead_somewhere_has_no_faults(tmp_path: Path) -> None:
+    body = '<link rel="stylesheet" href="style.css?v=1"><a href="b.html#top">b</a><a href="#top">up</a><a href="https://example.org">out</a>'
+    assert faults_of(site_of(tmp_path, a=body, b="")) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ('<a href="c.html">c</a>', "a.html: c.html leads nowhere."),
+        ('<a href="b.html#bottom">b</a>', "a.html: b.html#bottom leads nowhere."),
+        ('<a href="#bottom">down</a>', "a.html: #bottom leads nowhere."),
+        ('<img src="missing.svg">', "a.html: missing.svg leads nowhere."),
+        (
+            '<script src="https://example.org/a.js"></script>',
+            "a.html: https://example.org/a.js is fetched from elsewhere.",
+        ),
+        (
+            '<link rel="stylesheet" href="//example.org/a.css">',
+            "a.html: //example.org/a.css is fetched from elsewhere.",
+        ),
+    ],
+)
+def test_each_fault_of_a_site_is_told(tmp_path: Path, body: str, fault: str) -> None:
+    assert faults_of(site_of(tmp_path, a=body, b="")) == [fault]
+
+
+def test_a_style_that_fetches_is_told(tmp_path: Path) -> None:
+    site = site_of(tmp_path, a="")
+    (site / "style.css").write_text("p { background: url(https://example.org/a.png) }")
+    assert faults_of(site) == ["style.css: fetches from elsewhere."]
+
+
+def test_cells_of_a_notebook_are_run_in_order(tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Title"]},
+        {"cell_type": "code", "source": ["a = 20\n", "print('said')\n", "a + 1"]},
+        {"cell_type": "code", "source": ["a = a * 2"]},
+        {"cell_type": "code", "source": ["a"]},
+    ]
+    (tmp_path / "some.ipynb").write_text(json.dumps({"cells": cells}))
+    run = list(run_notebook(tmp_path / "some.ipynb"))
+    assert [(cell.printed, cell.shown) for cell in run] == [("", None), ("said\n", 21), ("", None), ("", 40)]
+    assert [cell.is_code for cell in run] == [False, True, True, True]
+
+
+def test_pages_of_the_project_find_their_place(tmp_path: Path) -> None:
+    project = tmp_path
+    (project / "docs" / "how-to").mkdir(parents=True)
+    (project / "README.md").write_text(
+        "[a](docs/how-to/a.md#here) [d](docs/decisions/) [out](https://example.org) [up](#two)"
+    )
+    (project / "docs" / "how-to" / "a.md").write_text("[home](../../README.md) [gone](../gone.md) ![f](../f.svg)")
+    place_of = {
+        project / "README.md": "index.md",
+        project / "docs" / "how-to" / "a.md": "how-to/a.md",
+        project / "docs" / "f.svg": "f.svg",
+    }
+    text, faults = with_links(project / "README.md", project, place_of)
+    assert text == "[a](how-to/a.md#here) [d](decisions/index.md) [out](https://example.org) [up](index.md#two)"
+    assert faults == []
+    text, faults = with_links(project / "docs" / "how-to" / "a.md", project, place_of)
+    assert text == "[home](../index.md) [gone](../gone.md) ![f](../f.svg)"
+    assert faults == ["docs/how-to/a.md: ../gone.md is not in the site."]
+
+
+def test_everything_public_is_in_the_reference() -> None:
+    reference = (PROJECT / "docs" / "site" / "python.md").read_text()
+    public = [*safetab.__all__, *(f"tuning.{name}" for name in safetab.tuning.__all__)]
+    documented = set(re.findall(r"auto\w+:: safetab\.([\w.]+)", reference))
+    assert set(public) - documented == {"__version__", "tuning"}

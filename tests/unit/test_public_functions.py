@@ -1,0 +1,165 @@
+"""Every public function: its parameters are documented, and arguments of the wrong type are answered by a sentence."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import PROJECT
+
+import safetab
+from safetab.census.geography_levels import TabulationPass
+from safetab.foundation.argument_types import checks_arguments, is_of_type
+from safetab.products.safetab_h.line_question import Category
+from safetab.products.safetab_p.line_question import SexAndAges
+from safetab.products.safetab_p.tables import SEX_BY_AGE_4
+
+CLASSES = (
+    safetab.Release, safetab.Estimate, safetab.Difference, safetab.Ratio, safetab.GroupTable, safetab.Answers,
+    safetab.Absence, safetab.Areas, safetab.Groups, safetab.Found, safetab.Statuses,
+)  # fmt: skip
+
+
+class Wrong:
+    """Of no type that any function takes."""
+
+
+def public_functions() -> dict[str, Callable[..., Any]]:
+    found = {f"safetab.{name}": getattr(safetab, name) for name in safetab.__all__}
+    found |= {f"safetab.tuning.{name}": getattr(safetab.tuning, name) for name in safetab.tuning.__all__}
+    functions = {name: one for name, one in found.items() if inspect.isfunction(one)}
+    for each in CLASSES:
+        members = inspect.getmembers(each, inspect.isfunction)
+        functions |= {f"{each.__name__}.{name}": one for name, one in members if not name.startswith("_")}
+    return functions
+
+
+FUNCTIONS = public_functions()
+MANY = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+SAMPLES: dict[str, Any] = {
+    "str": "text",
+    "int": 1,
+    "str | Path": "path",
+    "Geographic": "area",
+    "Grouped": "group",
+    "Iterable[Addend]": [],
+    "Answer": object.__new__(safetab.Estimate),
+    "Fraction": Fraction(1, 2),
+    "float | str": 0.9,
+    "Tuning": object.__new__(safetab.tuning.Tuning),
+    "TunedLevel": object.__new__(safetab.tuning.TunedLevel),
+    "TabulationPass": TabulationPass.US,
+    "LineKind": SEX_BY_AGE_4.kinds[0],
+    "Mapping[PopulationGroupLevel, Fraction]": {},
+}
+
+
+def parameters_of(name: str) -> list[inspect.Parameter]:
+    return [one for one in inspect.signature(FUNCTIONS[name]).parameters.values() if one.name != "self"]
+
+
+def test_what_is_public_is_there() -> None:
+    wanted = {"validate", "plan", "run", "rerelease", "export", "status", "open_release", "assess", "tuning"}
+    assert wanted | {"InvalidInput", "RunFailed"} <= set(safetab.__all__) <= set(dir(safetab))
+    assert all(getattr(safetab, name) is not None for name in safetab.__all__)
+    assert len(FUNCTIONS) > 30
+    with pytest.raises(AttributeError, match="has no attribute 'bogus'"):
+        _ = safetab.bogus
+
+
+def test_importing_it_loads_nothing_heavy() -> None:
+    heavy = ("numpy", "pyarrow", "duckdb", "numba", "altair", "pandas", "typer", "rich")
+    program = f"import safetab, sys; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def _owner(name: str) -> Any:
+    """By its class, so that what it inherits is found."""
+    owner, _, own = name.rpartition(".")
+    return getattr({one.__name__: one for one in CLASSES}.get(owner), own, FUNCTIONS[name])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_says_what_it_gives(name: str) -> None:
+    words = inspect.getdoc(_owner(name)) or ""
+    assert len(words.splitlines()[0]) > 15
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_parameter_is_documented_once(name: str) -> None:
+    documented = re.findall(r"^\s+(\w+): \S", (FUNCTIONS[name].__doc__ or "").partition("Args:")[2], re.MULTILINE)
+    assert documented == [one.name for one in parameters_of(name)]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_an_argument_of_the_wrong_type_is_answered_by_a_sentence(name: str) -> None:
+    """Nothing is opened before the types are checked: what is given besides is of the right type and no more."""
+    function, asked = FUNCTIONS[name], [one for one in parameters_of(name) if one.kind not in MANY]
+    needed = {one.name: SAMPLES[str(one.annotation)] for one in asked if one.default is one.empty}
+    of_object = (Wrong(),) if "self" in inspect.signature(function).parameters else ()
+    for one in asked:
+        with pytest.raises(TypeError, match=rf"^\w+: {one.name} must be .+, not Wrong\.$"):
+            function(*of_object, **needed | {one.name: Wrong()})
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"threads": "2"}, "options: threads must be a whole number, not str."),
+        ({"threads": True}, "options: threads must be a whole number, not bool."),
+        ({"rules": "clamp-negatives"}, "options: rules must be a list of texts or None, not str."),
+        ({"temp": 3}, "options: temp must be a pathlib.Path or text or None, not int."),
+        ({"overwrite": "yes"}, "options: overwrite must be True or False, not str."),
+        ({"confidence": None}, "options: confidence must be text or a number, not None."),
+        ({"options": {}}, "run: options must be a RunOptions or None, not dict."),
+    ],
+)
+def test_options_of_the_wrong_type_are_answered_by_a_sentence(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(TypeError, match=f"^{re.escape(sentence)}$"):
+        safetab.run("parameters", "data", "out", **given)
+
+
+def test_an_engine_that_there_is_not_is_refused_by_a_sentence() -> None:
+    with pytest.raises(safetab.InvalidInput, match="--engine: must be one of duckdb"):
+        safetab.run("parameters", "data", "out", engine="abacus")
+
+
+def test_questions_about_lines_are_checked() -> None:
+    with pytest.raises(TypeError, match=r"count: ages must be a pair \(a whole number, a whole number\), not int\."):
+        SexAndAges().cells_of(SEX_BY_AGE_4, ages=17)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"count: category must be text, not list\."):
+        Category().cells_of(SEX_BY_AGE_4, category=["family"])  # type: ignore[arg-type]
+
+
+def test_types_are_checked_as_people_mean_them() -> None:
+    assert is_of_type(("a", "b"), list[str])
+    assert not is_of_type("ab", list[str])
+    assert not is_of_type(["a", 1], list[str])
+    assert is_of_type(1, float)
+    assert not is_of_type(True, int)
+    assert is_of_type((0, 17), tuple[int, int])
+    assert not is_of_type((0, 17, 18), tuple[int, int])
+
+
+def test_a_function_without_annotations_takes_anything() -> None:
+    @checks_arguments
+    def anything(given, *more, **named):
+        return given, more, named
+
+    assert anything(1, 2, three=3) == (1, (2,), {"three": 3})
+
+
+def test_the_wheel_says_that_it_has_types(tmp_path: Path) -> None:
+    program = f"from flit_core.buildapi import build_wheel; print(build_wheel({str(tmp_path)!r}))"
+    made = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True)
+    names = zipfile.ZipFile(tmp_path / made.stdout.strip()).namelist()
+    assert "safetab/py.typed" in names
+    assert "safetab/__init__.py" in names
