@@ -21,7 +21,7 @@ def instead_of(absence: Absence, universe: Universe, numbers: GroupNumbers) -> A
     entity, group = absence.entity, absence.group
     around = (numbers.total(area, group) for area in _areas_around(universe, entity))
     nearest = next((answer for answer in around if isinstance(answer, Estimate)), None)
-    wider = [numbers.total(entity, one) for one in _wider_groups(universe, group)]
+    wider = [numbers.total(entity, one) for one in wider_groups(universe, group)]
     found = [nearest, *wider[:1]]
     return replace(
         absence,
@@ -42,7 +42,7 @@ def _areas_around(universe: Universe, entity: Entity) -> list[Entity]:
     return areas
 
 
-def _wider_groups(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
+def wider_groups(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
     """Regional groups of the same kind that hold all of the group's codes."""
     codes = universe.lists.codes_of_iteration
     own = codes.get(group.code, frozenset())
@@ -57,18 +57,26 @@ def _wider_groups(universe: Universe, group: CharacteristicIteration) -> list[Ch
     ]
 
 
-def _hint(universe: Universe, geography: GeographyLevel, group: CharacteristicIteration) -> str | None:
-    """Groups that are tabulated there and share codes with one that is not."""
+def groups_with_shared_codes(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
+    """Groups of the same kind, as fine or finer, that share codes with one: where that is not tabulated, these may be."""
     codes = universe.lists.codes_of_iteration
     own = codes.get(group.code, frozenset())
-    there = [
-        one.name
+    return [
+        one
         for one in universe.lists.iterations
         if one.level >= group.level
         and one.level is not IterationLevel.MAJOR
         and one.kind is group.kind
         and own & codes.get(one.code, frozenset())
-        and universe.level_of(geography, one.level).why_not_tabulated(one) is None
+    ]
+
+
+def _hint(universe: Universe, geography: GeographyLevel, group: CharacteristicIteration) -> str | None:
+    """Groups that are tabulated there and share codes with one that is not."""
+    there = [
+        one.name
+        for one in groups_with_shared_codes(universe, group)
+        if universe.level_of(geography, one.level).why_not_tabulated(one) is None
     ]
     nouns = universe.product.record.nouns
     return f"Its {nouns} are counted there in: {shortened(there, 4)}." if there else None
