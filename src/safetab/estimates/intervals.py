@@ -79,7 +79,7 @@ def _of_one(selected: Selected, noise: Noise, weight: Fraction, confidence: Frac
 
 
 def far_threshold(noise: Noise, threshold: int, draws: int, confidence: Fraction) -> int:
-    """From this total on selection changes no chance by more than a number's share of the error, of so many that passed."""
+    """From this total on selection is left out, in a number with so many draws that passed: it changes too little."""
     return threshold + 2 * _reach(noise, (1 - confidence) * _FAR_SHARE / (2 * draws))
 
 

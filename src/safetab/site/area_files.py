@@ -17,8 +17,8 @@ _HEADERS = 2  # the iteration and the table of a group stand before its values
 def write_areas(data: DataFolder, name: str, rows: LevelRows, universe: Universe) -> list[list[int]]:
     """Writes the files name/0.js, ..; gives back the entity and the iteration with which each begins."""
     flat, firsts = _flat(rows)
-    size_before = np.concatenate([[0], np.cumsum(text_sizes(flat))])
-    parts = cuts(np.diff(size_before[firsts]), _boundaries(rows, universe)).tolist()
+    sizes = np.add.reduceat(text_sizes(flat), firsts[:-1], dtype=np.int64)
+    parts = cuts(sizes, _boundaries(rows, universe)).tolist()
     for number, (first, end) in enumerate(zip(parts, [*parts[1:], len(rows)], strict=True)):
         data.write(f"{name}/{number}", _part(rows, flat[firsts[first] : firsts[end]], first, end))
     return [[int(rows.entities[first]), int(rows.iterations[first])] for first in parts]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 LEAST_BYTES, USUAL_BYTES = 60_000, 400_000
 """A file is cut at a boundary between these sizes if there is one, and at the larger of them if not."""
 
+_AT_ONCE = 1 << 18
 _POWERS_OF_TEN = 10 ** np.arange(1, 19, dtype=np.int64)
 
 
@@ -40,10 +41,14 @@ def _last_boundary(places: Sequence[NDArray[np.int64]], least: int, most: int) -
     return most
 
 
-def text_sizes(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+def text_sizes(numbers: NDArray[np.int64]) -> NDArray[np.int8]:
     """How many characters each number takes, its comma included."""
-    digits = np.searchsorted(_POWERS_OF_TEN, np.abs(numbers), side="right") + 1
-    return np.asarray(digits + (numbers < 0) + 1, dtype=np.int64)
+    sizes = np.empty(len(numbers), dtype=np.int8)
+    for first in range(0, len(numbers), _AT_ONCE):
+        some = numbers[first : first + _AT_ONCE]
+        digits = np.searchsorted(_POWERS_OF_TEN, np.abs(some), side="right") + 1
+        sizes[first : first + _AT_ONCE] = digits + (some < 0) + 1
+    return sizes
 
 
 def begins(values: NDArray[np.int64]) -> NDArray[np.bool_]:

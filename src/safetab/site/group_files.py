@@ -14,8 +14,6 @@ from safetab.site.data_files import DataFolder
 from safetab.site.level_rows import Integers, LevelRows
 from safetab.site.measured_tables import MeasuredTables
 
-_NUMBERS_OF_A_TOTAL = 3  # entity, table, value
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Totals:
@@ -35,7 +33,7 @@ def write_groups(
     states = state_numbers(families[0].level.geography, universe, totals.entities)
     of_group = begins(totals.iterations)
     flat = np.stack([totals.entities, totals.tables, totals.values], axis=1)
-    sizes = text_sizes(flat.ravel()).reshape(flat.shape).sum(axis=1)
+    sizes = text_sizes(flat.ravel()).reshape(flat.shape).sum(axis=1, dtype=np.int64)
     parts = cuts(sizes, [of_group, of_group | begins(states)]).tolist()
     for number, (first, end) in enumerate(zip(parts, [*parts[1:], len(flat)], strict=True)):
         iterations, areas = np.unique(totals.iterations[first:end], return_counts=True)

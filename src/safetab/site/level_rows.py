@@ -86,8 +86,8 @@ def read_level(folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTable
     if path is None:
         return None
     try:
-        batches = list(_batches(path, folder, level))
-        return _rows(_joined(batches), folder, level, tables) if batches else None
+        rows = _joined(list(_batches(path, folder, level)))
+        return None if rows is None else _rows(rows, folder, level, tables)
     except (pa.ArrowException, OSError, ValueError, KeyError, IndexError):
         raise InvalidInput([Finding(Severity.ERROR, str(path), "", "is damaged. Get the release again.")]) from None
 
@@ -111,16 +111,16 @@ def _batch(read: pa.Table, ids: Integers, level: ReleaseLevel) -> _Batch:
     if (iterations < 0).any() or (shapes < 0).any() or (entities >= len(ids)).any():
         raise ValueError("a group that is not in the universe")
     return _Batch(
-        entities=entities.astype(np.int32),
-        iterations=iterations.astype(np.int32),
-        shapes=shapes.astype(np.int8),
+        entities=_narrow(entities),
+        iterations=_narrow(iterations),
+        shapes=_narrow(shapes),
         values=_integers(read["unclamped_count"], 0),
         counts=_integers(read["count"], 0),
         low=_integers(read["interval_low"], -1),
         high=_integers(read["interval_high"], -1),
-        rules=np.where(is_withheld, rules, -1).astype(np.int8),
-        donor_levels=_coded(read["donor_geography_level"], labels).astype(np.int8),
-        donors=_whole(read["donor_region_id"]),
+        rules=_narrow(np.where(is_withheld, rules, -1)),
+        donor_levels=_narrow(_coded(read["donor_geography_level"], labels)),
+        donors=_narrow(_whole(read["donor_region_id"])),
     )
 
 
@@ -139,15 +139,25 @@ def _whole(column: pa.ChunkedArray) -> Integers:
 
 
 def _integers(column: pa.ChunkedArray, if_null: int) -> Integers:
-    return np.asarray(column.fill_null(if_null).to_numpy(), dtype=np.int64)
+    return _narrow(np.asarray(column.fill_null(if_null).to_numpy(), dtype=np.int64))
 
 
-def _joined(batches: list[_Batch]) -> _Batch:
+def _narrow(numbers: Integers) -> Integers:
+    """The same numbers in fewer bytes, where they fit."""
+    smallest = np.result_type(
+        np.min_scalar_type(numbers.min(initial=-1)), np.min_scalar_type(-numbers.max(initial=1) - 1)
+    )
+    return numbers.astype(smallest)
+
+
+def _joined(batches: list[_Batch]) -> _Batch | None:
+    if not batches:
+        return None
     return _Batch(*(np.concatenate([getattr(one, name) for one in batches]) for name in _Batch.__slots__))
 
 
 def _rows(rows: _Batch, folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables) -> LevelRows:
-    keys = level.index.index_of(rows.entities.astype(np.int64), rows.iterations)
+    keys = level.index.index_of(rows.entities.astype(np.int64), rows.iterations.astype(np.int64))
     first = np.flatnonzero(begins(keys))
     numbers = _table_numbers(rows, first, folder, level, tables)
     lengths = np.diff([*first, len(keys)])
@@ -167,9 +177,9 @@ def _rows(rows: _Batch, folder: ReleaseFolder, level: ReleaseLevel, tables: Meas
         tables=numbers,
         starts=np.append(first, len(keys)),
         values=rows.values,
-        counts=Sparse(differs, rows.counts[differs]),
+        counts=Sparse(differs, rows.counts[differs].astype(np.int64)),
         withheld=Sparse(withheld, rows.rules[withheld].astype(np.int64)),
-        donors=Sparse(copied, rows.donors[first[copied]]),
+        donors=Sparse(copied, rows.donors[first[copied]].astype(np.int64)),
     )
 
 
@@ -196,4 +206,5 @@ def _add_selected(rows: _Batch, first: Integers, numbers: Integers, tables: Meas
     lone = rows.low[first] >= 0
     for number in np.unique(numbers[lone]).tolist():
         own = first[lone & (numbers == number)]
-        tables.add_selected(number, rows.values[own], rows.low[own], rows.high[own])
+        ends = (one[own].astype(np.int64) for one in (rows.values, rows.low, rows.high))
+        tables.add_selected(number, *ends)

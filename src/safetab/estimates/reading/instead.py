@@ -58,7 +58,7 @@ def wider_groups(universe: Universe, group: CharacteristicIteration) -> list[Cha
 
 
 def groups_with_shared_codes(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
-    """Groups of the same kind, as fine or finer, that share codes with one: where that is not tabulated, these may be."""
+    """Groups of the same kind, as fine or finer, that share codes with one: they may be tabulated where it is not."""
     codes = universe.lists.codes_of_iteration
     own = codes.get(group.code, frozenset())
     return [

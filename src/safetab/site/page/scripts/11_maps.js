@@ -33,6 +33,12 @@ function figureOf(answer) {
   return `${shown(answer.value)} (${around(answer)})`;
 }
 
+/** Faint tiles of the states that a release doesn't have, so that the others stand where people look for them. */
+function otherTiles(areas) {
+  return facts.states.filter(([code]) => !areas.some(({ id }) => id === code))
+    .map(([, , column, row]) => svgElement("rect", { class: "tile-ghost", x: column * TILE + 1, y: row * TILE + 1, width: TILE - 2, height: TILE - 2, rx: 4 }));
+}
+
 /** A grid of tiles, each about where its state is; `answers` has an estimate, or nothing, for each area. */
 function tileMap(areas, answers, hrefOf, label) {
   const values = areas.map((area) => answers.get(area)).filter((one) => one && !one.rule).map(({ value }) => value);
@@ -52,7 +58,7 @@ function tileMap(areas, answers, hrefOf, label) {
       isShown ? svgElement("text", { class: "tile-value", x: column * TILE + TILE / 2, y: row * TILE + 35 }, compact(answer.value)) : null,
     );
   });
-  const picture = svgElement("svg", { class: "tiles", viewBox: `0 0 ${12 * TILE} ${8 * TILE}`, role: "group", "aria-label": label }, tiles);
+  const picture = svgElement("svg", { class: "tiles", viewBox: `0 0 ${12 * TILE} ${8 * TILE}`, role: "group", "aria-label": label }, otherTiles(areas), tiles);
   return element("figure", { class: "map" }, picture, legend(limits, values));
 }
 
@@ -74,7 +80,7 @@ function stateChooser(areas, hrefOf) {
       svgElement("text", { class: "tile-name", x: column * TILE + TILE / 2, y: row * TILE + 29 }, abbreviation),
     );
   });
-  return svgElement("svg", { class: "tiles", viewBox: `0 0 ${12 * TILE} ${8 * TILE}`, role: "group", "aria-label": "States" }, tiles);
+  return svgElement("svg", { class: "tiles", viewBox: `0 0 ${12 * TILE} ${8 * TILE}`, role: "group", "aria-label": "States" }, otherTiles(areas), tiles);
 }
 
 /** Shapes of areas, if the site has them; null if not. */

@@ -16,7 +16,7 @@ async function homeView() {
         element("section", {}, element("h2", {}, "By place"),
           whole ? paragraph(link(areaHref(whole), nameOf(whole.name))) : null,
           tiled.length ? stateChooser(tiled, areaHref) : null,
-          tiled.length > 20 ? null : element("ul", { class: "links" }, states.map((area) => element("li", {}, link(areaHref(area), nameOf(area.name)))))),
+          tiled.length > 20 ? null : element("ul", { class: "links columns" }, states.map((area) => element("li", {}, link(areaHref(area), nameOf(area.name)))))),
         element("section", {}, element("h2", {}, "By group"), groupList())),
       element("section", {}, element("h2", {}, "How to read a number"), readingCards()),
     ],

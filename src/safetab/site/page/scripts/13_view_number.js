@@ -56,7 +56,7 @@ function absenceCard(absence) {
     absence.there.length ? paragraph(`Its ${facts.product.nouns} are counted there in: `, absence.there.slice(0, 4).map((group, n) => [n ? ", " : "", link(numberHref(absence.area, group), nameOf(group.name))]), absence.there.length > 4 ? ` and ${absence.there.length - 4} more.` : ".") : null,
     absence.instead.length ? [element("h2", {}, "Use instead"), element("ul", { class: "instead" }, absence.instead.map((total) => element(
       "li", {}, link(numberHref(total.entry.area, total.entry.group), nameOf(total.entry.group.name), " in ", nameOf(total.entry.area.name)),
-      ": ", element("strong", {}, shown(total.value)), ` (${around(total)})`,
+      ": ", element("strong", {}, shown(total.value)), ` (${between(total.low, total.high)})`,
     )))] : null,
   );
 }

@@ -67,7 +67,8 @@ async function withinLine(group, kind, prefix) {
 function summaryLine(group, areas, answers, nouns) {
   const isTabulated = areas.some((area) => area.geography.reasons[group.number] === "0");
   if (!isTabulated && !answers.size && areas.length) return element("p", { class: "notice" }, absenceOf(areas[0], group).reason);
-  return element("p", { class: "lead" }, `${shown(answers.size)} of ${shown(areas.length)} ${nouns} have a number. The others may have people of the group too: no number does not mean nobody.`);
+  if (answers.size === areas.length) return element("p", { class: "lead" }, areas.length === 1 ? "" : `All ${shown(areas.length)} ${nouns} have a number.`);
+  return element("p", { class: "lead" }, `${shown(answers.size)} of ${shown(areas.length)} ${nouns} have a number. In the others there may be some too: no number does not mean nobody.`);
 }
 
 async function mapOf(group, kind, geographies, areas, answers) {

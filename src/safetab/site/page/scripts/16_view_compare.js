@@ -26,7 +26,7 @@ async function sidePicker(side, given, picked) {
     area.set({ label: given.area.name, area: given.area, rank: CODE });
     group.set({ label: given.group.name, group: given.group, rank: CODE });
   }
-  const form = element("form", { class: "card side" }, area.view, group.view, element("button", { type: "submit" }, "Set"));
+  const form = element("form", { class: "card side" }, area.view, group.view, element("button", { type: "submit" }, "Use this"));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (await area.resolved() && await group.resolved()) done();
@@ -47,7 +47,7 @@ function comparison(a, b) {
     element("td", { class: "wide" }, bar(side.total, most)), element("td", { class: "number" }, figureCells(side.total))));
   return [
     element("section", { class: "answer" },
-      element("p", { class: "big" }, element("span", { class: "figure", "data-number": "difference" }, shown(Math.abs(difference.value))), " ", element("span", { class: "unit" }, difference.value === 0 ? "no difference" : `${facts.product.nouns} ${difference.value > 0 ? "more" : "fewer"} on the first side`)),
+      element("p", { class: "big" }, element("span", { class: "figure", "data-number": "difference" }, shown(Math.abs(difference.value))), " ", element("span", { class: "unit" }, difference.value === 0 ? "no difference" : `${facts.product.nouns} ${difference.value > 0 ? "more" : "fewer"} in the first than in the second`)),
       element("p", { class: "verdict", "data-verdict": "" }, verdict(a.total, b.total, difference)),
       difference.chance === null ? null : element("p", { "data-chance": difference.chance }, `How often noise alone makes equal true numbers differ by this much or more: ${chanceInWords(difference.chance)}.`),
       difference.low === null || difference.isSame ? null : element("p", { class: "soft", "data-interval": "difference" }, `The true difference, first less second, is between ${shown(difference.low)} and ${shown(difference.high)}, ${facts.percent} of the time.`)),
