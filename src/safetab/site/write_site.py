@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
@@ -15,8 +15,9 @@ from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.privacy.output_status import OutputStatus
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 from safetab.site.area_files import write_areas
+from safetab.site.boundaries import Boundaries, read_boundaries, write_boundaries
 from safetab.site.data_files import DATA_FOLDER, DataFolder
-from safetab.site.facts import JsonObject, site_facts
+from safetab.site.facts import site_facts
 from safetab.site.group_files import write_groups
 from safetab.site.level_rows import read_level
 from safetab.site.measured_tables import MeasuredTables
@@ -36,6 +37,7 @@ class SiteSummary:
     files: int
     bytes_in_all: int
     bytes_of_largest: int
+    shapes_without_area: int | None = None  # of the file of boundaries, if one was given
 
 
 def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, overwrite: bool = False) -> SiteSummary:
@@ -45,23 +47,46 @@ def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, o
     refused = output_findings(folder, inputs, overwrite=overwrite, known_by=_KNOWN_BY)
     if refused:
         raise InvalidInput(refused)
+    shapes = None if boundaries is None else read_boundaries(boundaries, opened.universe)
     try:
         with whole_output(folder, datetime.datetime.now(datetime.UTC).date(), overwrite=overwrite) as site:
             write_not_for_release(site, opened.facts.status)
-            numbers = _write_data(opened, DataFolder(site))
+            numbers = _write_data(opened, DataFolder(site), shapes)
             _write_page(site)
             sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
     except OSError as error:
         raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
-    return SiteSummary(opened.facts.status, numbers, len(sizes), sum(sizes), max(sizes))
+    without_area = None if shapes is None else shapes.without_area
+    return SiteSummary(opened.facts.status, numbers, len(sizes), sum(sizes), max(sizes), without_area)
 
 
-def _write_data(opened: ReleaseFolder, data: DataFolder) -> int:
+def _write_data(opened: ReleaseFolder, data: DataFolder, shapes: Boundaries | None) -> int:
     universe = opened.universe
     tables = MeasuredTables(universe, opened.facts.options.confidence)
-    areas: JsonObject = {}
-    groups: JsonObject = {}
-    numbers = 0
+    written = _write_numbers(opened, data, tables)
+    names = [write_area_names(data, geography, universe) for geography in universe.entities]
+    indices = {
+        "areas": written.areas,
+        "totals": written.totals,
+        "names": names,
+        "groupFiles": write_group_names(data, universe),
+        **({} if shapes is None else write_boundaries(data, shapes)),
+    }
+    data.write(FACTS, site_facts(universe, opened.facts, tables, indices))
+    return written.numbers
+
+
+@dataclass(slots=True)
+class _Written:
+    """With which areas and groups the files of numbers begin, and how many numbers there are."""
+
+    areas: dict[str, list[list[int]]] = field(default_factory=dict)
+    totals: dict[str, list[list[int]]] = field(default_factory=dict)
+    numbers: int = 0
+
+
+def _write_numbers(opened: ReleaseFolder, data: DataFolder, tables: MeasuredTables) -> _Written:
+    universe, written = opened.universe, _Written()
     for position, geography in enumerate(universe.entities):
         for iterations in TABULATED_ITERATION_LEVELS:
             families = []
@@ -69,16 +94,13 @@ def _write_data(opened: ReleaseFolder, data: DataFolder) -> int:
                 rows = read_level(opened, universe.level_of(geography, iterations, family), tables)
                 if rows is not None:
                     name = f"{position}-{int(iterations)}-{number}"
-                    areas[name] = write_areas(data, f"areas/{name}", rows, universe)
+                    written.areas[name] = write_areas(data, f"areas/{name}", rows, universe)
+                    written.numbers += len(rows.values)
                     families.append(rows)
-                    numbers += len(rows.values)
             if families:
                 name = f"{position}-{int(iterations)}"
-                groups[name] = write_groups(data, f"totals/{name}", families, tables, universe)
-    names = [write_area_names(data, geography, universe) for geography in universe.entities]
-    indices = {"areas": areas, "totals": groups, "names": names, "groupFiles": write_group_names(data, universe)}
-    data.write(FACTS, site_facts(universe, opened.facts, tables, indices))
-    return numbers
+                written.totals[name] = write_groups(data, f"totals/{name}", families, tables, universe)
+    return written
 
 
 def _write_page(site: Path) -> None:

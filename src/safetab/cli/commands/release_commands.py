@@ -192,6 +192,10 @@ def site(
     with exits_with_code():
         made = write_site(release, whole_path(folder), boundaries, overwrite=overwrite)
     typer.echo(f"Wrote {folder}: {made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:,.1f} MB.")
+    if made.shapes_without_area:
+        typer.echo(
+            f"{made.shapes_without_area:,} shapes of {boundaries} are of no area of this release and were left out."
+        )
     typer.echo(f"Open {folder / 'index.html'} in a browser. {made.status.line}")
 
 
