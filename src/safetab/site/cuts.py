@@ -22,14 +22,12 @@ def cuts(sizes: NDArray[np.int64], boundaries: Sequence[NDArray[np.bool_]]) -> N
     """
     ends = np.cumsum(sizes)
     places = [np.flatnonzero(one) for one in boundaries]
-    firsts = [0]
-    while firsts[-1] < len(sizes):
+    firsts, before = [0], 0
+    while int(ends[-1]) - before > USUAL_BYTES and firsts[-1] < len(sizes) - 1:
         first = firsts[-1]
-        before = int(ends[first - 1]) if first else 0
-        if int(ends[-1]) - before <= USUAL_BYTES:
-            break
         least, most = np.searchsorted(ends, [before + LEAST_BYTES, before + USUAL_BYTES], side="right").tolist()
         firsts.append(max(_last_boundary(places, least, most), first + 1))
+        before = int(ends[firsts[-1] - 1])
     return np.array(firsts, dtype=np.int64)
 
 
