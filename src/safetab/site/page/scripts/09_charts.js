@@ -58,7 +58,7 @@ function pyramid([left, right], entry) {
   const head = ({ sum }) => element("th", { scope: "colgroup", colspan: 2 }, sum.line.stub, " ", element("span", { class: "sum", "data-number": sum.line.words }, figureCells(sum)));
   return element(
     "table", { class: "pyramid" },
-    element("caption", {}, `${capitalised(entry.table.shape.words)}; the thin line on each bar is the range at ${facts.percent}`),
+    element("caption", {}, `${capitalised(entry.table.shape.words)}. Each number ± ${shown(left.cells[0].margin)}; the thin line on each bar is its range at ${facts.percent}.`),
     element("thead", {}, element("tr", {}, head(left), element("th", { scope: "col" }, element("span", { class: "unseen" }, "Line")), head(right))),
     element("tbody", {}, rows),
   );
@@ -70,7 +70,7 @@ function bars(numbers, entry) {
   const depth = ({ line }) => numbers.filter(({ line: other }) => other.cells > line.cells && other.first <= line.first && line.first + line.cells <= other.first + other.cells).length;
   return element(
     "table", { class: "bars" },
-    element("caption", {}, `${entry.table.shape.title}; the thin line on each bar is the range at ${facts.percent}`),
+    element("caption", {}, `${entry.table.shape.title}. The thin line on each bar is its range at ${facts.percent}.`),
     element("tbody", {}, numbers.map((one) => element(
       "tr", { "data-line": one.line.words },
       element("th", { scope: "row", class: `depth-${Math.min(depth(one), 3)}` }, one.line.stub),

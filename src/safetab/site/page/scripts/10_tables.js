@@ -1,6 +1,6 @@
 // Long lists: sorted by a click on a head, shown in parts, downloaded whole.
 
-const SHOWN_AT_FIRST = 100;
+const SHOWN_AT_FIRST = 50;
 
 /** `columns` have key, label, isNumber and cells; `rows` hold what the columns read. */
 function sortableTable(caption, columns, rows, sortedBy) {
