@@ -314,7 +314,7 @@ def test_texts_are_readable_on_their_ground(browser: Browser, folder: Path, sche
         for ink, ground in [("--ink", "--paper"), ("--soft", "--paper"), ("--soft", "--tint"), ("--accent", "--paper"),
                             ("--accent-ink", "--accent"), ("--paper", "--stop"), ("--on-light", "--s2"), ("--on-dark", "--s3")]:  # fmt: skip
             lights = [_luminance(watched.page.evaluate(read, name)) for name in (ink, ground)]
-            assert (max(lights) + 0.05) / (min(lights) + 0.05) >= 4.0, (ink, ground)
+            assert (max(lights) + 0.05) / (min(lights) + 0.05) >= 4.5, (ink, ground)
 
 
 def _luminance(colour: str) -> float:

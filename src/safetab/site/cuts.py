@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST_BYTES, USUAL_BYTES = 60_000, 400_000
+LEAST_BYTES, USUAL_BYTES = 40_000, 200_000
 """A file is cut at a boundary between these sizes if there is one, and at the larger of them if not."""
 
 _AT_ONCE = 1 << 18
@@ -20,6 +20,8 @@ def cuts(sizes: NDArray[np.int64], boundaries: Sequence[NDArray[np.bool_]]) -> N
     `boundaries` say for each element whether something coarse begins there (a state), something less coarse (a county),
     and so on: the last boundary inside the limits is taken, of the coarsest that has one.
     """
+    if not len(sizes):
+        return np.empty(0, dtype=np.int64)
     ends = np.cumsum(sizes)
     places = [np.flatnonzero(one) for one in boundaries]
     firsts, before = [0], 0

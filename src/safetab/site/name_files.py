@@ -21,12 +21,14 @@ def write_area_names(data: DataFolder, geography: GeographyLevel, universe: Univ
     """Writes ids and names, one after the other; gives back the position and the id with which each file begins."""
     entities = universe.entities[geography]
     pairs = [*zip(entities.region_ids, entities.names, strict=True)]
+    if not pairs:
+        return []
     sizes = np.array([len(one) + len(name.encode()) + 6 for one, name in pairs], dtype=np.int64)
     states = state_numbers(geography, universe, np.arange(len(pairs)))
     parts = cuts(sizes, [begins(states)]).tolist()
     for number, (first, end) in enumerate(zip(parts, [*parts[1:], len(pairs)], strict=True)):
         data.write(f"names/{geography.label}/{number}", [text for pair in pairs[first:end] for text in pair])
-    return [[first, pairs[first][0]] for first in parts] if pairs else []
+    return [[first, pairs[first][0]] for first in parts]
 
 
 def write_group_names(data: DataFolder, universe: Universe) -> int:
