@@ -19,6 +19,7 @@ from tests.site_files import SiteFiles
 from typer.testing import CliRunner
 
 import safetab
+from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES
 from safetab.cli.main import app
 from safetab.estimates.estimate import Estimate
 from safetab.estimates.open_release import Release
@@ -28,6 +29,7 @@ from safetab.site.boundaries import read_boundaries
 from safetab.site.cuts import cuts
 from safetab.site.data_files import MOST_BYTES, DataFolder
 from safetab.site.name_files import write_area_names
+from safetab.site.states import STATES
 from safetab.site.write_site import site_script, write_site
 
 BUDGETS = {"usa": 0.02, "state": 0.02, "county": 0.01, "place": 0.01}
@@ -194,6 +196,24 @@ def test_the_status_is_in_the_folder_and_on_the_page(made) -> None:
     status = safetab.open_release(out).output_status
     assert (site / "NOT-FOR-RELEASE").read_text().strip() == status.line
     assert SiteFiles(site).facts["status"] == {"value": status.value, "line": status.line, "forRelease": False}
+
+
+def test_the_same_release_gives_the_same_bytes(persons: Path, tmp_path: Path) -> None:
+    sites = [tmp_path / "one", tmp_path / "two"]
+    for site in sites:
+        write_site(persons, site)
+    first, second = (
+        {str(path.relative_to(site)): path.read_bytes() for path in site.rglob("*") if path.is_file()} for site in sites
+    )
+    assert first == second
+
+
+def test_every_state_has_a_tile_of_its_own() -> None:
+    assert {state.code for state in STATES} == US_STATES | {PUERTO_RICO_STATE}
+    for places in ([(state.column, state.row) for state in STATES], [state.abbreviation for state in STATES]):
+        assert len(set(places)) == len(STATES)
+    assert max(state.column for state in STATES) <= 11
+    assert max(state.row for state in STATES) <= 7
 
 
 def test_the_script_knows_no_product() -> None:

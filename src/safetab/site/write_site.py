@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -41,7 +40,10 @@ class SiteSummary:
 
 
 def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, overwrite: bool = False) -> SiteSummary:
-    """Writes the site of a release, whole or not at all. Raises InvalidInput if a file is at fault."""
+    """Writes the site of a release, whole or not at all; the same release gives the same bytes.
+
+    Looks at published numbers and public lists alone. Raises InvalidInput if a file is at fault.
+    """
     opened = open_release_folder(release)
     inputs = [opened.path] if boundaries is None else [opened.path, boundaries]
     refused = output_findings(folder, inputs, overwrite=overwrite, known_by=_KNOWN_BY)
@@ -49,7 +51,7 @@ def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, o
         raise InvalidInput(refused)
     shapes = None if boundaries is None else read_boundaries(boundaries, opened.universe)
     try:
-        with whole_output(folder, datetime.datetime.now(datetime.UTC).date(), overwrite=overwrite) as site:
+        with whole_output(folder, opened.facts.date, overwrite=overwrite) as site:
             write_not_for_release(site, opened.facts.status)
             numbers = _write_data(opened, DataFolder(site), shapes)
             _write_page(site)

@@ -46,14 +46,12 @@ def wider_groups(universe: Universe, group: CharacteristicIteration) -> list[Cha
     """Regional groups of the same kind that hold all of the group's codes."""
     codes = universe.lists.codes_of_iteration
     own = codes.get(group.code, frozenset())
+    if group.level is not IterationLevel.DETAILED or not own:
+        return []
     return [
         one
         for one in universe.lists.iterations
-        if one.level is IterationLevel.REGIONAL
-        and group.level is IterationLevel.DETAILED
-        and one.kind is group.kind
-        and own
-        and own <= codes.get(one.code, frozenset())
+        if one.kind is group.kind and one.level is IterationLevel.REGIONAL and own <= codes.get(one.code, frozenset())
     ]
 
 
@@ -64,10 +62,10 @@ def groups_with_shared_codes(universe: Universe, group: CharacteristicIteration)
     return [
         one
         for one in universe.lists.iterations
-        if one.level >= group.level
+        if one.kind is group.kind
         and one.level is not IterationLevel.MAJOR
-        and one.kind is group.kind
-        and own & codes.get(one.code, frozenset())
+        and one.level >= group.level
+        and not own.isdisjoint(codes.get(one.code, frozenset()))
     ]
 
 

@@ -47,9 +47,9 @@ function readingCards() {
 
 function aboutView() {
   return {
-    title: "What these numbers are",
+    title: "About the numbers",
     content: [
-      element("h1", {}, "What these numbers are"),
+      element("h1", {}, "About the numbers"),
       element("p", { class: "lead" }, `This release says, for many places and race or ethnicity groups, ${facts.product.counts}.`),
       element("h2", {}, "Noise"),
       paragraph("Published counts of small groups can give away what single people answered. So every number here is a count plus random noise, drawn from a known distribution before publication. The noise can be positive or negative, it is as likely to be one as the other, and it is drawn once."),
