@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-slow test-browser r-page test-spark audit check docs paper bench bench-small bench-spark bench-noise
-.PHONY: bench-households bench-release bench-explorer lock clean help
+.PHONY: bench-households bench-release bench-explorer bench-site lock clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -81,6 +81,9 @@ bench-release: $(VENV)/.dev ## rows a second and memory of a release of national
 
 bench-explorer: $(VENV)/.dev ## how long the explorer's page takes to answer; needs chromium
 	$(BIN)/python -m benchmarks.explorer
+
+bench-site: $(VENV)/.dev ## the web site of a release of national size: time, memory, files
+	$(BIN)/python -m benchmarks.site
 
 paper: $(VENV)/.dev ## the paper's tables and figures: writes docs/the-paper-reproduced.md
 	$(BIN)/python -m reproduction

@@ -53,7 +53,10 @@ def _given_publication(value: Fraction, form: LinearForm, confidence: Fraction) 
         return _of_one(*draws[0], confidence)
     far_error = error * _FAR_SHARE
     plain = _around(value, form.noise.margin_of_error(confidence + far_error))
-    if all(_is_far(selected, noise, far_error / (2 * len(draws))) for selected, noise, _ in draws):
+    if all(
+        selected.total >= far_threshold(noise, selected.threshold, len(draws), confidence)
+        for selected, noise, _ in draws
+    ):
         return plain
     sizes = [_sizes(noise, selected, 1 - error * _SIZES_SHARE / len(draws)) for selected, noise, _ in draws]
     each_side = max(float(error * (1 - _FAR_SHARE - _SIZES_SHARE) / 2) - _FLOAT_ERROR, 0.0)
@@ -75,9 +78,9 @@ def _of_one(selected: Selected, noise: Noise, weight: Fraction, confidence: Frac
     return Interval(min(ends), max(ends), selection_matters=not is_plain)
 
 
-def _is_far(selected: Selected, noise: Noise, chance: Fraction) -> bool:
-    """Whether a total is so far above its threshold that selection changes no chance by more than `chance`."""
-    return selected.total >= selected.threshold + 2 * _reach(noise, chance)
+def far_threshold(noise: Noise, threshold: int, draws: int, confidence: Fraction) -> int:
+    """From this total on selection is left out, in a number with so many draws that passed: it changes too little."""
+    return threshold + 2 * _reach(noise, (1 - confidence) * _FAR_SHARE / (2 * draws))
 
 
 def _least(value: Fraction, form: LinearForm, sizes: Sequence[tuple[int, int]], chance: float) -> int:

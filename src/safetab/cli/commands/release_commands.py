@@ -1,4 +1,4 @@
-"""The commands about releases: rerelease, coterminous, show, status, report, export."""
+"""The commands about releases: rerelease, coterminous, show, status, report, site, export."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OverwriteNew = Annotated[bool, typer.Option("--overwrite", help="Replace NEW if
 
 
 def add_release_commands(app: typer.Typer) -> None:
-    for command in (rerelease, coterminous, show, status, report, export):
+    for command in (rerelease, coterminous, show, status, report, site, export):
         app.command()(command)
 
 
@@ -195,6 +195,34 @@ def report(
     with exits_with_code():
         status = report_file(release, output)
     say(f"Wrote {output}. {status.line}")
+
+
+def site(
+    release: Release,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Directory to make.", readable=False)],
+    boundaries: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="GeoJSON with the shapes of areas, for maps.", readable=False)
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FOLDER if it is a site.")] = False,
+) -> None:
+    """Write a release as a web site that everybody can read.
+
+    Open FOLDER/index.html in a browser, or put FOLDER on any web server.
+    It needs no network: areas and groups are found by typing, every number
+    has its interval, and what is absent has its reason.
+    """
+    from safetab.cli.messages import exits_with_code
+    from safetab.pipeline.options import whole_path
+    from safetab.site.write_site import write_site
+
+    with exits_with_code():
+        made = write_site(release, whole_path(folder), boundaries, overwrite=overwrite)
+    typer.echo(f"Wrote {folder}: {made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:,.1f} MB.")
+    if made.shapes_without_area:
+        typer.echo(
+            f"{made.shapes_without_area:,} shapes of {boundaries} are of no area of this release and were left out."
+        )
+    typer.echo(f"Open {folder / 'index.html'} in a browser. {made.status.line}")
 
 
 def export(

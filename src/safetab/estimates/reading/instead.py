@@ -21,7 +21,7 @@ def instead_of(absence: Absence, universe: Universe, numbers: GroupNumbers) -> A
     entity, group = absence.entity, absence.group
     around = (numbers.total(area, group) for area in _areas_around(universe, entity))
     nearest = next((answer for answer in around if isinstance(answer, Estimate)), None)
-    wider = [numbers.total(entity, one) for one in _wider_groups(universe, group)]
+    wider = [numbers.total(entity, one) for one in wider_groups(universe, group)]
     found = [nearest, *wider[:1]]
     return replace(
         absence,
@@ -42,33 +42,39 @@ def _areas_around(universe: Universe, entity: Entity) -> list[Entity]:
     return areas
 
 
-def _wider_groups(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
+def wider_groups(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
     """Regional groups of the same kind that hold all of the group's codes."""
+    codes = universe.lists.codes_of_iteration
+    own = codes.get(group.code, frozenset())
+    if group.level is not IterationLevel.DETAILED or not own:
+        return []
+    return [
+        one
+        for one in universe.lists.iterations
+        if one.kind is group.kind and one.level is IterationLevel.REGIONAL and own <= codes.get(one.code, frozenset())
+    ]
+
+
+def groups_with_shared_codes(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
+    """Groups of the same kind, as fine or finer, that share codes with one: they may be tabulated where it is not."""
     codes = universe.lists.codes_of_iteration
     own = codes.get(group.code, frozenset())
     return [
         one
         for one in universe.lists.iterations
-        if one.level is IterationLevel.REGIONAL
-        and group.level is IterationLevel.DETAILED
-        and one.kind is group.kind
-        and own
-        and own <= codes.get(one.code, frozenset())
+        if one.kind is group.kind
+        and one.level is not IterationLevel.MAJOR
+        and one.level >= group.level
+        and not own.isdisjoint(codes.get(one.code, frozenset()))
     ]
 
 
 def _hint(universe: Universe, geography: GeographyLevel, group: CharacteristicIteration) -> str | None:
     """Groups that are tabulated there and share codes with one that is not."""
-    codes = universe.lists.codes_of_iteration
-    own = codes.get(group.code, frozenset())
     there = [
         one.name
-        for one in universe.lists.iterations
-        if one.level >= group.level
-        and one.level is not IterationLevel.MAJOR
-        and one.kind is group.kind
-        and own & codes.get(one.code, frozenset())
-        and universe.level_of(geography, one.level).why_not_tabulated(one) is None
+        for one in groups_with_shared_codes(universe, group)
+        if universe.level_of(geography, one.level).why_not_tabulated(one) is None
     ]
     nouns = universe.product.record.nouns
     return f"Its {nouns} are counted there in: {shortened(there, 4)}." if there else None

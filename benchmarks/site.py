@@ -1,0 +1,67 @@
+"""How long the site of a release of national size takes, and how much memory: `python -m benchmarks.site [GROUPS]`.
+
+The made-up release of benchmarks/release.py, of three million groups; `--keep FOLDER` leaves it and its site there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import subprocess
+import sys
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.release import big_plan, measurements_of
+from safetab.census.geography_levels import TabulationPass
+from safetab.outputs.pass_files import PassFiles
+from safetab.privacy.output_status import OutputStatus
+from safetab.release.documents import ReleaseFacts
+from safetab.release.release_options import ReleaseOptions
+from safetab.release.release_universe import universe_of_run
+from safetab.release.write_release import write_release
+
+BUILD = """
+import resource, sys, time
+from pathlib import Path
+from safetab.site.write_site import write_site
+made = write_site(Path(sys.argv[1]), Path(sys.argv[2]), overwrite=True)
+spent = resource.getrusage(resource.RUSAGE_SELF)
+print(f"{made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:.0f} MB,", end=" ")
+print(f"the largest {made.bytes_of_largest / 1e6:.2f} MB:", end=" ")
+print(f"{spent.ru_utime + spent.ru_stime:.1f} CPU s, {spent.ru_maxrss // 1024:,} MB of memory")
+"""
+
+
+def made_up_release(folder: Path, groups: int) -> Path:
+    files, plan = big_plan(folder / "census")
+    output, rng = folder / "out", np.random.default_rng(1)
+    output.mkdir()
+    size = sum(level.universe.size for level in plan.levels)
+    with closing(PassFiles(output, TabulationPass.US, plan.config)) as written:
+        for level in plan.levels:
+            for part in measurements_of(level, groups * level.universe.size // size, rng):
+                written.write(part)
+    universe = universe_of_run(plan, files.geography_of_pass, {})
+    facts = ReleaseFacts("0", datetime.date(2020, 4, 1), OutputStatus.SYNTHETIC, ReleaseOptions())
+    write_release(output, universe, facts, files.geography_of_pass)
+    return output
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("groups", type=int, nargs="?", default=3_000_000)
+    parser.add_argument("--keep", type=Path)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = asked.keep or Path(temporary)
+        folder.mkdir(exist_ok=True)
+        output = made_up_release(folder, asked.groups)
+        subprocess.run([sys.executable, "-c", BUILD, str(output), str(folder / "site")], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""What the pages must know besides the numbers: tables, levels, noise, and why a number is absent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.iterations import TABULATED_ITERATION_LEVELS
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.estimates.estimate import percent
+from safetab.estimates.intervals import far_threshold
+from safetab.estimates.reading.absence import most_if_suppressed, reason_of
+from safetab.privacy.calibration import Noise
+from safetab.privacy.stages import Stage
+from safetab.products.product import Product, Shape
+from safetab.release.documents import ReleaseFacts
+from safetab.release.group_status import absent_status
+from safetab.release.numbers.level_numbers import RULES
+from safetab.release.release_universe import Universe
+from safetab.site.measured_tables import MeasuredTable, MeasuredTables
+from safetab.site.name_files import KINDS, REASONS, reasons_of_geography
+from safetab.site.states import STATES
+
+JsonObject = dict[str, object]
+Indices = Mapping[str, object]
+
+_PLURALS = {
+    EntityKind.NATION: "nation", EntityKind.STATE: "states", EntityKind.COUNTY: "counties", EntityKind.TRACT: "tracts",
+    EntityKind.PLACE: "places", EntityKind.AIANNH: "American Indian, Alaska Native and Native Hawaiian areas",
+}  # fmt: skip
+_NOUNS = {EntityKind.AIANNH: "American Indian, Alaska Native or Native Hawaiian area"}
+
+
+def site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables, indices: Indices) -> JsonObject:
+    """All of it; `indices` say with which areas and groups the files begin."""
+    product, confidence = universe.product, facts.options.confidence
+    shapes = [shape for family in product.families for shape in family.shapes]
+    return {
+        "product": _product(product),
+        "status": {"value": facts.status.value, "line": facts.status.line, "forRelease": facts.status.is_for_release},
+        "date": facts.date.isoformat(),
+        "version": facts.version,
+        "confidence": float(confidence),
+        "percent": percent(confidence),
+        "shapes": [_shape(shape, product) for shape in shapes],
+        "tables": [_table(one, universe, tables, shapes) for one in tables.tables],
+        "noises": [_noise(level, universe, confidence) for level in range(len(universe.levels))],
+        "selected": {
+            str(number): [[total, *ends] for total, ends in sorted(found.items())]
+            for number, found in tables.selected.items()
+            if found
+        },
+        "geographies": [_geography(one, universe, confidence) for one in universe.entities],
+        "rules": [[rule.value, rule.explanation] for rule in RULES],
+        "reasons": [reason_of(why, None, product) for why in REASONS],
+        "kinds": [kind.value for kind in KINDS],
+        "states": [list(state) for state in STATES],
+        **indices,
+    }
+
+
+def _product(product: Product) -> JsonObject:
+    return {
+        "name": product.name,
+        "noun": product.record.noun,
+        "nouns": product.record.nouns,
+        "counts": product.counts,
+        "families": [{"name": one.name, "detail": one.detail} for one in product.families],
+    }
+
+
+def _shape(shape: Shape, product: Product) -> JsonObject:
+    """Lines are: what they are called alone and in their table, first cell, cells, whether it is the total."""
+    question = product.line_question
+    family = product.family_of_label[shape.label]
+    return {
+        "family": product.families.index(family),
+        "words": shape.words,
+        "title": shape.title,
+        "lines": [
+            [question.name_of(line), line.stub, line.first_cell, line.cells, int(line.is_total), line.table_id]
+            for line in shape.lines
+        ],
+    }
+
+
+def _table(table: MeasuredTable, universe: Universe, tables: MeasuredTables, shapes: list[Shape]) -> JsonObject:
+    margins = {line.cells: tables.margin(table, line.cells) for line in table.shape.lines}
+    level = universe.levels[table.level]
+    is_lone = table.shape is level.family.total and table.stage is Stage.STAGE_2
+    return {
+        "level": table.level,
+        "geography": list(universe.entities).index(level.geography),
+        "shape": shapes.index(table.shape),
+        "stage": table.stage.name,
+        "margins": margins,
+        "isSelected": is_lone and level.design.suppression_threshold is not None,
+    }
+
+
+def _noise(number: int, universe: Universe, confidence: Fraction) -> JsonObject:
+    """How a level draws its noise, and from which totals on selection no longer changes a difference."""
+    level = universe.levels[number].design
+    threshold = level.suppression_threshold
+    known: JsonObject = {stage.name: _draw(one.noise) for stage, one in level.stages.items()}
+    if threshold is not None and Stage.STAGE_2 in level.stages:
+        known["far"] = [far_threshold(level.noise(Stage.STAGE_2), threshold, draws, confidence) for draws in (1, 2)]
+    return known
+
+
+def _draw(noise: Noise) -> list[object]:
+    """Its name and its parameter; for margins and chances that describe published numbers."""
+    return ["gaussian" if isinstance(noise, DiscreteGaussian) else "laplace", float(noise.parameter)]
+
+
+def _geography(geography: GeographyLevel, universe: Universe, confidence: Fraction) -> JsonObject:
+    kind, known = geography.entity_kind, list(universe.entities)
+    around = [
+        [known.index(level), one.id_digits, int(one.crosses_states)]
+        for one in kind.around
+        for level in known
+        if level.entity_kind is one and level.tabulation_pass is geography.tabulation_pass
+    ]
+    return {
+        "label": geography.label,
+        "kind": kind.name.lower(),
+        "noun": _NOUNS.get(kind, kind.noun),
+        "nouns": _PLURALS[kind],
+        "count": len(universe.entities[geography].ids),
+        "around": around,
+        "reasons": reasons_of_geography(geography, universe),
+        "absent": {
+            str(int(one)): [
+                absent_status(universe.product),
+                reason_of(None, universe.level_of(geography, one), universe.product),
+                most_if_suppressed(universe.level_of(geography, one).design, confidence)
+                if universe.level_of(geography, one).design.stages
+                else None,
+            ]
+            for one in TABULATED_ITERATION_LEVELS
+        },
+    }

@@ -1,0 +1,79 @@
+// Numbers and sentences as people read them.
+
+const MINUS = "−";
+
+/** Thousands apart; decimals to one place. */
+function shown(number) {
+  const text = Math.abs(number).toLocaleString("en-US", { maximumFractionDigits: 1 });
+  return number < 0 ? MINUS + text : text;
+}
+
+function counted(number) {
+  const { noun, nouns } = facts.product;
+  return `${shown(number)} ${number === 1 ? noun : nouns}`;
+}
+
+function between(low, high) {
+  return low === high ? shown(low) : `${shown(low)} to ${shown(high)}`;
+}
+
+/** What follows a number in a table: its margin, or its interval where selection makes that more than the margin. */
+function around(number) {
+  return number.selectionMatters ? between(number.low, number.high) : `± ${shown(number.margin)}`;
+}
+
+/** The interval of a number in plain words. */
+function inPlainWords(number) {
+  const { nouns } = facts.product;
+  const range = number.high === 0 ? "is 0" : `is between ${shown(number.low)} and ${shown(number.high)}`;
+  const sure = `We can be ${facts.percent} sure that the true number of ${nouns} ${range}.`;
+  if (number.selectionMatters) {
+    return `${sure} A number this small is shown only if it comes out above a threshold, so the ones shown tend to be too`
+      + " large. The range takes that into account.";
+  }
+  if (number.value < 0) {
+    return `${sure} The number is below zero because random noise was added to a very small count; left as it is, it keeps sums right.`;
+  }
+  return `${sure} The number is not exact: random noise was added on purpose, so that nobody's answers can be found out from it.`;
+}
+
+function publishedNote(number) {
+  if (number.published === number.value) return null;
+  return `The release shows it as ${shown(number.published)}, with negative parts raised to 0.`;
+}
+
+/** How a chance is said, in the words of safetab. */
+function chanceInWords(chance) {
+  if (chance < 1e-6) return "less than once in a million times";
+  if (chance < 0.01) return `about once in ${shown(Math.round(1 / chance))} times`;
+  return `${Math.round(100 * chance)} times in 100`;
+}
+
+function atMostWords({ atMost }) {
+  return atMost === null ? null : `A group of more than ${counted(Math.max(atMost, 0))} would be shown ${facts.percent} of the time or more.`;
+}
+
+function capitalised(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function kindWords(group) {
+  return facts.kinds[group.kind];
+}
+
+function areaHref(area) {
+  return `#/area/${area.geography.label}/${area.id}`;
+}
+
+function numberHref(area, group) {
+  return `${areaHref(area)}/${group.code}`;
+}
+
+function groupHref(group, kind = null, within = null) {
+  return `#/group/${group.code}${kind ? `/${kind}` : ""}${within ? `/${within}` : ""}`;
+}
+
+function compareHref(first, second = null) {
+  const path = ({ area, group }) => `${area.geography.label}/${area.id}/${group.code}`;
+  return `#/compare/${path(first)}${second ? `/${path(second)}` : ""}`;
+}

@@ -1,0 +1,131 @@
+// A field that suggests while one types: a combobox with a list, by keyboard or pointer.
+
+/** `find(text)` gives matches; `chosen(match)` is told what was taken. */
+function combobox(id, label, placeholder, find, chosen) {
+  const input = element("input", {
+    id, type: "text", role: "combobox", autocomplete: "off", spellcheck: "false", placeholder,
+    "aria-expanded": "false", "aria-controls": `${id}-list`, "aria-autocomplete": "list", "aria-describedby": `${id}-hint`,
+  });
+  const list = element("ul", { id: `${id}-list`, role: "listbox", class: "suggestions", "aria-label": label, hidden: true });
+  const hint = element("span", { id: `${id}-hint`, class: "hint", "aria-live": "polite" });
+  const field = { input, matches: [], active: -1, taken: null, asked: 0 };
+
+  const show = () => {
+    const isOpen = field.matches.length > 0;
+    list.hidden = !isOpen;
+    input.setAttribute("aria-expanded", String(isOpen));
+    if (field.active >= 0) input.setAttribute("aria-activedescendant", `${id}-${field.active}`);
+    else input.removeAttribute("aria-activedescendant");
+    list.replaceChildren(...field.matches.map((match, n) => element(
+      "li", { id: `${id}-${n}`, role: "option", "aria-selected": String(n === field.active), onpointerdown: (event) => { event.preventDefault(); take(match); } },
+      nameOf(match.label), " ", element("small", {}, match.note),
+    )));
+    list.children[field.active]?.scrollIntoView({ block: "nearest" });
+  };
+  const close = () => {
+    field.matches = [];
+    field.active = -1;
+    show();
+  };
+  const take = (match) => {
+    field.taken = match;
+    input.value = match.label;
+    hint.textContent = "";
+    close();
+    chosen(match);
+  };
+  const suggest = async () => {
+    field.taken = null;
+    field.asked += 1;
+    const { asked } = field;
+    const text = input.value;
+    const matches = await find(text);
+    if (asked !== field.asked) return;
+    field.matches = matches;
+    field.active = -1;
+    const isMisspelled = matches.length > 0 && matches[0].rank >= MISSPELLED;
+    hint.textContent = !text.trim() || matches.length ? (isMisspelled ? "Did you mean one of these?" : "") : "Nothing of this name is in this release.";
+    show();
+  };
+  input.addEventListener("input", suggest);
+  input.addEventListener("focus", () => { input.select(); });
+  input.addEventListener("blur", close);
+  input.addEventListener("keydown", (event) => {
+    const count = field.matches.length;
+    if (event.key === "ArrowDown" && !count) suggest();
+    else if (event.key === "ArrowDown" && count) field.active = (field.active + 1) % count;
+    else if (event.key === "ArrowUp" && count) field.active = (field.active + count - 1) % count;
+    else if (event.key === "Escape") { close(); return; } else if (event.key === "Enter" && field.active >= 0) {
+      event.preventDefault();
+      take(field.matches[field.active]);
+      return;
+    } else return;
+    event.preventDefault();
+    show();
+  });
+  /** What was typed, if it names exactly one thing; suggestions are shown if not. */
+  field.resolved = async () => {
+    if (field.taken || !input.value.trim()) return field.taken;
+    const matches = await find(input.value);
+    const best = matches.filter(({ rank }) => rank === matches[0].rank);
+    if (best.length === 1 && best[0].rank <= SHORT) {
+      field.taken = best[0];
+      input.value = best[0].label;
+      return best[0];
+    }
+    field.matches = matches;
+    field.active = -1;
+    const several = best.length > 1 ? "There are several. Choose one:" : "Did you mean one of these?";
+    hint.textContent = matches.length ? several : "Nothing of this name is in this release.";
+    show();
+    input.focus();
+    return undefined;
+  };
+  field.set = (match) => {
+    field.taken = match;
+    input.value = match ? match.label : "";
+    hint.textContent = "";
+    close();
+  };
+  field.view = element("div", { class: "field" }, element("label", { for: id }, label), input, list, hint);
+  return field;
+}
+
+function areaField(id, chosen) {
+  return combobox(id, "Place", "State, county, city, …", areasMatching, chosen);
+}
+
+function groupField(id, chosen) {
+  return combobox(id, "Group", "Race or ethnicity group", async (text) => groupsMatching(text), chosen);
+}
+
+let topArea = null;
+let topGroup = null;
+
+function makeFinder() {
+  const go = async () => {
+    const area = await topArea.resolved();
+    if (area === undefined) return;
+    const group = await topGroup.resolved();
+    if (group === undefined) return;
+    if (area && group) location.hash = numberHref(area.area, group.group);
+    else if (area) location.hash = areaHref(area.area);
+    else if (group) location.hash = groupHref(group.group);
+    else topArea.input.focus();
+  };
+  const goIfBoth = () => { if (topArea.taken && topGroup.taken) go(); };
+  topArea = areaField("find-area", goIfBoth);
+  topGroup = groupField("find-group", goIfBoth);
+  const form = byId("finder");
+  form.append(topArea.view, topGroup.view, element("button", { type: "submit" }, "Show"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go();
+  });
+}
+
+/** The fields say what the view is about. */
+function setFinder(area, group) {
+  topArea.set(area ? { label: area.name, area, rank: CODE } : null);
+  topGroup.set(group ? { label: group.name, group, rank: CODE } : null);
+}

@@ -1,0 +1,88 @@
+// Long lists: sorted by a click on a head, shown in parts, downloaded whole.
+
+const SHOWN_AT_FIRST = 50;
+
+/** `columns` have key, label, isNumber and cells; `rows` hold what the columns read. */
+function sortableTable(caption, columns, rows, sortedBy) {
+  const state = { by: sortedBy, isFalling: columns.find(({ key }) => key === sortedBy).isNumber, most: SHOWN_AT_FIRST };
+  const body = element("tbody");
+  const more = element("p", { class: "more" });
+  const heads = columns.map((column) => element("th", { scope: "col", class: column.isNumber ? "number" : null }, button(column.label, () => {
+    state.isFalling = state.by === column.key ? !state.isFalling : Boolean(column.isNumber);
+    state.by = column.key;
+    show();
+    announce(`Sorted by ${column.label}, ${state.isFalling ? "largest first" : "smallest first"}.`);
+  })));
+  const show = () => {
+    const column = columns.find(({ key }) => key === state.by);
+    const sorted = [...rows].sort((a, b) => compared(column.value(a), column.value(b), state.isFalling));
+    heads.forEach((head, n) => {
+      const isSorted = columns[n].key === state.by;
+      head.setAttribute("aria-sort", isSorted ? (state.isFalling ? "descending" : "ascending") : "none");
+    });
+    body.replaceChildren(...sorted.slice(0, state.most).map((row) => element("tr", {}, columns.map((one, n) => element(
+      n === 0 ? "th" : "td", { scope: n === 0 ? "row" : null, class: one.isNumber ? "number" : one.class || null }, one.cell(row),
+    )))));
+    const left = rows.length - state.most;
+    more.replaceChildren(...(left > 0 ? [button(`Show all ${shown(rows.length)}`, () => { state.most = Infinity; show(); })] : []));
+  };
+  show();
+  const table = element("table", { class: "list" }, element("caption", {}, caption), element("thead", {}, element("tr", {}, heads)), body);
+  return element("div", {}, scrolling(caption, table), more);
+}
+
+/** What is nothing comes last, whichever way is sorted. */
+function compared(a, b, isFalling) {
+  if (a === null || b === null) return (a === null) - (b === null);
+  const order = typeof a === "string" ? a.localeCompare(b) : a - b;
+  return isFalling ? -order : order;
+}
+
+const CSV_COLUMNS = [
+  "geography_level", "region_id", "region_name", "iteration_code", "iteration_name", "table_id", "line",
+  "estimate", "margin_of_error", "interval_low", "interval_high", "status", "note",
+];
+
+function csvOfNumber(number, area, group) {
+  const { geography, id, name } = area;
+  const start = [geography.label, id, name, group.code, group.name, number.line?.id ?? "", number.line?.words ?? ""];
+  if (number.rule) return [...start, "", "", "", "", "withheld", number.rule[0]];
+  const note = number.entry.donor === null ? "" : `copied from ${facts.geographies[number.entry.table.geography].label} ${number.entry.donor}`;
+  return [...start, number.value, number.margin, number.low, number.high, "number", note];
+}
+
+function csvOfAbsence({ area, group, status, reason }) {
+  return [area.geography.label, area.id, area.name, group.code, group.name, "", "", "", "", "", "", status, reason];
+}
+
+/** Texts in quotes; one that a spreadsheet would take for a formula begins with an apostrophe. */
+function csvCell(value) {
+  if (typeof value === "number") return String(value);
+  const safe = /^[=+\-@\t]/.test(value) ? `'${value}` : value;
+  return `"${safe.replaceAll('"', '""')}"`;
+}
+
+function csvText(rows, columns = CSV_COLUMNS) {
+  return `\ufeff${[columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n")}\r\n`;
+}
+
+/** Buttons below every view: what is shown as a file, and a link to it. */
+function actions(fileName, rowsOf, columns = CSV_COLUMNS) {
+  const download = () => {
+    const url = URL.createObjectURL(new Blob([csvText(rowsOf(), columns)], { type: "text/csv" }));
+    element("a", { href: url, download: `${fileName}.csv` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  };
+  const share = async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      announce("The link was copied.");
+    } catch {
+      window.prompt("The link to this view:", location.href);
+    }
+  };
+  return element(
+    "p", { class: "actions" },
+    button("Download as CSV", download), button("Copy link", share), button("Print", () => window.print()),
+  );
+}

@@ -1,0 +1,394 @@
+"""The site of a release in headless Chromium. `make test-browser` runs these."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import re
+import threading
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+from tests.browser.chromium import Watched, chromium, opened
+from tests.household_worlds import write_household_world
+
+import safetab
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.discrete_laplace import DiscreteLaplace
+from safetab.distributions.weighted_sum import WeightedDraws, weighted_sum
+from safetab.estimates.difference import chance_in_words
+from safetab.estimates.estimate import Estimate, shown
+from safetab.estimates.open_release import Release
+from safetab.estimates.reading.absence import Absence
+from safetab.site.write_site import write_site
+from safetab.synthetic.demo_census import write_demo_census
+
+pytestmark = pytest.mark.browser
+COUNTY = "#/area/COUNTY/44007"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    write_demo_census(folder / "census")
+    parameters, data = folder / "census" / "parameters", folder / "census" / "data"
+    rules = ["withhold-alone-above-partner"]
+    safetab.run(parameters, data, folder / "out", test_key="00" * 32, coterminous=True, rules=rules)
+    write_site(folder / "out", folder / "site")
+    world = write_household_world(folder / "world", 21, budget=0.3, people=250)
+    safetab.run(world.parameters, world.data, folder / "households", test_key="0a" * 32)
+    write_site(folder / "households", folder / "households-site")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def release(folder: Path) -> Release:
+    return safetab.open_release(folder / "out")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def watched(browser: Browser, folder: Path) -> Iterator[Watched]:
+    with opened(browser, folder / "site" / "index.html") as watched:
+        watched.page.wait_for_selector("main h1")
+        yield watched
+        assert watched.complaints == []
+        assert {url.split(":")[0] for url in watched.requests} <= {"file", "blob"}
+
+
+def go(page: Page, route: str) -> None:
+    """Shows a view and waits until it stands."""
+    page.evaluate("document.querySelector('main').replaceChildren()")
+    page.evaluate("route => { if (location.hash === route) location.hash = '#/about'; location.hash = route; }", route)
+    page.wait_for_selector("main:not([aria-busy]) h1")
+
+
+def in_words(number: Estimate) -> str:
+    """The number with what stands beside it, as a table of the site writes them."""
+    low, high = number.interval
+    beside = f"{low:,} to {high:,}" if low != high else f"{low:,}"
+    text = f"{number.value:,} {beside if number.selection_matters else f'± {shown(number.margin_of_error)}'}"
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def cells(page: Page, selector: str) -> list[str]:
+    return [" ".join(text.split()) for text in page.locator(selector).all_text_contents()]
+
+
+def test_500_numbers_that_are_shown_are_those_of_open_release(watched: Watched, release: Release) -> None:
+    page, compared, rng = watched.page, 0, random.Random(3)
+    areas = [("COUNTY", "44007"), ("STATE", "15"), ("USA", "1"), ("PLACE", "4459000"), ("PR-COUNTY", "72127")]
+    for level, region in areas:
+        go(page, f"#/area/{level}/{region}")
+        for more in page.get_by_role("button", name=re.compile("Show all")).all():
+            more.click()
+        texts = page.evaluate("""() => [...document.querySelectorAll('table.list tbody tr')].map(row => [
+            row.querySelector('a').hash.split('/').pop(), row.cells[1].textContent, row.cells[2].textContent])""")
+        entity = release.geography(region, level)
+        answers = {one.counted[0].group.code: one for one in release.totals(geography=entity).numbers}
+        for code, number, beside in texts:
+            assert number == "withheld" or f"{number} {beside}".strip() == in_words(answers.pop(code))
+            compared += 1
+        assert answers == {}
+        for code in rng.sample([code for code, number, _ in texts if number != "withheld"], 4):
+            compared += check_table(page, release, (level, region, code))
+    assert compared >= 500
+
+
+def check_table(page: Page, release: Release, key: tuple[str, str, str]) -> int:
+    level, region, code = key
+    go(page, f"#/area/{level}/{region}/{code}")
+    entity, group = release.geography(region, level), release.group(code)
+    total = release.total(entity, group)
+    assert page.locator("[data-number=total]").text_content() == in_words(total).split(" ", maxsplit=1)[0]
+    low, high = total.interval
+    assert f"{low:,} to {high:,}" in page.locator("[data-interval=total]").text_content()
+    table = release.table(entity, group)
+    shown_lines = dict(
+        page.evaluate("""() => [...document.querySelectorAll('table [data-number]')].map(
+            cell => [cell.dataset.number, cell.textContent.trim().replace(/\\s+/g, ' ')])""")
+    )
+    for line in table.lines:
+        name = release.product.line_question.name_of(line.counted[0].line)
+        if name in shown_lines:
+            assert shown_lines[name] == in_words(line)
+    return len(shown_lines) + 1
+
+
+def test_households_are_shown_with_both_of_their_tables(browser: Browser, folder: Path) -> None:
+    release = safetab.open_release(folder / "households")
+    with opened(browser, folder / "households-site" / "index.html") as watched:
+        page, compared = watched.page, 0
+        page.wait_for_selector("main h1")
+        for answer in release.totals(geography=release.geography("01", "STATE")).numbers[:12]:
+            counted = answer.counted[0]
+            go(page, f"#/area/STATE/01/{counted.group.code}")
+            assert page.locator("[data-number=total]").text_content() == in_words(answer).split(" ", maxsplit=1)[0]
+            lines = page.evaluate("""() => [...document.querySelectorAll('table.bars')].map(table =>
+                [...table.querySelectorAll('[data-number]')].map(
+                    cell => [cell.dataset.number, cell.textContent.trim().replace(/\\s+/g, ' ')]))""")
+            tables = [release.table(counted.entity, counted.group, family=one.name) for one in release.product.families]
+            finer = [table for table in tables if len(table.shape.lines) > 1]
+            assert len(lines) == len(finer)
+            for drawn, table in zip(lines, finer, strict=True):
+                named = {
+                    release.product.line_question.name_of(one.counted[0].line): in_words(one) for one in table.lines
+                }
+                assert dict(drawn).items() >= {(name, text) for name, text in named.items() if name in dict(drawn)}
+                compared += len(set(dict(drawn)) & set(named))
+        assert compared >= 20
+        assert watched.complaints == []
+
+
+def test_an_absent_number_has_its_reason_and_what_to_use_instead(watched: Watched, release: Release) -> None:
+    page, looked_at = watched.page, 0
+    entity = release.geography("44007", "COUNTY")
+    for group in [one for one in release._universe.lists.iterations if one.level][::9]:
+        answer = release.total(entity, group)
+        if not isinstance(answer, Absence):
+            continue
+        go(page, f"{COUNTY}/{group.code}")
+        assert page.locator("[data-reason]").get_attribute("data-reason") == answer.status
+        reason = page.locator("[data-reason]").text_content()
+        assert reason.startswith(answer.reason.removesuffix("."))
+        links = page.eval_on_selector_all(".instead a", "links => links.map(link => link.hash)")
+        assert links == [
+            f"#/area/{one.counted[0].entity.geography.label}/{one.counted[0].entity.region_id}/{one.counted[0].group.code}"
+            for one in answer.instead
+        ]
+        looked_at += 1
+    assert looked_at >= 4
+
+
+@pytest.mark.parametrize("other", ["COUNTY/44003/1002", "COUNTY/44007/1009", "STATE/15/1010", "PLACE/4459000/1002"])
+def test_a_comparison_says_how_often_noise_alone_does_it(watched: Watched, release: Release, other: str) -> None:
+    page = watched.page
+    level, region, code = other.split("/")
+    a = release.total(release.geography("44007", "COUNTY"), release.group("1002"))
+    b = release.total(release.geography(region, level), release.group(code))
+    assert isinstance(a, Estimate)
+    assert isinstance(b, Estimate)
+    go(page, f"#/compare/COUNTY/44007/1002/{other}")
+    difference = release.differ(a, b)
+    assert page.locator("[data-number=difference]").text_content() == f"{abs(difference.value):,}"
+    low, high = (f"{end:,}".replace("-", "\N{MINUS SIGN}") for end in difference.interval)
+    assert f"between {low} and {high}," in page.locator("[data-interval=difference]").text_content()
+    chance = page.locator("[data-chance]")
+    assert float(chance.get_attribute("data-chance")) == pytest.approx(difference.chance_of_noise_alone, abs=1e-8)
+    assert chance_in_words(difference.chance_of_noise_alone) in chance.text_content()
+
+
+def test_noise_of_both_kinds_sums_as_it_does_in_safetab(browser: Browser, folder: Path, tmp_path: Path) -> None:
+    """The page's chances beside safetab's own, for narrow, wide and two-sided geometric noise."""
+    script = (folder / "site" / "site.js").read_text().replace("start();\n})();", "window.noiseOf = noiseOf;\n})();")
+    noises = [DiscreteGaussian(Fraction(1, 10)), DiscreteGaussian(Fraction(31, 2)), DiscreteGaussian(Fraction(900)),
+              DiscreteLaplace(Fraction(3, 2)), DiscreteLaplace(Fraction(20))]  # fmt: skip
+    with opened(browser, tmp_path) as watched:
+        watched.page.add_script_tag(content=script)
+        for first in noises:
+            for second in noises:
+                parts = [WeightedDraws(first, Fraction(1), 1), WeightedDraws(second, Fraction(1), 8)]
+                if first == second:
+                    parts = [WeightedDraws(first, Fraction(1), 9)]
+                sum_ = weighted_sum(tuple(parts))
+                given = [[[_name(one.noise), float(one.noise.parameter)], one.draws] for one in parts]
+                for distance in (1, 7, 40, 130):
+                    found = watched.page.evaluate(
+                        "([parts, x]) => noiseOf(parts).chanceOfAtLeast(x)", [given, distance]
+                    )
+                    assert found == pytest.approx(sum_.chance_of_at_least(Fraction(distance)), abs=1e-8)
+                margin = watched.page.evaluate("parts => noiseOf(parts).margin(0.95)", given)
+                assert margin == sum_.margin_of_error(Fraction(19, 20))
+
+
+def _name(noise: object) -> str:
+    return "gaussian" if type(noise).__name__ == "DiscreteGaussian" else "laplace"
+
+
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("nation", "USA/1"), ("USA", "USA/1"), ("United States", "USA/1"), ("RI", "STATE/44"),
+        ("rhode island", "STATE/44"), ("Providence County, RI", "COUNTY/44007"), ("44007", "COUNTY/44007"),
+        ("providence county, rhode island", "COUNTY/44007"), ("providence county", "COUNTY/44007"),
+        ("Mayaguez Municipio", "PR-COUNTY/72097"), ("15001000100", "TRACT/15001000100"),
+    ],
+)  # fmt: skip
+def test_places_are_found_by_the_names_that_people_use(watched: Watched, typed: str, wanted: str) -> None:
+    watched.page.fill("#find-area", typed)
+    watched.page.press("#find-area", "Enter")
+    watched.page.wait_for_url(f"**#/area/{wanted}")
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "suggested"),
+    [
+        ("area", "Provdence County", "Providence County, Rhode Island"), ("area", "avajo", None),
+        ("area", "Navajo", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
+        ("group", "Itallian", "Italian alone"), ("group", "irish", "Irish alone"),
+    ],
+)  # fmt: skip
+def test_what_is_not_exact_is_suggested_and_never_taken(
+    watched: Watched, field: str, typed: str, suggested: str | None
+) -> None:
+    page = watched.page
+    page.fill(f"#find-{field}", typed)
+    page.press(f"#find-{field}", "Enter")
+    page.wait_for_timeout(300)
+    assert page.evaluate("location.hash") in {"", "#/"}
+    options = cells(page, f"#find-{field}-list li bdi")
+    assert suggested in options if suggested else options == []
+
+
+def test_everything_can_be_done_by_keyboard(watched: Watched) -> None:
+    page = watched.page
+    for key in ("Tab", "Enter"):  # the skip link
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.focus("#find-area")
+    page.keyboard.type("provid")
+    page.wait_for_selector("#find-area-list li")
+    page.keyboard.press("ArrowDown")
+    assert page.get_attribute("#find-area", "aria-activedescendant") == "find-area-0"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.type("italian a")
+    page.wait_for_selector("#find-group-list li")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**#/area/*/*/*")
+    page.wait_for_selector("[data-number=total], [data-reason]")
+    go(page, COUNTY)
+    page.focus("table.list thead th:nth-child(1) button")
+    page.keyboard.press("Enter")
+    names = cells(page, "table.list tbody th")
+    assert names == sorted(names, key=str.casefold)
+    assert page.get_attribute("table.list thead th:nth-child(1)", "aria-sort") == "ascending"
+
+
+ROUTES = [
+    "#/",
+    COUNTY,
+    f"{COUNTY}/1009",
+    "#/group/1002/state",
+    "#/group/1002/tract/44007",
+    "#/about",
+    "#/compare/COUNTY/44007/1002/COUNTY/15003/1002",
+]
+
+
+@pytest.mark.parametrize("width", [390, 820, 1440])
+def test_no_view_is_wider_than_the_screen(browser: Browser, folder: Path, width: int) -> None:
+    with opened(browser, folder / "site" / "index.html", viewport={"width": width, "height": 900}) as watched:
+        for route in ROUTES:
+            go(watched.page, route)
+            assert watched.page.evaluate("document.documentElement.scrollWidth") == width, route
+
+
+def test_the_site_is_dark_where_the_reader_likes_it(browser: Browser, folder: Path) -> None:
+    colours = {}
+    for scheme in ("light", "dark"):
+        with opened(browser, folder / "site" / "index.html", color_scheme=scheme) as watched:
+            watched.page.wait_for_selector("main h1")
+            colours[scheme] = watched.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert colours == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 22, 27)"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_are_readable_on_their_ground(browser: Browser, folder: Path, scheme: str) -> None:
+    """A contrast of 4.5 to 1 or more, for the colours of texts."""
+    with opened(browser, folder / "site" / "index.html", color_scheme=scheme) as watched:
+        watched.page.wait_for_selector("main h1")
+        read = "name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()"
+        for ink, ground in [("--ink", "--paper"), ("--soft", "--paper"), ("--soft", "--tint"), ("--accent", "--paper"),
+                            ("--accent-ink", "--accent"), ("--paper", "--stop"), ("--on-light", "--s2"), ("--on-dark", "--s3")]:  # fmt: skip
+            lights = [_luminance(watched.page.evaluate(read, name)) for name in (ink, ground)]
+            assert (max(lights) + 0.05) / (min(lights) + 0.05) >= 4.5, (ink, ground)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_what_is_shown_can_be_downloaded(watched: Watched, release: Release) -> None:
+    go(watched.page, COUNTY)
+    with watched.page.expect_download() as download:
+        watched.page.get_by_role("button", name="Download as CSV").click()
+    text = Path(download.value.path()).read_text(encoding="utf-8-sig")
+    rows = [*csv.DictReader(io.StringIO(text))]
+    numbers = {row["iteration_code"]: row for row in rows if row["status"] == "number"}
+    answers = release.totals(geography=release.geography("44007", "COUNTY")).numbers
+    assert {one.counted[0].group.code for one in answers} == set(numbers)
+    for one in answers:
+        row = numbers[one.counted[0].group.code]
+        found = (int(row["estimate"]), int(row["margin_of_error"]), int(row["interval_low"]), int(row["interval_high"]))
+        assert found == (one.value, one.margin_of_error, *one.interval)
+    assert {row["status"] for row in rows} >= {"number", "suppressed", "not tabulated"}
+    assert all(row["note"] for row in rows if row["status"] == "suppressed")
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_every_view_is_a_link(browser: Browser, folder: Path, watched: Watched, route: str) -> None:
+    go(watched.page, route)
+    with opened(browser, folder / "site" / "index.html") as other:
+        other.page.goto(f"{(folder / 'site' / 'index.html').as_uri()}{route}")
+        other.page.reload()
+        other.page.wait_for_selector("main:not([aria-busy]) h1")
+        assert other.page.locator("main").inner_text() == watched.page.locator("main").inner_text()
+
+
+def test_a_link_to_nothing_says_so(watched: Watched) -> None:
+    for route in ("#/area/COUNTY/99999", "#/group/0000", "#/nothing", "#/area/COUNTY/44007/%3Cimg%3E"):
+        go(watched.page, route)
+        assert watched.page.locator("main h1").text_content() == "Not found"
+
+
+def test_the_status_is_on_every_view(watched: Watched, release: Release) -> None:
+    for route in ROUTES:
+        go(watched.page, route)
+        assert watched.page.locator("#status").text_content() == release.output_status.line
+        assert watched.page.locator("#status").is_visible()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_the_site_works_from_a_server_and_asks_it_alone(browser: Browser, folder: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder / "site"))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            own = f"http://127.0.0.1:{server.server_address[1]}/"
+            context = browser.new_context()
+            page, asked, complaints = context.new_page(), [], []
+            page.on("request", lambda request: asked.append(request.url))
+            page.on("console", lambda message: complaints.append(message.text))
+            page.goto(f"{own}index.html{COUNTY}/1009")
+            page.wait_for_selector("[data-number=total]")
+            context.close()
+        finally:
+            server.shutdown()
+            thread.join()
+    assert complaints == []
+    assert all(url.startswith((own, "data:")) for url in asked)
+
+
+def test_a_view_prints_on_few_sheets(watched: Watched) -> None:
+    go(watched.page, f"{COUNTY}/1009")
+    sheets = len(re.findall(rb"/Type\s*/Page\b", watched.page.pdf()))
+    assert 1 <= sheets <= 3

@@ -1,0 +1,318 @@
+"""The site of a release: its files, and that every number in them is the release's own."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+from collections import Counter
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.household_worlds import write_household_world
+from tests.random_worlds import GEOGRAPHIES, write_random_world
+from tests.site_files import SiteFiles
+from typer.testing import CliRunner
+
+import safetab
+from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES
+from safetab.cli.main import app
+from safetab.estimates.estimate import Estimate
+from safetab.estimates.open_release import Release
+from safetab.estimates.reading.absence import Absence
+from safetab.release.release_universe import Entities
+from safetab.site.boundaries import read_boundaries
+from safetab.site.cuts import cuts
+from safetab.site.data_files import MOST_BYTES, DataFolder
+from safetab.site.name_files import write_area_names
+from safetab.site.states import STATES
+from safetab.site.write_site import site_script, write_site
+
+BUDGETS = {"usa": 0.02, "state": 0.02, "county": 0.01, "place": 0.01}
+THRESHOLDS = {"county": [40, 80, 120]}
+
+
+def write_persons(folder: Path) -> Path:
+    """Withheld negatives, copies between areas of the same blocks, lone totals near their thresholds, sex by age."""
+    budgets = {f"privacy_budget_p_level_{n}_{g}": BUDGETS.get(g, 0) for g in GEOGRAPHIES for n in (1, 2)}
+    thresholds = {
+        f"({g.upper().replace('_', '-')}, {n})": THRESHOLDS.get(g, [0, 20, 60]) for g in GEOGRAPHIES for n in (1, 2)
+    }
+    world = write_random_world(
+        folder / "world", 5, people=900, zero_suppression_chance=0.9, allow_negative_counts=True, privacy_defn="zcdp",
+        run_pr=False, thresholds_p=thresholds, **budgets,
+    )  # fmt: skip
+    out = folder / "out"
+    safetab.run(
+        world.parameters, world.data, out, test_key="00" * 32, coterminous=True, rules=["withhold-negatives"]
+    )  # fmt: skip
+    return out
+
+
+def write_households(folder: Path) -> Path:
+    world = write_household_world(folder / "world", 21, budget=0.3, people=250)
+    world.configure(allow_negative_counts=False)
+    safetab.run(world.parameters, world.data, folder / "out", test_key="0a" * 32)
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def persons(tmp_path_factory) -> Path:
+    return write_persons(tmp_path_factory.mktemp("persons"))
+
+
+@pytest.fixture(scope="module")
+def households(tmp_path_factory) -> Path:
+    return write_households(tmp_path_factory.mktemp("households"))
+
+
+@pytest.fixture(scope="module", params=["persons", "households"])
+def made(request, tmp_path_factory) -> tuple[Path, Path]:
+    """A release and its site, of each product."""
+    out, site = request.getfixturevalue(request.param), tmp_path_factory.mktemp("sites") / request.param
+    write_site(out, site)
+    return out, site
+
+
+def test_500_numbers_are_those_of_open_release(made) -> None:
+    out, site = made
+    release, numbers = safetab.open_release(out), SiteFiles(site).numbers()
+    seen, compared, answers = Counter[str](), 0, cache(partial(_answers, release))
+    for key in random.Random(1).sample(sorted(numbers), min(500, len(numbers))):
+        shown, known = numbers[key], answers(*key[:3])
+        if key[3:] not in known:
+            continue  # the other family's lone total, which is no line of a table
+        answer = known[key[3:]]
+        assert isinstance(answer, Absence) == shown.is_withheld, key
+        if isinstance(answer, Estimate):
+            assert (shown.value, shown.published) == (answer.value, answer.published)
+            assert (shown.margin, shown.low, shown.high) == (answer.margin_of_error, *answer.interval)
+            assert (shown.donor is not None) == any("copied" in note for note in answer.notes)
+        compared += 1
+        seen += Counter(_sorts(shown))
+    assert compared >= 400
+    assert set(seen) >= ({"withheld", "copied"} if release.product.name == "SafeTab-P" else {"clamped"})
+
+
+def _answers(release: Release, level: str, region: str, code: str) -> dict[tuple[str, int], Estimate | Absence]:
+    """What open_release says of each line of a group's tables, by table and position in the shape."""
+    entity, group = release.geography(region, level), release.group(code)
+    found: dict[tuple[str, int], Estimate | Absence] = {}
+    total = release.total(entity, group)
+    for number, family in enumerate(release.product.families):
+        table = release.table(entity, group, family=family.name)
+        if isinstance(table, Absence):
+            continue
+        lines = {(one.counted[0].line.table_id, one.counted[0].line.number): one for one in table.lines}
+        withheld = withheld_line(entity, group, release)
+        for position, line in enumerate(table.shape.lines):
+            if line.is_total:
+                found |= {} if number else {(line.table_id, position): total}
+            else:
+                found[line.table_id, position] = lines.get((line.table_id, line.number), withheld)
+    return found
+
+
+def withheld_line(entity, group, release: Release) -> Absence:
+    """What stands for a line that a rule withheld, which a table leaves out."""
+    return Absence(entity, group, "withheld", "", product=release.product)
+
+
+def _sorts(shown) -> list[str]:
+    sorts = {
+        "withheld": shown.is_withheld, "copied": shown.donor is not None, "clamped": shown.published != shown.value,
+    }  # fmt: skip
+    return [sort for sort, holds in sorts.items() if holds]
+
+
+def test_totals_near_their_threshold_have_the_interval_that_knows_of_it(made) -> None:
+    out, site = made
+    release, files = safetab.open_release(out), SiteFiles(site)
+    near = {(int(table), row[0]) for table, rows in files.facts["selected"].items() for row in rows}
+    looked_at = 0
+    chosen = [one for one in sorted(files.totals().items()) if one[1] in near] + sorted(files.totals().items())[::20]
+    for (level, region, code), (table, value) in chosen:
+        answer = release.total(release.geography(region, level), release.group(code)) if table >= 0 else None
+        if isinstance(answer, Estimate):
+            assert answer.selection_matters == ((table, value) in near)
+            assert answer.interval == files.shown(table, 0, value)[1:]
+            looked_at += answer.selection_matters
+    assert looked_at >= (5 if release.product.name == "SafeTab-P" else 0)
+
+
+def test_totals_by_group_are_those_by_area(made) -> None:
+    _, site = made
+    files = SiteFiles(site)
+    lines = {key: shown for key, shown in files.numbers().items() if key[4] == 0}
+    totals = files.totals()
+    assert {key[:3] for key in lines} == set(totals)
+    for (level, region, code), (table, value) in totals.items():
+        own = [shown for key, shown in lines.items() if key[:3] == (level, region, code)]
+        if table < 0:
+            assert all(shown.is_withheld for shown in own)
+        else:
+            first = next(shown for shown in own if not shown.is_withheld)
+            assert (value, *files.shown(table, 0, value)) == (first.value, first.margin, first.low, first.high)
+
+
+def test_what_is_said_of_absent_groups_is_what_open_release_says(made) -> None:
+    out, site = made
+    release, files = safetab.open_release(out), SiteFiles(site)
+    totals, absences = files.totals(), 0
+    for geography, areas in zip(files.facts["geographies"], files.areas, strict=True):
+        for number, (code, _, level, *_) in enumerate(files.groups):
+            region = areas[number % len(areas)][0]
+            if (geography["label"], region, code) in totals:
+                continue
+            answer = release.total(release.geography(region, geography["label"]), release.group(code))
+            assert isinstance(answer, Absence)
+            why = int(geography["reasons"][number])
+            status, reason, at_most = (
+                ("not tabulated", files.facts["reasons"][why - 1], None) if why else geography["absent"][str(level)]
+            )
+            assert (status, reason, at_most) == (answer.status, answer.reason, answer.at_most)
+            absences += 1
+    assert absences >= 20
+
+
+def test_no_file_is_over_two_megabytes_and_none_names_another_host(made) -> None:
+    _, site = made
+    paths = [path for path in site.rglob("*") if path.is_file()]
+    assert max(path.stat().st_size for path in paths) <= MOST_BYTES
+    for path in paths:
+        urls = set(re.findall(r"\w+://[\w./]+", path.read_text(encoding="utf-8")))
+        assert urls <= {"http://www.w3.org/2000/svg"}, path  # the name of a language, which nobody opens
+    page = (site / "index.html").read_text()
+    assert "default-src 'none'; script-src 'self'; style-src 'self';" in page
+    assert not re.search(r"<script>|<style>|\sstyle=|\son\w+=", page)
+
+
+def test_the_status_is_in_the_folder_and_on_the_page(made) -> None:
+    out, site = made
+    status = safetab.open_release(out).output_status
+    assert (site / "NOT-FOR-RELEASE").read_text().strip() == status.line
+    assert SiteFiles(site).facts["status"] == {"value": status.value, "line": status.line, "forRelease": False}
+
+
+def test_the_same_release_gives_the_same_bytes(persons: Path, tmp_path: Path) -> None:
+    sites = [tmp_path / "one", tmp_path / "two"]
+    for site in sites:
+        write_site(persons, site)
+    first, second = (
+        {str(path.relative_to(site)): path.read_bytes() for path in site.rglob("*") if path.is_file()} for site in sites
+    )
+    assert first == second
+
+
+def test_every_state_has_a_tile_of_its_own() -> None:
+    assert {state.code for state in STATES} == US_STATES | {PUERTO_RICO_STATE}
+    for places in ([(state.column, state.row) for state in STATES], [state.abbreviation for state in STATES]):
+        assert len(set(places)) == len(STATES)
+    assert max(state.column for state in STATES) <= 11
+    assert max(state.row for state in STATES) <= 7
+
+
+def test_the_script_knows_no_product() -> None:
+    assert not re.search(r"\b(sex|age|ages|male|female|tenure|household)\b", site_script(), re.IGNORECASE)
+
+
+def cli(*arguments: object):
+    return CliRunner().invoke(app, ["site", *map(str, arguments)])
+
+
+def test_the_command_writes_a_site_once_and_again_if_told(persons: Path, tmp_path: Path) -> None:
+    first = cli(persons, tmp_path / "site")
+    assert first.exit_code == 0
+    assert "Status: test key." in first.output
+    assert cli(persons, tmp_path / "site").exit_code == 1
+    assert cli(persons, tmp_path / "site", "--overwrite").exit_code == 0
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine.txt").write_text("kept")
+    assert cli(persons, tmp_path / "other", "--overwrite").exit_code == 1
+    assert (tmp_path / "other" / "mine.txt").read_text() == "kept"
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_damaged_file_of_numbers_is_refused_and_nothing_is_written(persons: Path, tmp_path: Path) -> None:
+    shutil.copytree(persons / "release", tmp_path / "release")
+    next((tmp_path / "release" / "numbers").rglob("*.parquet")).write_bytes(b"PAR1")
+    refused = cli(tmp_path / "release", tmp_path / "site")
+    assert refused.exit_code == 1
+    assert "is damaged" in refused.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["release"]
+
+
+def square(x: float, y: float) -> list[list[list[float]]]:
+    return [[[x, y], [x + 1, y], [x + 1, y + 1], [x, y + 1], [x, y]]]
+
+
+def test_shapes_are_found_by_the_ids_that_files_have(persons: Path, tmp_path: Path) -> None:
+    ids = [{"GEOID": "44"}, {"GEO_ID": "0400000US01"}, {"STATEFP": "99"}]
+    features = [
+        {"type": "Feature", "properties": one, "geometry": {"type": "Polygon", "coordinates": square(-71.0 - n, 41.5)}}
+        for n, one in enumerate(ids)
+    ]
+    file = tmp_path / "shapes.json"
+    file.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    result = cli(persons, tmp_path / "site", "--boundaries", file)
+    assert result.exit_code == 0
+    assert "1 shapes" in result.output
+    files = SiteFiles(tmp_path / "site")
+    assert files.facts["shapeFiles"] == {"STATE": [[0, 1]]}
+    positions = [position for position, _ in enumerate(files.areas[_number(files, "STATE")])]
+    shapes = {position: (step, rings) for position, step, rings in files.data("shapes/STATE/0")}
+    assert sorted(shapes) == positions
+    assert shapes[1] == (0.01, [[-7100, 4150, 100, 0, 0, 100, -100, 0, 0, -100]])
+
+
+def _number(files: SiteFiles, label: str) -> int:
+    return [one["label"] for one in files.facts["geographies"]].index(label)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"features": [{"geometry": {"type": "Point", "coordinates": [1, 2]}}]}', '{"features": []}',
+     '{"features": [{"properties": {"GEOID": "44"}, "geometry": {"type": "Polygon", "coordinates": [[[500, 1], [2, 2]]]}}]}'],
+)  # fmt: skip
+def test_a_file_that_holds_no_shapes_is_refused(persons: Path, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "shapes.json"
+    file.write_text(text)
+    refused = cli(persons, tmp_path / "site", "--boundaries", file)
+    assert refused.exit_code == 1
+    assert "shapes.json" in refused.output
+    assert not (tmp_path / "site").exists()
+
+
+def test_files_are_cut_at_the_coarsest_boundary_that_is_near(monkeypatch) -> None:
+    monkeypatch.setattr("safetab.site.cuts.LEAST_BYTES", 20)
+    monkeypatch.setattr("safetab.site.cuts.USUAL_BYTES", 100)
+    sizes = np.full(30, 10)
+    states, areas = np.arange(30) == 5, np.arange(30) % 4 == 0
+    assert cuts(sizes, [states, areas]).tolist() == [0, 5, 12, 20]
+    assert cuts(np.array([500, 500, 500]), []).tolist() == [0, 1, 2]
+    assert cuts(np.array([], dtype=np.int64), []).tolist() == []
+
+
+def test_a_level_without_areas_has_no_names(persons: Path, tmp_path: Path) -> None:
+    universe = safetab.open_release(persons)._universe
+    level = next(iter(universe.entities))
+    without = replace(
+        universe, entities=dict(universe.entities) | {level: Entities(np.array([], dtype=np.int64), (), ())}
+    )
+    assert write_area_names(DataFolder(tmp_path), level, without) == []
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_data_file_that_is_too_large_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(safetab.RunFailed, match="larger"):
+        DataFolder(tmp_path).write("facts", "x" * MOST_BYTES)
+    assert not (tmp_path / "data" / "facts.js").exists()
+
+
+def test_boundaries_that_are_not_there_are_named(persons: Path, tmp_path: Path) -> None:
+    with pytest.raises(safetab.InvalidInput, match="there is no file"):
+        read_boundaries(tmp_path / "none.json", safetab.open_release(persons)._universe)
