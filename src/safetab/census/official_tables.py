@@ -66,5 +66,20 @@ class OfficialTables:
     left_out: Mapping[str, int]
 
 
+def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each number once, rising; by sorting, since a hash of such keys is slow."""
+    rising = np.sort(numbers)
+    is_first = np.concatenate([np.ones(min(len(rising), 1), dtype=np.bool_), rising[1:] != rising[:-1]])
+    return np.asarray(rising[is_first])
+
+
+def is_among(numbers: NDArray[np.int64], rising: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of the numbers are in a rising list."""
+    if not len(rising):
+        return np.zeros(len(numbers), dtype=np.bool_)
+    position = np.minimum(np.searchsorted(rising, numbers), len(rising) - 1)
+    return np.asarray(rising[position] == numbers)
+
+
 def joined_tables(parts: list[OfficialTable]) -> OfficialTable:
     return OfficialTable(*(np.concatenate([getattr(part, name) for part in parts]) for name in OfficialTable.__slots__))

@@ -85,7 +85,7 @@ def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRele
     tables = known_tables(inputs.tables, inputs.config, inputs.lists)
     passes = passes_of(tables)
     if not passes:
-        raise _invalid("the files together", "none of their rows is of a group and an area that the parameters have.")
+        raise _invalid("FILES", "none of their rows is of a group and an area that the parameters have.")
     config = replace(inputs.config, passes=passes)
     of_pass = None
     if inputs.geography is not None:
@@ -150,7 +150,7 @@ def _groups(
         groups += of_family.groups()
         errors += of_family.errors
         warnings += of_family.warnings
-    findings = FindingsOf("the files together")
+    findings = FindingsOf("FILES")
     for label, areas in areas_not_in(universe, tables).items():
         findings.error(label, f"areas that the geography doesn't have: {shortened(areas)}.")
     for sentence, count in errors.items():

@@ -23,7 +23,7 @@ def official(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILES...", help="Published files: CSV or JSON, any tables of one product.", readable=False
+            metavar="FILES", help="Published files: CSV or JSON, any tables of one product.", readable=False
         ),
     ],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="Directory to make: a release.", readable=False)],

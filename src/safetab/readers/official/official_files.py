@@ -69,7 +69,7 @@ class _Reader:
         self._findings += findings.findings
 
     def result(self) -> Checked[OfficialTables]:
-        findings, tables = FindingsOf("the files together"), {}
+        findings, tables = FindingsOf("FILES"), {}
         for table_id, parts in self._parts.items():
             merged = _merged(joined_tables(parts))
             if merged is None:

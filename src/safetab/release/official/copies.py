@@ -6,7 +6,7 @@ two kinds that have the same numbers throughout, in so many numbers that chance 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
@@ -54,9 +54,10 @@ def sets_by_numbers(universe: Universe, groups: Sequence[OfficialGroups]) -> tup
     areas = _areas(universe, groups)
     found: dict[TabulationPass, list[CoterminousSet]] = {one: [] for one in universe.passes}
     order = np.argsort(areas.signature, kind="stable")
-    bounds = np.flatnonzero(np.diff(areas.signature[order])) + 1
-    for members in np.split(order, bounds):
-        if len(members) < 2 or areas.log_chance[members].max() > log(_GREATEST_CHANCE):
+    _, first, sizes = np.unique(areas.signature[order], return_index=True, return_counts=True)
+    for start, size in zip(first[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+        members = order[start : start + size]
+        if areas.log_chance[members].max() > log(_GREATEST_CHANCE):
             continue
         levels = [LEVELS[number] for number in areas.level[members].tolist()]
         kinds = [level.entity_kind for level in levels]
@@ -101,7 +102,7 @@ def _areas(universe: Universe, groups: Sequence[OfficialGroups]) -> _Areas:
 def _independent_numbers(groups: OfficialGroups) -> NDArray[np.int64]:
     """How many numbers of each group have noise of their own: its cells that are shown, or its total."""
     is_shown = groups.cells == Cell.NUMBER
-    cells = [number for number, line in enumerate(groups.shape.lines) if line.cells == 1]
+    cells = [number for number, line in enumerate(groups.lines) if line.cells == 1]
     return np.asarray(np.maximum(is_shown[:, cells].sum(axis=1), is_shown.any(axis=1)), dtype=np.int64)
 
 
@@ -139,8 +140,7 @@ def donors_of(groups: Sequence[OfficialGroups], sets: Sequence[PassSets]) -> tup
     set_of = {member: number for number, member in _numbered_members(sets)}
     keys, ranks = [], []
     for one in groups:
-        own = [set_of.get((one.geography.tabulation_pass, one.geography.entity_kind, e), -1) for e in one.entity]
-        number, family = np.array(own, dtype=np.int64), one.family.number
+        number, family = _set_numbers(one, set_of), one.family.number
         keys.append(np.where(number < 0, NO_DONOR, (number * CODES + one.code) * 16 + family))
         ranks.append(np.full(len(one), _rank(one.geography.entity_kind)))
     if not groups:
@@ -159,6 +159,16 @@ def donors_of(groups: Sequence[OfficialGroups], sets: Sequence[PassSets]) -> tup
     ends = np.cumsum([len(one) for one in groups])
     parts = zip(np.split(of_level, ends[:-1]), np.split(of_entity, ends[:-1]), strict=True)
     return [Donors(*part) for part in parts], differing
+
+
+def _set_numbers(
+    groups: OfficialGroups, set_of: Mapping[tuple[TabulationPass, EntityKind, int], int]
+) -> NDArray[np.int64]:
+    """For each group the number of the set that its area is in, or -1."""
+    where = groups.geography.tabulation_pass, groups.geography.entity_kind
+    distinct, position = np.unique(groups.entity, return_inverse=True)
+    numbers = [set_of.get((*where, entity), -1) for entity in distinct.tolist()]
+    return np.array(numbers, dtype=np.int64)[position]
 
 
 def _rank(kind: EntityKind) -> int:

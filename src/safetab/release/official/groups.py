@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.geography_levels import GeographyLevel
-from safetab.census.official_tables import CODES, LEVELS, Cell, OfficialTable
-from safetab.products.product import Shape, TableFamily
+from safetab.census.official_tables import CODES, LEVELS, Cell, OfficialTable, distinct, is_among
+from safetab.products.product import Line, Shape, TableFamily
 from safetab.tabulation.marginals import line_sums
+
+_NOTHING = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OfficialGroups:
-    """Groups of one geography level that have one shape, by rising entity and code; numbers by line of the shape.
+    """Groups of one geography level that have one shape, by rising entity and code; numbers by line.
 
     If the shape is not known, it is the one with the most noise of those that are possible, and the total is the only
     number: its margin of error is then at most what the shape says.
@@ -34,6 +36,11 @@ class OfficialGroups:
 
     def __len__(self) -> int:
         return len(self.entity)
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines that there can be numbers of."""
+        return self.shape.lines if self.is_known else self.shape.lines[:1]
 
 
 class FamilyTables:
@@ -66,12 +73,12 @@ class FamilyTables:
             table_id: table.chosen(table.level == LEVELS.index(geography)) for table_id, table in self._tables.items()
         }
         keys = {table_id: table.entity * CODES + table.code for table_id, table in tables.items()}
-        every = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *keys.values()]))
+        every = distinct(np.concatenate([_NOTHING, *keys.values()]))
         shapes, is_known = self._shapes(every, keys)
         for number, shape in enumerate(self._family.shapes):
             for known in (True, False):
                 own = every[(shapes == number) & (is_known == known)]
-                counts, cells = _numbers(own, shape, tables, keys)
+                counts, cells = _numbers(own, shape.lines if known else shape.lines[:1], tables, keys)
                 groups = OfficialGroups(self._family, geography, shape, known, own // CODES, own % CODES, counts, cells)
                 yield self._checked(groups)
 
@@ -82,7 +89,7 @@ class FamilyTables:
         shapes, times = np.full(len(every), -1), np.zeros(len(every), dtype=np.int64)
         telling = {n: one.table_id for n, one in enumerate(self._family.shapes) if self._tells(one.table_id)}
         for number, table_id in telling.items():
-            is_in = np.isin(every, keys.get(table_id, ()))
+            is_in = is_among(every, keys.get(table_id, _NOTHING))
             shapes[is_in] = number
             times += is_in
         self.errors[f"are in more than one of {', '.join(telling.values())}"] += int((times > 1).sum())
@@ -105,10 +112,8 @@ class FamilyTables:
             self.errors[f"have one total in {total} and another in their table"] += conflicts
             if not conflicts:
                 self.warnings["have lines that are not the sum of their parts"] += _not_sums(groups)
-        (total_line,) = (n for n, line in enumerate(groups.shape.lines) if line.is_total)
-        variable = groups.shape.table_id
-        is_missing = groups.cells[:, total_line] == Cell.NOT_GIVEN
-        self.errors[f"have no total: get the first line of {variable} too"] += int(is_missing.sum())
+        is_missing = groups.cells[:, 0] == Cell.NOT_GIVEN
+        self.errors[f"have no total: get the first line of {groups.shape.table_id} too"] += int(is_missing.sum())
         return groups
 
 
@@ -117,14 +122,17 @@ def _table_ids(family: TableFamily) -> tuple[str, ...]:
 
 
 def _numbers(
-    own: NDArray[np.int64], shape: Shape, tables: Mapping[str, OfficialTable], keys: Mapping[str, NDArray[np.int64]]
+    own: NDArray[np.int64],
+    lines: tuple[Line, ...],
+    tables: Mapping[str, OfficialTable],
+    keys: Mapping[str, NDArray[np.int64]],
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """The numbers of some groups by line, as the tables have them."""
-    counts = np.zeros((len(own), len(shape.lines)), dtype=np.int64)
+    counts = np.zeros((len(own), len(lines)), dtype=np.int64)
     cells = np.zeros(counts.shape, dtype=np.uint8)
-    for table_id in {line.table_id for line in shape.lines} & set(tables):
-        columns = [(n, line.number - 1) for n, line in enumerate(shape.lines) if line.table_id == table_id]
-        is_there = np.isin(own, keys[table_id])
+    for table_id in {line.table_id for line in lines} & set(tables):
+        columns = [(n, line.number - 1) for n, line in enumerate(lines) if line.table_id == table_id]
+        is_there = is_among(own, keys[table_id])
         row = np.searchsorted(keys[table_id], own[is_there])
         for to, column in columns:
             counts[is_there, to] = tables[table_id].counts[row, column]

@@ -101,7 +101,7 @@ class OfficialNumbers:
         is_total_only = level.is_total_only[position[own]]
         first_kind = self._first_kinds(measured_at, is_total_only, groups)
         is_there = groups.cells[own] != Cell.NOT_GIVEN
-        lines = len(groups.shape.lines)
+        lines = len(groups.lines)
         low, high = self._intervals(measured_at, is_total_only, groups, own)
         flat = np.flatnonzero(is_there)
         group, line = flat // lines, flat % lines

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from safetab.census.geography import Geography, region_id
 from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
 from safetab.census.iterations import IterationLevel
-from safetab.census.official_tables import CODES, LEVELS, OfficialTable, OfficialTables
+from safetab.census.official_tables import CODES, LEVELS, OfficialTable, OfficialTables, distinct, is_among
 from safetab.census.public_lists import PublicLists
 from safetab.config.run_config import RunConfig
 from safetab.planning.run_plan import RunPlan
@@ -79,7 +79,7 @@ def _entities(
 ) -> Entities:
     number = LEVELS.index(level)
     found = [table.entity[table.level == number] for table in tables.tables.values()]
-    ids = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *found]))
+    ids = distinct(np.concatenate([np.empty(0, dtype=np.int64), *found]))
     shown = tuple(region_id(entity, level.entity_kind) for entity in ids.tolist())
     return Entities(ids, shown, tuple(names.get((level, one), one) for one in shown))
 
@@ -90,7 +90,8 @@ def areas_not_in(universe: Universe, tables: OfficialTables) -> dict[str, list[s
     for level, entities in universe.entities.items():
         number = LEVELS.index(level)
         found = [table.entity[table.level == number] for table in tables.tables.values()]
-        strange = np.setdiff1d(np.concatenate([np.empty(0, dtype=np.int64), *found]), entities.ids)
+        ids = distinct(np.concatenate([np.empty(0, dtype=np.int64), *found]))
+        strange = ids[~is_among(ids, entities.ids)]
         if len(strange):
             missing[level.label] = [region_id(entity, level.entity_kind) for entity in strange.tolist()]
     return missing
