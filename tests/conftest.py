@@ -13,11 +13,12 @@ import pytest
 import safetab
 from safetab.synthetic.demo_census import write_demo_census
 from tests.household_worlds import write_household_world
-from tests.random_worlds import RandomWorld
+from tests.random_worlds import RandomWorld, write_random_world
 
 PROJECT = Path(__file__).parents[1]
 SMALL_EXAMPLE = PROJECT / "examples" / "small"
 SHARED = PROJECT.parent / "shared"
+KEY = "0b" * 32
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,22 @@ def _wide_terminal() -> Iterator[None]:
     os.environ.pop("COLUMNS")
     if before is not None:
         os.environ["COLUMNS"] = before
+
+
+@pytest.fixture(scope="session")
+def both_products(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two small worlds, p and h, and their releases with CSV files, people and households.
+
+    Made once for all tests that only look at it.
+    """
+    folder = tmp_path_factory.mktemp("both")
+    people = write_random_world(folder / "p", 2, people=60, budget=1, zero_suppression_chance=0.99)
+    long = "Zuni Reservation and Off-Reservation Trust Land in the County of Saint Elsewhere"
+    (people.data / "geography-names.txt").write_text(f"REGION_TYPE|REGION_ID|NAME\nSTATE|44|{long}\n")
+    households = write_household_world(folder / "h", 21, budget=0.3, people=60)
+    safetab.run(people.parameters, people.data, folder / "people", csv=True, test_key=KEY)
+    safetab.run(households.parameters, households.data, folder / "households", csv=True, test_key=KEY)
+    return folder
 
 
 @pytest.fixture

@@ -14,11 +14,8 @@ from pathlib import Path
 import pytest
 import typer.main
 from tests.conftest import SMALL_EXAMPLE
-from tests.household_worlds import write_household_world
-from tests.random_worlds import write_random_world
 from typer.testing import CliRunner
 
-import safetab
 from safetab.cli.main import app
 from safetab.cli.text_tables import tables_that_fit, terminal_console, text_table
 from safetab.cli.wrapping import wrapped
@@ -27,16 +24,8 @@ WIDTH = 80
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release of each product, with names that are long."""
-    folder = tmp_path_factory.mktemp("terminal")
-    people = write_random_world(folder / "p", 2, people=60, budget=1, zero_suppression_chance=0.99)
-    long = "Zuni Reservation and Off-Reservation Trust Land in the County of Saint Elsewhere"
-    (people.data / "geography-names.txt").write_text(f"REGION_TYPE|REGION_ID|NAME\nSTATE|44|{long}\n")
-    households = write_household_world(folder / "h", 21, budget=0.3, people=60)
-    safetab.run(people.parameters, people.data, folder / "people")
-    safetab.run(households.parameters, households.data, folder / "households")
-    return folder
+def folder(both_products: Path) -> Path:
+    return both_products
 
 
 COMMANDS = [

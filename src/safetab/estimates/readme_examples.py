@@ -21,7 +21,7 @@ from safetab.foundation.findings import InvalidInput
 from safetab.products.product import TOTAL_LINE
 from safetab.release.csv_tables import CSV_FOLDER
 from safetab.release.documents import ReadmeExamples
-from safetab.release.group_status import NOT_SELECTED, SUPPRESSED, Slice, statuses
+from safetab.release.group_status import NOT_SELECTED, NOT_TABULATED, SUPPRESSED, Slice, statuses
 from safetab.release.numbers.number_columns import PUBLISHED
 from safetab.release.numbers.number_files import NUMBERS_FOLDER
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
@@ -71,14 +71,15 @@ def _terminal(release: Release, shown: _Shown) -> str:
 
 
 def _terminal_of_absent(folder: ReleaseFolder, release: Release, shown: _Shown) -> str:
-    """Why a group of the same area has no number, if one has none."""
+    """Why a group of the same area has no number, if one has none; rather one that could have had one."""
     wanted = Slice((shown.entity.geography.label,), (shown.entity.region_id,))
-    for row in (row for batch in statuses(folder, wanted) for row in batch.to_pylist()):
-        if row["status"] in {SUPPRESSED, NOT_SELECTED}:
-            area, _ = _words(release, shown)
-            command = f'$ safetab status . --area "{area}" --group {row["iteration_code"]}'
-            return _example(f"Why there is no number for {row['iteration_name']} there:", [command])
-    return ""
+    rows = [row for batch in statuses(folder, wanted) for row in batch.to_pylist()]
+    absent = [row for why in (SUPPRESSED, NOT_SELECTED, NOT_TABULATED) for row in rows if row["status"] == why]
+    if not absent:
+        return ""
+    area, _ = _words(release, shown)
+    command = f'$ safetab status . --area "{area}" --group {absent[0]["iteration_code"]}'
+    return _example(f"Why there is no number for {absent[0]['iteration_name']} there:", [command])
 
 
 def _in_python(release: Release, shown: _Shown) -> str:

@@ -212,7 +212,7 @@ def site(
     has its interval, and what is absent has its reason.
     """
     from safetab.cli.messages import exits_with_code
-    from safetab.pipeline.options import whole_path
+    from safetab.foundation.whole_path import whole_path
     from safetab.site.write_site import write_site
 
     with exits_with_code():
