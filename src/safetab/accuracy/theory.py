@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from math import ceil, sqrt
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from safetab.release.numbers.selection import SelectionAwareIntervals
 Floats = NDArray[np.float64]
 Sizes = NDArray[np.int64]
 _NEVER = Fraction(1, 10**20)
+_COMPUTING_MARGINS = Lock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +83,7 @@ class LevelTheory:
         """By CONFIDENCES, as `safetab.open_release` tells them."""
         share = self.combined_share(shape)
         own = WeightedDraws(self._noise, share, shape.cells)
-        noise = WeightedSum((own, WeightedDraws(self._design.noise(Stage.STAGE_1), 1 - share, 1)))
-        return tuple(float(noise.margin_of_error(confidence)) for confidence in CONFIDENCES)
+        return _margins_of_sum(own, WeightedDraws(self._design.noise(Stage.STAGE_1), 1 - share, 1))
 
     def error(self, sort: NumberSort, shape: Shape, sizes: Sizes) -> ErrorTheory:
         """What is known of a number that is shown, in groups that got this shape."""
@@ -234,3 +235,15 @@ def _chances_of_sum(noise: Noise, draws: int) -> Floats:
     summed = np.fft.irfft(np.fft.rfft(around) ** draws, size)
     both = np.concatenate([summed[-farthest:], summed[: farthest + 1]])
     return np.asarray(np.maximum(both, 0.0))
+
+
+def _margins_of_sum(*parts: WeightedDraws) -> tuple[float, ...]:
+    """By CONFIDENCES. Runs that go on at the same time ask for the same ones: one computes, the others wait."""
+    with _COMPUTING_MARGINS:
+        return _computed_margins(parts)
+
+
+@lru_cache(maxsize=4096)
+def _computed_margins(parts: tuple[WeightedDraws, ...]) -> tuple[float, ...]:
+    noise = WeightedSum(parts)
+    return tuple(float(noise.margin_of_error(confidence)) for confidence in CONFIDENCES)

@@ -23,13 +23,27 @@ def log_characteristic_function(
     sigma_squared = float(noise.sigma_squared)
     if sigma_squared < _NARROW_SIGMA_SQUARED:
         return _log_weights(t, sigma_squared) - float(_log_weights(np.zeros(1), sigma_squared)[0])
-    reduced = np.abs(t - 2 * pi * np.round(t / (2 * pi)))
-    return _log_images(reduced, sigma_squared) - float(_log_images(np.zeros(1), sigma_squared)[0])
+    return _log_images(_reduced(t), sigma_squared) - float(_log_images(np.zeros(1), sigma_squared)[0])
+
+
+def bound_of_logarithm(noise: DiscreteGaussian | DiscreteLaplace, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the logarithm doesn't exceed, without an exponential: most nodes of wide noise needn't be looked at.
+
+    Images of a Gaussian add up to less than e - 1 times the nearest one, from sigma 1/2 on.
+    """
+    if isinstance(noise, DiscreteLaplace) or noise.sigma_squared < _NARROW_SIGMA_SQUARED:
+        return np.zeros_like(t)
+    return np.asarray(1 - float(noise.sigma_squared) * _reduced(t) ** 2 / 2)
 
 
 def spread(noise: DiscreteGaussian | DiscreteLaplace) -> float:
     """What bounds the tails of sums: sigma of a discrete Gaussian; of a discrete Laplace the deviation, at least 1."""
     return sqrt(noise.sigma_squared if isinstance(noise, DiscreteGaussian) else max(_geometric_variance(noise), 1.0))
+
+
+def _reduced(t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far t is from the nearest multiple of 2 pi."""
+    return np.asarray(np.abs(t - 2 * pi * np.round(t / (2 * pi))))
 
 
 def _geometric_variance(noise: DiscreteLaplace) -> float:

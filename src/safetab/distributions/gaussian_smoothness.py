@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import factorial
 
-from flint import arb, fmpq
+from flint import arb, fmpq, fmpz
 
 from safetab.distributions.noise_distribution import exactly
 
@@ -45,7 +45,7 @@ def euler_maclaurin_sums(sigma_squared: Fraction, start: int) -> Iterator[tuple[
     while True:
         factor = _bernoulli_over_factorial(order) * sigma ** (1 - order)
         total += factor * hermite_odd * first
-        yield total, abs(factor) * (factorial(order) * arb.pi() * normal_tail).sqrt()
+        yield total, abs(factor) * (_factorial(order) * arb.pi() * normal_tail).sqrt()
         hermite_even = standardised * hermite_odd - (order - 1) * hermite_even
         hermite_odd = standardised * hermite_even - order * hermite_odd
         order += 2
@@ -68,12 +68,17 @@ def euler_maclaurin_first_moments(sigma_squared: Fraction, start: int) -> Iterat
     while True:
         factor = _bernoulli_over_factorial(order) * squared * sigma**-order
         total += factor * hermite_even * first
-        yield total, abs(factor) * (factorial(order + 1) * arb.pi() * normal_tail).sqrt()
+        yield total, abs(factor) * (_factorial(order + 1) * arb.pi() * normal_tail).sqrt()
         hermite_odd = standardised * hermite_even - order * hermite_odd
         hermite_even = standardised * hermite_odd - (order + 1) * hermite_even
         order += 2
 
 
 @lru_cache(maxsize=1024)
+def _factorial(order: int) -> fmpz:
+    return fmpz(factorial(order))
+
+
+@lru_cache(maxsize=1024)
 def _bernoulli_over_factorial(order: int) -> fmpq:
-    return fmpq.bernoulli(order) / factorial(order)
+    return fmpq.bernoulli(order) / _factorial(order)

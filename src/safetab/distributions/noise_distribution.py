@@ -79,8 +79,8 @@ class NoiseDistribution(ABC):
         """P[X >= at_least]."""
         with ctx.workprec(bits):
             if at_least >= 1:
-                return self._upper_tail(at_least)
-            return 1 - self._upper_tail(1 - at_least)
+                return _upper_tail(self, at_least, bits)
+            return 1 - _upper_tail(self, 1 - at_least, bits)
 
     def cdf(self, value: int, bits: int = DEFAULT_BITS) -> arb:
         """P[X <= value]."""
@@ -165,6 +165,13 @@ class NoiseDistribution(ABC):
                     return False
             bits *= 2
         raise ArithmeticError(f"{_MOST_BITS} bits do not decide whether a tail probability is below {chance}")
+
+
+@lru_cache(maxsize=4096)
+def _upper_tail(noise: NoiseDistribution, at_least: int, bits: int) -> arb:
+    """Plan, disk, report and checks ask for the same chances; `bits` is the working precision."""
+    assert ctx.prec == bits
+    return noise._upper_tail(at_least)
 
 
 @lru_cache(maxsize=4096)

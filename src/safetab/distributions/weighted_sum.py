@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
-from math import ceil, gcd, lcm, pi, sqrt
+from math import ceil, gcd, lcm, log, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.distributions.characteristic_function import log_characteristic_function, spread
+from safetab.distributions.characteristic_function import bound_of_logarithm, log_characteristic_function, spread
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.gaussian_smoothness import WIDE_SIGMA_SQUARED
@@ -128,11 +128,13 @@ class _Integral:
         self._reach = ceil((_LAPLACE_REACH if is_laplace else _GAUSSIAN_REACH) * deviation) + 1
         self._period = 2 * self._reach + 1
         nodes = min(self._reach, _MOST_NODES)
-        t: NDArray[np.float64] = np.arange(1, nodes + 1, dtype=np.float64) * (2 * pi / self._period)
-        logarithm = np.zeros(nodes)
+        all_t: NDArray[np.float64] = np.arange(1, nodes + 1, dtype=np.float64) * (2 * pi / self._period)
+        smoothing = _SMOOTHING_CUT / all_t[-1] if nodes < self._reach else 0.0
+        bound = sum(draws * bound_of_logarithm(noise, multiple * all_t) for noise, multiple, draws in multiples)
+        t = all_t[bound > log(_LEAST_MATTERING)]
+        logarithm = np.zeros(len(t))
         for noise, multiple, draws in multiples:
             logarithm += draws * log_characteristic_function(noise, multiple * t)
-        smoothing = _SMOOTHING_CUT / t[-1] if nodes < self._reach else 0.0
         if smoothing:
             logarithm -= (smoothing * t) ** 2 / 2
         self.slack = _SMOOTHING_REACH * smoothing

@@ -66,7 +66,7 @@ class NumbersOfLevel:
         self._options = options
         self._index = level.index
         self._partner = _partner_positions(universe, level)
-        self._meaning = _meanings(kinds)
+        self._meaning = kinds.meanings
         self._intervals: dict[int, SelectionAwareIntervals | None] = {}
 
     def of(self, groups: PublishedGroups) -> Numbers:
@@ -142,12 +142,6 @@ class NumbersOfLevel:
         found = order[np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)] if len(key) else order
         has_partner = (partner >= 0) & (key[found] == wanted)
         return np.asarray(has_partner & (numbers.counts > numbers.counts[found]))
-
-
-def _meanings(kinds: NumberKinds) -> NDArray[np.int64]:
-    """A number below 256 for each set of labels, whatever the shape."""
-    known: dict[tuple[object, ...], int] = {}
-    return np.array([known.setdefault(kind.line.labels, len(known)) for kind in kinds.kinds], dtype=np.int64)
 
 
 def _partner_positions(universe: Universe, level: ReleaseLevel) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -204,7 +204,8 @@ class _TextOfKind:
 
     def __init__(self, text_of_kind: list[str]) -> None:
         self._values = list(dict.fromkeys(text_of_kind))
-        self._position = np.array([self._values.index(text) for text in text_of_kind], dtype=np.int32)
+        place = {text: position for position, text in enumerate(self._values)}
+        self._position = np.array([place[text] for text in text_of_kind], dtype=np.int32)
 
     def __call__(self, kinds: NDArray[np.int32]) -> pa.Array:
         return texts(self._values, self._position[kinds])
@@ -220,6 +221,7 @@ class _SmallNumberOfKind:
         return pa.array(self._numbers[kinds])
 
 
+@lru_cache(maxsize=4)
 def _columns_of_kinds(product: Product, kinds: NumberKinds) -> dict[str, _TextOfKind | _SmallNumberOfKind]:
     lines = [kind.line for kind in kinds.kinds]
     noise = [kind.noise for kind in kinds.kinds]

@@ -61,6 +61,12 @@ class NumberKinds:
         return np.array([margin_of(kind.noise, kind.draws, self._confidence) for kind in self.kinds], dtype=np.int64)
 
     @cached_property
+    def meanings(self) -> NDArray[np.int64]:
+        """A number below 256 for each set of labels, whatever the shape."""
+        known: dict[tuple[object, ...], int] = {}
+        return np.array([known.setdefault(kind.line.labels, len(known)) for kind in self.kinds], dtype=np.int64)
+
+    @cached_property
     def draws(self) -> NDArray[np.int8]:
         return np.array([kind.draws for kind in self.kinds], dtype=np.int8)
 
