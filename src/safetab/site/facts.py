@@ -15,12 +15,12 @@ from safetab.privacy.calibration import Noise
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product, Shape
 from safetab.release.documents import ReleaseFacts
-from safetab.release.group_status import absent_status
+from safetab.release.group_status import NOT_TABULATED, SUPPRESSED, absent_status
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.release_universe import Universe
 from safetab.site.measured_tables import MeasuredTable, MeasuredTables
 from safetab.site.name_files import KINDS, REASONS, reasons_of_geography
-from safetab.site.states import STATES
+from safetab.site.states import states_on_tiles
 
 JsonObject = dict[str, object]
 Indices = Mapping[str, object]
@@ -38,7 +38,7 @@ def site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables, 
     shapes = [shape for family in product.families for shape in family.shapes]
     return {
         "product": _product(product),
-        "status": {"value": facts.status.value, "line": facts.status.line, "forRelease": facts.status.is_for_release},
+        "status": {"value": facts.status.value, "line": _status_line(facts), "forRelease": facts.status.is_for_release},
         "date": facts.date.isoformat(),
         "version": facts.version,
         "confidence": float(confidence),
@@ -51,13 +51,18 @@ def site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables, 
             for number, found in tables.selected.items()
             if found
         },
-        "geographies": [_geography(one, universe, confidence) for one in universe.entities],
+        "geographies": [_geography(one, universe, facts) for one in universe.entities],
         "rules": [[rule.value, rule.explanation] for rule in RULES],
-        "reasons": [reason_of(why, None, product) for why in REASONS],
+        "reasons": [reason_of(why, None, product, NOT_TABULATED) for why in REASONS],
         "kinds": [kind.value for kind in KINDS],
-        "states": [list(state) for state in STATES],
+        "states": states_on_tiles(),
         **indices,
     }
+
+
+def _status_line(facts: ReleaseFacts) -> str:
+    unknown = "Where the files don't tell a group's table, its margin of error is the largest that it can have."
+    return facts.status.line if facts.origin is None else f"{facts.status.line} {unknown}"
 
 
 def _product(product: Product) -> JsonObject:
@@ -114,8 +119,9 @@ def _draw(noise: Noise) -> list[object]:
     return ["gaussian" if isinstance(noise, DiscreteGaussian) else "laplace", float(noise.parameter)]
 
 
-def _geography(geography: GeographyLevel, universe: Universe, confidence: Fraction) -> JsonObject:
+def _geography(geography: GeographyLevel, universe: Universe, facts: ReleaseFacts) -> JsonObject:
     kind, known = geography.entity_kind, list(universe.entities)
+    status = absent_status(universe.product, facts.origin)
     around = [
         [known.index(level), one.id_digits, int(one.crosses_states)]
         for one in kind.around
@@ -132,10 +138,10 @@ def _geography(geography: GeographyLevel, universe: Universe, confidence: Fracti
         "reasons": reasons_of_geography(geography, universe),
         "absent": {
             str(int(one)): [
-                absent_status(universe.product),
-                reason_of(None, universe.level_of(geography, one), universe.product),
-                most_if_suppressed(universe.level_of(geography, one).design, confidence)
-                if universe.level_of(geography, one).design.stages
+                status,
+                reason_of(None, universe.level_of(geography, one), universe.product, status),
+                most_if_suppressed(universe.level_of(geography, one).design, facts.options.confidence)
+                if universe.level_of(geography, one).design.stages and status == SUPPRESSED
                 else None,
             ]
             for one in TABULATED_ITERATION_LEVELS

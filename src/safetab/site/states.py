@@ -1,31 +1,22 @@
-"""The states as people write and draw them: abbreviations, and a place on a grid of tiles."""
+"""Where a state is drawn on a grid of tiles: its column and its row, by the code of the state."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from safetab.census.state_names import STATE_NAMES
+
+_TILES = {
+    "01": (7, 6), "02": (0, 0), "04": (2, 5), "05": (5, 5), "06": (1, 4), "08": (3, 4),
+    "09": (10, 3), "10": (10, 4), "11": (9, 5), "12": (9, 7), "13": (8, 6), "15": (0, 7),
+    "16": (2, 2), "17": (6, 2), "18": (6, 3), "19": (5, 3), "20": (4, 5), "21": (6, 4),
+    "22": (5, 6), "23": (11, 0), "24": (9, 4), "25": (10, 2), "26": (7, 2), "27": (5, 2),
+    "28": (6, 6), "29": (5, 4), "30": (3, 2), "31": (4, 4), "32": (2, 3), "33": (11, 1),
+    "34": (9, 3), "35": (3, 5), "36": (9, 2), "37": (7, 5), "38": (4, 2), "39": (7, 3),
+    "40": (4, 6), "41": (1, 3), "42": (8, 3), "44": (11, 3), "45": (8, 5), "46": (4, 3),
+    "47": (6, 5), "48": (4, 7), "49": (2, 4), "50": (10, 1), "51": (8, 4), "53": (1, 2),
+    "54": (7, 4), "55": (6, 1), "56": (3, 3), "72": (11, 7),
+}  # fmt: skip
 
 
-class State(NamedTuple):
-    """Its FIPS code, its abbreviation, and its tile: column and row."""
-
-    code: str
-    abbreviation: str
-    column: int
-    row: int
-
-
-STATES = (
-    State("01", "AL", 7, 6), State("02", "AK", 0, 0), State("04", "AZ", 2, 5), State("05", "AR", 5, 5),
-    State("06", "CA", 1, 4), State("08", "CO", 3, 4), State("09", "CT", 10, 3), State("10", "DE", 10, 4),
-    State("11", "DC", 9, 5), State("12", "FL", 9, 7), State("13", "GA", 8, 6), State("15", "HI", 0, 7),
-    State("16", "ID", 2, 2), State("17", "IL", 6, 2), State("18", "IN", 6, 3), State("19", "IA", 5, 3),
-    State("20", "KS", 4, 5), State("21", "KY", 6, 4), State("22", "LA", 5, 6), State("23", "ME", 11, 0),
-    State("24", "MD", 9, 4), State("25", "MA", 10, 2), State("26", "MI", 7, 2), State("27", "MN", 5, 2),
-    State("28", "MS", 6, 6), State("29", "MO", 5, 4), State("30", "MT", 3, 2), State("31", "NE", 4, 4),
-    State("32", "NV", 2, 3), State("33", "NH", 11, 1), State("34", "NJ", 9, 3), State("35", "NM", 3, 5),
-    State("36", "NY", 9, 2), State("37", "NC", 7, 5), State("38", "ND", 4, 2), State("39", "OH", 7, 3),
-    State("40", "OK", 4, 6), State("41", "OR", 1, 3), State("42", "PA", 8, 3), State("44", "RI", 11, 3),
-    State("45", "SC", 8, 5), State("46", "SD", 4, 3), State("47", "TN", 6, 5), State("48", "TX", 4, 7),
-    State("49", "UT", 2, 4), State("50", "VT", 10, 1), State("51", "VA", 8, 4), State("53", "WA", 1, 2),
-    State("54", "WV", 7, 4), State("55", "WI", 6, 1), State("56", "WY", 3, 3), State("72", "PR", 11, 7),
-)  # fmt: skip
+def states_on_tiles() -> list[list[object]]:
+    """Code, abbreviation, column and row of each state."""
+    return [[code, STATE_NAMES[code][1], *tile] for code, tile in _TILES.items()]
