@@ -30,8 +30,8 @@ function lossesTable(setting, R) {
     columnHead("People"), columnHead(`${symbol}, unbounded`), columnHead(`${symbol}, bounded`),
     ...(withEpsilon ? [columnHead("ε at δ = 1e-10, unbounded"), columnHead("ε at δ = 1e-10, bounded")] : []),
   ]];
-  return captioned("Most privacy loss of a person", heads, [
-    line("us", PASSES.us), line("pr", PASSES.pr), line("whole_run", "Whole run (a person is in one of them)"),
+  return captioned(`Most privacy loss of a ${session.facts.record}`, heads, [
+    line("us", PASSES.us), line("pr", PASSES.pr), line("whole_run", `Whole run (a ${session.facts.record} is in one of them)`),
     ...(withEpsilon ? [referenceLine(session.facts.reference)] : []),
   ]);
 }
@@ -65,7 +65,8 @@ function drawEpsilonCurve(image, table, setting, R) {
     y: { from: 0, to: most * 1.05, label: "ε" },
     lines: [{ points: points("bounded"), look: "line-b" }, { points: points("unbounded"), look: "line-a" }],
   }), legend([
-    { name: "unbounded: a person joins or leaves", look: "line-a" }, { name: "bounded: a person's answers change", look: "line-b" },
+    { name: `unbounded: a ${session.facts.record} joins or leaves`, look: "line-a" },
+    { name: `bounded: a ${session.facts.record}'s answers change`, look: "line-b" },
   ]));
   const number = (one, which) => td(numberCell(`epsilon_curve/${one.delta}/${which}`, one[which], "loss"));
   place(table, captioned("ε of the whole run, for each δ", [
