@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cache, cached_property
+from math import ceil
 from types import MappingProxyType
 
 from safetab.census.geography_levels import TabulationPass
@@ -282,10 +283,12 @@ class ExactNumbers:
         )
 
     def _threshold_for(self, *words: str) -> object:
-        key, table, number, relative, confidence, what = words
+        key, table, number, relative, confidence, what, *people = words
         tuned = self._level[key]
         kind = tuned.family.shape(table).kind(number)
         found = threshold_for(tuned, kind, Fraction(relative), CONFIDENCES[confidence])
+        if what == "people":
+            return ceil(found.size * Fraction(people[0]))
         return getattr(found, what)
 
     def _compare(self, side: str, *rest: str) -> object:

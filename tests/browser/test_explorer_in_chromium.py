@@ -436,3 +436,60 @@ def test_the_relative_error_reaches_as_high_as_the_numbers(page: Page) -> None:
     drawn = page.locator("#figure-relative .chart-image path.line").last.get_attribute("d")
     heights = [float(height) for height in re.findall(r"[ML][\d.]+ ([\d.]+)", drawn)]
     assert heights[0] < heights[1] < heights[2]  # the y of SVG grows downwards: no flat start
+
+
+def test_thresholds_for_a_target_error_stand_beside_those_in_force_and_are_taken_over(page: Page) -> None:
+    row = page.locator("#thresholds tr", has_text="County, Detailed").first
+    assert row.locator("td").all_text_contents() == [
+        *("110", "880", "971 fits", "1,980", "4,971 high", "5,060", "19,971 high")
+    ]
+    assert page.locator("#thresholds [role=status]").text_content().startswith("Of 57 thresholds, 0 are too low")
+    page.get_by_role("button", name="Take these thresholds over").click()
+    assert page.evaluate("window.explorer.setting().thresholds['COUNTY,2']") == [880, 1980, 5060]
+    page.locator("#undo").click()
+    assert page.evaluate("window.explorer.setting().thresholds['COUNTY,2']") == [971, 4971, 19971]
+    page.evaluate("window.explorer.show(1)")
+    row = page.locator("#thresholds tr", has_text="County, Detailed").last
+    assert row.locator("td").all_text_contents() == ["110", "330", "825", "971 fits"]  # 2.5 people a household
+    page.get_by_label("People of the group in a household, on average").fill("3")
+    assert row.locator("td").all_text_contents() == ["110", "330", "990", "971 too low"]
+
+
+def test_a_reload_and_a_link_bring_the_settings_of_both_products_back(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as one:
+        page = one.page
+        field(page, "Budget of County, Detailed").fill("0.2")
+        field(page, "Share of each budget for stage 1, gamma").fill("0.25")
+        page.evaluate("window.explorer.show(1)")
+        field(page, "Threshold for tenure in 3 cells, County, Detailed, tenure, people").fill("1200")
+        settings = page.evaluate("[window.explorer.setting(), (window.explorer.show(0), window.explorer.setting())]")
+        page.wait_for_timeout(600)
+        address = page.url
+        assert address.partition("#")[2] == "set/SafeTab-P~g=0.25~b5=0.2/SafeTab-H~t25=1200"
+        page.get_by_role("link", name="Privacy cost").click()
+        assert page.url == address
+        page.reload()
+        assert page.evaluate("window.explorer.setting()") == settings[1]
+        assert page.locator("#started-from").text_content() == "Now: 2020 production, changed."
+    with opened(browser, file) as other:
+        assert other.page.evaluate("window.explorer.setting()") != settings[1]
+        other.page.goto(address)
+        assert other.page.evaluate("[(window.explorer.show(1), window.explorer.setting()), (window.explorer.show(0), window.explorer.setting())]") == settings  # fmt: skip
+        for wrong in (
+            "#set/SafeTab-P~b5=<b>",
+            "#set/Nobody~b5=1",
+            "#set/SafeTab-P~t5=3.2.1",
+            "#set/SafeTab-P~b5=1e-30",
+        ):
+            other.page.goto(f"{file.as_uri()}{wrong}")
+            assert other.page.evaluate("window.explorer.setting().thresholds['COUNTY,2']") == [971, 4971, 19971]
+        assert other.complaints == []
+
+
+def test_leaving_asks_only_if_something_is_unsaved(page: Page) -> None:
+    asks = "() => { const leaving = new Event('beforeunload', { cancelable: true }); return !window.dispatchEvent(leaving); }"
+    assert not page.evaluate(asks)
+    field(page, "Budget of County, Detailed").fill("0.2")
+    assert page.evaluate(asks)
+    saved_config(page)
+    assert not page.evaluate(asks)

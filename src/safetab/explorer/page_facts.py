@@ -15,7 +15,7 @@ from safetab.products.all_products import PRODUCTS
 from safetab.products.product import LineKind, Product, Selector, Shape, TableFamily
 from safetab.tuning.concerns import NO_PROTECTION
 from safetab.tuning.level_sizes import Facts
-from safetab.tuning.presets import presets, production_of_2020
+from safetab.tuning.presets import PRODUCTION, presets, production_of_2020
 from safetab.tuning.tuned_level import TunedLevel
 
 JsonObject = dict[str, object]
@@ -37,6 +37,7 @@ def page_facts(
         "source": source,
         "first_product": PRODUCTS.index(loaded_product),
         "people_shown": PEOPLE_SHOWN,
+        "production": PRODUCTION,
         "products": [_product(product, facts, loaded.get(product.name)) for product in PRODUCTS],
     }
 

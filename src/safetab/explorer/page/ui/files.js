@@ -5,6 +5,7 @@ const MOST_CONFIG_BYTES = 5e6;
 function buildFiles() {
   byId("save").addEventListener("click", saveConfig);
   byId("load").addEventListener("change", loadConfig);
+  byId("link").addEventListener("focus", () => { remember(); byId("link").select(); });
   byId("save-levels").addEventListener("click", () => download(`levels-${dateStamp()}.csv`, "text/csv", csvOf(levelsRecords())));
   byId("save-margins").addEventListener("click", () => download(`margins-${dateStamp()}.csv`, "text/csv", csvOf(marginsRecords())));
   byId("save-curves").addEventListener("click", () => {
@@ -27,6 +28,7 @@ function download(name, type, content) {
 function saveConfig() {
   const { base, setting } = entryInForce();
   download("config.json", "application/json", configText(session.facts, base, setting));
+  savedAsFile.add(JSON.stringify(setting));
 }
 
 async function loadConfig(event) {

@@ -13,6 +13,7 @@ const session = {
   sections: [],
   waiting: [],
   common: null, // facts of all products
+  fingerprint: null, // tells this page's stored settings from those of another
   slowest: 0, // milliseconds of the slowest answer to a change, for measurement
 };
 

@@ -15,7 +15,10 @@ function start() {
   keepClearOfBar();
   byId("print-top").addEventListener("click", () => window.print());
   window.addEventListener("beforeprint", drawAll);
-  showProduct(common.first_product);
+  session.fingerprint = pageFingerprint();
+  buildMemory();
+  const stored = settingsFromStorage();
+  showProduct(settingsFromAddress() ?? stored ?? common.first_product);
   openToTests();
 }
 
@@ -33,7 +36,7 @@ function showProduct(number) {
   document.querySelector("main").replaceWith(emptyMain.cloneNode(true));
   fillWords();
   byId("summary-source").textContent = `Computed by the explorer of safetab ${session.common.version}. ${session.common.source}`;
-  [buildBar, buildPresets, buildControls, buildLevels, buildCost, buildJointLoss, buildPrecision, buildCurves, buildQuestions, buildCompare, buildFiles, buildSummary]
+  [buildBar, buildPresets, buildControls, buildLevels, buildCost, buildJointLoss, buildPrecision, buildThresholds, buildCurves, buildQuestions, buildCompare, buildFiles, buildSummary, rememberChanges]
     .forEach((build) => build());
   drawAll();
 }
