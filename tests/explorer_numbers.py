@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -100,8 +101,18 @@ def level_numbers(tuning: Tuning, tuned: TunedLevel) -> dict:
         },
         "margins": {name: margin_numbers(tuned, confidence) for name, confidence in CONFIDENCES.items()},
         "suppression_threshold": design.suppression_threshold,
+        "smallest_published": {name: smallest_published(tuned, one) for name, one in CONFIDENCES.items()},
         "empty_groups_published": tuned.empty_groups_published,
     }
+
+
+def smallest_published(tuned: TunedLevel, confidence: Fraction) -> int | None:
+    """The least true size at which a group is published with this confidence; None where nothing is suppressed."""
+    design = tuned.design
+    if design.suppression_threshold is None:
+        return None
+    sizes = range(max(design.suppression_threshold, 0) * 3 + 1000)
+    return bisect_left(sizes, True, key=lambda size: middle(design.publication_chance(size)) >= confidence)
 
 
 def margin_numbers(tuned: TunedLevel, confidence: Fraction) -> dict:

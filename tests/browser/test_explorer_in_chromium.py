@@ -493,3 +493,39 @@ def test_leaving_asks_only_if_something_is_unsaved(page: Page) -> None:
     assert page.evaluate(asks)
     saved_config(page)
     assert not page.evaluate(asks)
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_marks_of_the_first_picture_are_dragged_and_fields_follow(browser: Browser, file: Path, width: int) -> None:
+    with opened(browser, file, viewport={"width": width, "height": 900}) as one:
+        page = one.page
+        for what, index in (("budget", 0), ("margin", 0), ("threshold", 1)):
+            before = page.evaluate("window.explorer.setting()")
+            mark = page.locator(f'[data-mark="{what}"][data-level="COUNTY,2"][data-index="{index}"]')
+            mark.scroll_into_view_if_needed()
+            box = mark.bounding_box()
+            x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+            page.mouse.move(x, y)
+            page.mouse.down()
+            page.mouse.move(x - 10, y)
+            page.mouse.move(x - 20, y)
+            page.mouse.up()
+            after = page.evaluate("window.explorer.setting()")
+            if what == "threshold":
+                assert after["thresholds"]["COUNTY,2"][1] < before["thresholds"]["COUNTY,2"][1]
+            else:  # a smaller margin takes a larger budget
+                assert (float(after["budgets"]["COUNTY,2"]) < float(before["budgets"]["COUNTY,2"])) == (
+                    what == "budget"
+                )
+            assert field(page, "Budget of County, Detailed").input_value() == after["budgets"]["COUNTY,2"]
+            page.locator("#undo").click()
+            assert page.evaluate("window.explorer.setting()") == before, "one drag is one step"
+        assert one.complaints == []
+
+
+def test_the_first_picture_is_on_the_first_screen_with_the_line_of_2020(page: Page) -> None:
+    assert page.locator("#overview-chart").bounding_box()["y"] < 450
+    assert page.locator("#setting").bounding_box()["y"] < 900  # beside it
+    assert "2020 Detailed DHC-A: ρ = 4.944" in page.locator("#overview-losses").text_content()
+    county = page.locator('#overview-chart [data-number="levels/COUNTY,2/smallest_published/95"]')
+    assert county.text_content() == "31"

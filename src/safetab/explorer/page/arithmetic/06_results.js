@@ -108,6 +108,7 @@ function levelResults(measure, loss) {
     stages,
     margins: Object.fromEntries(CONFIDENCES.map((confidence) => [confidence, marginsOf(measure, confidence)])),
     suppression_threshold: measure.threshold,
+    smallest_published: Object.fromEntries(CONFIDENCES.map((confidence) => [confidence, smallestPublished(measure, confidence)])),
     empty_groups_published: emptyGroupsPublished(measure),
   };
 }
@@ -124,6 +125,20 @@ function marginsOf(measure, confidence) {
   }
   if (measure.shares.total_only) margins.total_only = margin("total_only", 1);
   return margins;
+}
+
+/** The least true size at which a group is published with this confidence; null where nothing is suppressed. */
+function smallestPublished(measure, confidence) {
+  if (measure.threshold === null) return null;
+  const isPublished = (n) => suppressionChance(measure, n).published >= Number(confidence) / 100;
+  let [tooSmall, enough] = [-1, 1];
+  while (!isPublished(enough)) [tooSmall, enough] = [enough, 2 * enough];
+  while (enough - tooSmall > 1) {
+    const middle = Math.floor((tooSmall + enough) / 2);
+    if (isPublished(middle)) enough = middle;
+    else tooSmall = middle;
+  }
+  return enough;
 }
 
 function emptyGroupsPublished(measure) {

@@ -36,7 +36,7 @@ function showProduct(number) {
   document.querySelector("main").replaceWith(emptyMain.cloneNode(true));
   fillWords();
   byId("summary-source").textContent = `Computed by the explorer of safetab ${session.common.version}. ${session.common.source}`;
-  [buildBar, buildPresets, buildControls, buildLevels, buildCost, buildJointLoss, buildPrecision, buildThresholds, buildCurves, buildQuestions, buildCompare, buildFiles, buildSummary, rememberChanges]
+  [buildBar, buildOverview, buildLossBars, buildPresets, buildControls, buildLevels, buildCost, buildJointLoss, buildPrecision, buildThresholds, buildCurves, buildQuestions, buildCompare, buildFiles, buildSummary, rememberChanges]
     .forEach((build) => build());
   drawAll();
 }
