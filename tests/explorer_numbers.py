@@ -258,6 +258,7 @@ class ExactNumbers:
             "multiplicities": self._multiplicities,
             "compare": self._compare,
             "joint": self._joint,
+            "kept": lambda _, *rest: self._pinned.of("/".join(rest)),
         }[head](*rest)
 
     @property

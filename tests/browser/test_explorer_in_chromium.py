@@ -297,7 +297,7 @@ def test_the_page_can_be_used_with_the_keyboard_alone(page: Page) -> None:
     for wanted in (
         "Share of each budget for stage 1, gamma",
         "Save config.json",
-        "Pin the setting in force as A",
+        "Keep the setting in force",
         "Print this page",
     ):
         assert any(wanted in name for name in names), wanted
@@ -526,6 +526,30 @@ def test_the_marks_of_the_first_picture_are_dragged_and_fields_follow(browser: B
 def test_the_first_picture_is_on_the_first_screen_with_the_line_of_2020(page: Page) -> None:
     assert page.locator("#overview-chart").bounding_box()["y"] < 450
     assert page.locator("#setting").bounding_box()["y"] < 900  # beside it
-    assert "2020 Detailed DHC-A: ρ = 4.944" in page.locator("#overview-losses").text_content()
+    assert "2020 Detailed DHC-A: \N{GREEK SMALL LETTER RHO} = 4.944" in page.locator("#overview-losses").text_content()
     county = page.locator('#overview-chart [data-number="levels/COUNTY,2/smallest_published/95"]')
     assert county.text_content() == "31"
+
+
+def test_up_to_six_settings_are_kept_by_name_and_told_apart_in_words(page: Page) -> None:
+    keep = page.get_by_role("button", name="Keep the setting in force")
+    page.get_by_label("Name (optional)").fill("as in 2020")
+    keep.click()
+    field(page, "Budget of County, Detailed").fill("0.5")
+    page.evaluate("window.explorer.settle()")
+    words = page.locator("#compare-words").text_content()
+    assert words == (
+        "Beside as in 2020: \N{GREEK SMALL LETTER RHO} is 0.341 more (unbounded); margins are smaller at County, Detailed."
+    )
+    for _ in range(5):
+        keep.click()
+    assert keep.get_attribute("aria-disabled") == "true"
+    page.evaluate("document.getElementById('pin').click()")
+    heads = page.locator("#kept-table thead th").all_text_contents()
+    assert heads == ["Number", "as in 2020", "A", "B", "C", "D", "E", "In force"]
+    page.get_by_role("button", name="Return to as in 2020").click()
+    assert page.evaluate("window.explorer.setting().budgets['COUNTY,2']") == "0.159"
+    page.get_by_role("button", name="Forget E", exact=True).click()
+    assert page.locator("#kept-list li").count() == 5
+    page.evaluate("window.explorer.show(1)")
+    assert page.locator("#kept-list li").count() == 0  # each product has its own

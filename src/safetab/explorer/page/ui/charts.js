@@ -51,7 +51,7 @@ function chart({
   title, width, x, y, topAxis = null, rightAxis = null, lines = [], areas = [], guides = [], cursor = null, onPick = null,
 }) {
   const height = CHART_HEIGHT + (topAxis ? TOP_AXIS : 0);
-  const edges = { ...CHART_EDGES, top: CHART_EDGES.top + (topAxis ? TOP_AXIS : 0), right: rightAxis ? RIGHT_AXIS : CHART_EDGES.right };
+  const edges = { ...CHART_EDGES, left: leftEdge(y), top: CHART_EDGES.top + (topAxis ? TOP_AXIS : 0), right: rightAxis ? RIGHT_AXIS : CHART_EDGES.right };
   const box = { left: edges.left, right: width - edges.right, top: edges.top, bottom: height - edges.bottom };
   const frame = { box, across: scaleOf(x, box.left, box.right), up: scaleOf(y, box.bottom, box.top), x, y };
   const svg = svgElement(
@@ -63,6 +63,16 @@ function chart({
   );
   if (onPick) pickable(svg, frame, width, onPick);
   return svg;
+}
+
+/** Room for the longest number of the axis, and for its label. */
+function leftEdge(y) {
+  const longest = Math.max(...ticksOf(y).map((tick) => (y.text ?? tickText)(tick).length));
+  return Math.max(CHART_EDGES.left, 24 + 7.5 * longest);
+}
+
+function ticksOf(axis) {
+  return axis.ticks ?? (axis.log ? powerTicks(axis.from, axis.to) : roundTicks(axis.from, axis.to));
 }
 
 function pathOf(frame, points) {
@@ -86,7 +96,7 @@ function text(x, y, content, attributes = {}) {
 }
 
 function drawnXAxis({ box, across, x }) {
-  const ticks = x.ticks ?? (x.log ? powerTicks(x.from, x.to) : roundTicks(x.from, x.to));
+  const ticks = ticksOf(x);
   const say = x.text ?? tickText;
   return svgElement(
     "g", { class: "axis", "aria-hidden": "true" },
@@ -120,7 +130,7 @@ function drawnRightAxis({ box, up, y }, { unit, label }, width) {
 }
 
 function drawnYAxis({ box, up, y }) {
-  const ticks = y.ticks ?? (y.log ? powerTicks(y.from, y.to) : roundTicks(y.from, y.to));
+  const ticks = ticksOf(y);
   const say = y.text ?? tickText;
   const middle = (box.top + box.bottom) / 2;
   return svgElement(

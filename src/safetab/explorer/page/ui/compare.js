@@ -3,18 +3,13 @@
 const NOISE_DELTA = "1e-10";
 
 function buildCompare() {
-  byId("pin").addEventListener("click", () => look({ pinned: settingInForce() }));
-  byId("return").addEventListener("click", () => {
-    byId("pin").focus();
-    change(session.pinned);
-  });
+  buildKeptSettings();
   const tables = ["changes", "costs", "levels"].map((name) => {
     const container = scrolling(`Comparison: ${name}`);
     byId("compare-settings").append(container);
     return container;
   });
   addSection(byId("compare"), (setting, R) => {
-    byId("return").hidden = !session.pinned || sameSetting(session.pinned, setting);
     byId("compare-none").hidden = Boolean(session.pinned);
     const drawn = session.pinned ? comparisonTables(session.pinned, setting, R) : [];
     tables.forEach((container, index) => {
@@ -49,8 +44,8 @@ function changesOf(a, b) {
 
 function changesTable(a, b) {
   const rows = changesOf(a, b);
-  if (rows.length === 0) return paragraph("A and B are the same setting. Change something above: B is always the setting in force.");
-  return captioned("What changed", [[columnHead("Parameter"), columnHead("A, pinned"), columnHead("B, in force")]],
+  if (rows.length === 0) return paragraph(`${keptName(a)} is the setting in force. Change something above to see a difference.`);
+  return captioned("What changed", [[columnHead("Parameter"), columnHead(`A: ${keptName(a)}, kept`), columnHead("B: in force")]],
     rows.map(([name, one, other]) => [rowHead(name), td(one), td(other)]));
 }
 
@@ -62,7 +57,7 @@ function costsTable(a, b, Ra, Rb) {
     }),
   ];
   const unit = symbolOf(a) === symbolOf(b) ? symbolOf(a) : `${symbolOf(a)} (A), ${symbolOf(b)} (B)`;
-  return captioned("What it costs", [[columnHead("Privacy loss and groups"), columnHead("A, pinned"), columnHead("B, in force")]], [
+  return captioned("What it costs", [[columnHead("Privacy loss and groups"), columnHead(`A: ${keptName(a)}, kept`), columnHead("B: in force")]], [
     pair(`${unit}, whole run, unbounded`, "loss/whole_run/unbounded", (R) => R.loss.whole_run.unbounded, "loss"),
     pair(`${unit}, whole run, bounded`, "loss/whole_run/bounded", (R) => R.loss.whole_run.bounded, "loss"),
     pair("ε at δ = 1e-10, unbounded", "loss/whole_run/unbounded_epsilon", (R) => R.loss.whole_run.unbounded_epsilon, "loss"),
@@ -134,10 +129,10 @@ function noiseAnswer(found, delta) {
   return element(
     "div", {},
     element("dl", { class: "read-off" },
-      fact(`discrete Gaussian: ε at δ = ${delta}`, element("strong", {}, number("gaussian_epsilon"))),
-      fact("discrete Gaussian: ρ", number("gaussian_rho", "text")),
-      fact("geometric: ε, adding up pure ε (no δ needed)", number("geometric_epsilon_pure")),
-      fact(`geometric: ε at δ = ${delta}, through zCDP`, number("geometric_epsilon_by_zcdp"))),
+      fact(`discrete Gaussian: ε at δ = ${delta}, unbounded`, element("strong", {}, number("gaussian_epsilon"))),
+      fact("discrete Gaussian: ρ, unbounded", number("gaussian_rho", "text")),
+      fact("geometric: ε, unbounded, adding up pure ε (no δ needed)", number("geometric_epsilon_pure")),
+      fact(`geometric: ε at δ = ${delta}, unbounded, through zCDP`, number("geometric_epsilon_by_zcdp"))),
     paragraph(`At the same ${session.confidence} % margins and δ = ${delta}, ${verdict}.`),
   );
 }

@@ -137,7 +137,7 @@ function overviewLegend() {
       [tickMark(8, 8, { class: "mark suppression" }), "T"],
       [svgElement("circle", { cx: 8, cy: 8, r: 4, class: "mark smallest" }), "from this true size on a group is published with the confidence chosen"],
     ] : []),
-    [roundMark(8, 8, { class: "mark budget pinned" }), "pinned setting"],
+    [roundMark(8, 8, { class: "mark budget pinned" }), "kept setting that is compared with"],
   ];
   return element("ul", { class: "legend" }, items.map(([mark, name]) => element("li", {}, swatch(mark), name)));
 }

@@ -1,6 +1,6 @@
 // Builds the page from the facts, puts the first preset in force, and opens the page to tests.
 
-const KEPT_OF_A_PRODUCT = ["entries", "position", "pinned", "level", "size"];
+const KEPT_OF_A_PRODUCT = ["entries", "position", "kept", "pinned", "level", "size"];
 let emptyMain = null; // as it was before anything was built in it
 
 function start() {
@@ -26,7 +26,7 @@ function productAtStart(facts) {
   const first = facts.presets[0];
   const { setting } = settingOfConfig(facts, first.config);
   const level = facts.levels.find(({ geography, iteration_level: of }) => geography === "COUNTY" && of === 2) ?? facts.levels[0];
-  return { facts, entries: [{ setting, base: first.config, from: first.name }], position: 0, pinned: null, level: level.key, size: 25 };
+  return { facts, entries: [{ setting, base: first.config, from: first.name }], position: 0, kept: [], pinned: null, level: level.key, size: 25 };
 }
 
 /** Keeps what was set for the product in view, and builds the page anew for another. */
