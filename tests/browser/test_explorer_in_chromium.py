@@ -553,3 +553,21 @@ def test_up_to_six_settings_are_kept_by_name_and_told_apart_in_words(page: Page)
     assert page.locator("#kept-list li").count() == 5
     page.evaluate("window.explorer.show(1)")
     assert page.locator("#kept-list li").count() == 0  # each product has its own
+
+
+@pytest.mark.parametrize(
+    "figure", ["figure-suppression", "figure-bias", "figure-tables", "figure-relative", "cost-curve"]
+)
+def test_pointing_at_a_curve_or_the_arrow_keys_read_it_off(page: Page, figure: str) -> None:
+    image = page.locator(f"#{figure} .chart-image")
+    image.scroll_into_view_if_needed()
+    image.hover()
+    pointed = image.locator(".reading text").all_text_contents()
+    assert len(pointed) >= 2
+    page.mouse.move(0, 0)
+    assert image.locator(".reading").count() == 0
+    image.focus()
+    page.keyboard.press("ArrowRight")
+    first = image.locator(".reading text").all_text_contents()
+    page.keyboard.press("ArrowRight")
+    assert image.locator(".reading text").all_text_contents() != first

@@ -45,10 +45,11 @@ function percentTick(value) {
 
 /**
  * A chart: `x` and `y` are { from, to, log, label, ticks, text }, `topAxis` and `rightAxis` second units of them,
- * `lines` [{ name, points, look }] or `areas` stacked from below, `guides` [{ x or y, label }], `cursor` a value of x.
+ * `lines` [{ name, points, look }] or `areas` stacked from below, `guides` [{ x or y, label }], `cursor` a value of x,
+ * `say` { x, y } how values are spelled where the chart is read off.
  */
 function chart({
-  title, width, x, y, topAxis = null, rightAxis = null, lines = [], areas = [], guides = [], cursor = null, onPick = null,
+  title, width, x, y, topAxis = null, rightAxis = null, lines = [], areas = [], guides = [], cursor = null, onPick = null, say,
 }) {
   const height = CHART_HEIGHT + (topAxis ? TOP_AXIS : 0);
   const edges = { ...CHART_EDGES, left: leftEdge(y), top: CHART_EDGES.top + (topAxis ? TOP_AXIS : 0), right: rightAxis ? RIGHT_AXIS : CHART_EDGES.right };
@@ -62,6 +63,8 @@ function chart({
     lines.map((line) => drawnLine(frame, line)), guides.map((guide) => drawnGuide(frame, guide)),
   );
   if (onPick) pickable(svg, frame, width, onPick);
+  const heights = areas.map(({ name, bounds }) => ({ name, points: bounds.map(([at, lower, upper]) => [at, upper - lower]) }));
+  readable(svg, frame, width, [...lines, ...heights], say);
   return svg;
 }
 

@@ -63,7 +63,8 @@ function drawEpsilonCurve(image, table, setting, R) {
     title: "Epsilon by delta, for the whole run; the table beside it has the numbers", width: image.width(),
     x: { from: 5, to: 15, label: "δ", ticks: [5, 7, 9, 11, 13, 15], text: (power) => `1e-${power}` },
     y: { from: 0, to: most * 1.05, label: "ε" },
-    lines: [{ points: points("bounded"), look: "line-b" }, { points: points("unbounded"), look: "line-a" }],
+    lines: [{ name: "ε, bounded", points: points("bounded"), look: "line-b" }, { name: "ε, unbounded", points: points("unbounded"), look: "line-a" }],
+    say: { x: (power) => `δ = 1e-${power}`, y: (value) => value.toFixed(4) },
   }), legend([
     { name: `unbounded: a ${session.facts.record} joins or leaves`, look: "line-a" },
     { name: `bounded: a ${session.facts.record}'s answers change`, look: "line-b" },

@@ -14,14 +14,14 @@ function withoutFractions({ suppression_threshold: T }) {
 }
 
 /** A chart from 0 to 2 T, with T's fractions above. */
-function chartOverT({ level, at, width }, { title, y, valueOf, rightLabel = null }) {
+function chartOverT({ level, at, width }, { title, name, kind, y, valueOf, rightLabel = null }) {
   const T = level.suppression_threshold;
   const by = Math.max(1, Math.ceil((2 * T) / MOST_POINTS));
   const points = Array.from({ length: Math.floor((2 * T) / by) + 1 }, (_, index) => [index * by, valueOf(at(index * by))]);
   const most = Math.max(...points.map(([, value]) => value ?? 0));
   const ticks = FRACTION_TICKS.filter((tick) => width > WIDE_ENOUGH_FOR_QUARTERS || tick % 0.5 === 0);
   return chart({
-    title, width, y: { to: most * 1.05, ...y, from: 0 }, lines: [{ points, look: "line-a" }],
+    title, width, y: { to: most * 1.05, ...y, from: 0 }, lines: [{ name, points, look: "line-a" }], say: sayAt(kind),
     x: { from: 0, to: 2 * T, label: `true size, ${unit()}` }, topAxis: { unit: T, label: "true size as a fraction of T", ticks },
     rightAxis: rightLabel && { unit: T, label: rightLabel },
     guides: [{ x: T, label: `T = ${shown(T, "count")}` }], cursor: session.size, onPick: (size) => look({ size }),
@@ -38,6 +38,11 @@ function recordsOverT(level, caption, labels, cellsAt) {
   ]));
 }
 
+/** How a chart over true sizes is read off. */
+function sayAt(kind) {
+  return { x: (size) => `${shown(size, "count")} ${unit()}`, y: (value) => shown(value, kind) };
+}
+
 function atCell(size, name, value, kind) {
   return td(numberCell(`at/${session.level}/${size}/${name}`, value, kind));
 }
@@ -48,7 +53,8 @@ function drawSuppression(view) {
   const y = { to: 1, label: "suppressed", ticks: [0, 0.25, 0.5, 0.75, 1], text: percentTick };
   return {
     picture: [chartOverT(view, {
-      title: "Chance of suppression by true size; numbers in the table below", y, valueOf: ({ suppressed }) => suppressed,
+      title: "Chance of suppression by true size; numbers in the table below", name: "suppressed", kind: "chance", y,
+      valueOf: ({ suppressed }) => suppressed,
     })],
     records: () => recordsOverT(level, "Chance of suppression", ["suppressed", "published"], (size) => [
       atCell(size, "suppressed", at(size).suppressed, "chance"), atCell(size, "published", at(size).published, "chance"),
@@ -61,7 +67,7 @@ function drawBias(view) {
   if (!(level.suppression_threshold > 0)) return withoutFractions(level);
   return {
     picture: [chartOverT(view, {
-      title: "Bias of a published total by true size; numbers in the table below", valueOf: ({ bias }) => bias,
+      title: "Bias of a published total by true size; numbers in the table below", name: "bias", kind: "expected", valueOf: ({ bias }) => bias,
       y: { label: `bias, ${unit()}` }, rightLabel: "bias as a fraction of T",
     })],
     records: () => recordsOverT(level, "Bias of a total that is published", [`bias, ${unit()}`, "bias as a fraction of T"], (size, T) => {
@@ -80,7 +86,7 @@ function drawTables({ setting, level, at, width }) {
   const chanceOf = (size, name) => (name === "suppressed" ? at(size).suppressed : at(size).tables[name]);
   const label = (name) => (name === "suppressed" ? "nothing (suppressed)" : shapes.find(({ key }) => key === name).name);
   const image = chart({
-    title: "Chance of each table by true size; numbers in the table below", width, areas: stackedAreas(sizes, names, chanceOf, looks),
+    title: "Chance of each table by true size; numbers in the table below", width, areas: stackedAreas(sizes, names, chanceOf, looks).map((area, index) => ({ ...area, name: label(names[index]) })), say: sayAt("chance"),
     x: { from: 1, to: sizes[sizes.length - 1], log: true, label: `true size, ${unit()}` },
     y: { from: 0, to: 1, label: "chance", ticks: [0, 0.25, 0.5, 0.75, 1], text: percentTick },
     guides: [...new Set(thresholds)].map((threshold, line) => ({ x: threshold, label: shown(threshold, "count"), line })),
@@ -114,22 +120,20 @@ function drawRelative({ setting, level, at, width }) {
   const thresholds = setting.thresholds[session.level];
   const sizes = sizesOverThresholds(thresholds, level);
   const shapes = shapesOf(session.level);
-  const lines = shapes.map(({ key, kinds }, index) => ({
+  const lines = shapes.map(({ key, kinds, name, divisions }, index) => ({
+    name: divisions ? `a cell of ${name}` : "the total alone",
     look: LINE_LOOKS[index], points: sizes.map((size) => [size, at(size).relative[key][kinds[0].name]]),
   }));
   const values = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
   const least = 10 ** Math.floor(Math.log10(Math.min(...values, GUIDE_TARGET)));
   const most = 10 ** Math.ceil(Math.log10(Math.max(...values, GUIDE_TARGET)));
   const image = chart({
-    title: "95 percent margin relative to the average number, by true size; numbers in the table below", width, lines,
+    title: "95 percent margin relative to the average number, by true size; numbers in the table below", width, lines, say: sayAt("relative"),
     x: { from: 1, to: sizes[sizes.length - 1], log: true, label: `true size, ${unit()}` },
     y: { from: Math.max(least, 1e-5), to: most, log: true, label: "95 % margin / number", text: percentTick },
     guides: [{ y: GUIDE_TARGET, label: "10 %" }], cursor: session.size, onPick: (size) => look({ size }),
   });
-  const names = shapes.map(({ name, divisions }, index) => (
-    { name: divisions ? `a cell of ${name}` : "the total alone", look: LINE_LOOKS[index] }
-  ));
-  return { picture: [image, legend(names)], records: () => relativeRecords(sampleSizes(thresholds, sizes), at) };
+  return { picture: [image, legend(lines)], records: () => relativeRecords(sampleSizes(thresholds, sizes), at) };
 }
 
 function relativeRecords(samples, at) {
