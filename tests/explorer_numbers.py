@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import random
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cache, cached_property
+from math import ceil
 from types import MappingProxyType
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.config.run_config import FamilyConfig, RunConfig
 from safetab.explorer.page_facts import level_key
-from safetab.planning.losses import DELTAS, reported_loss
+from safetab.planning.joint_loss import JointLoss
+from safetab.planning.losses import DELTA, DELTAS, reported_loss
 from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
-from safetab.products.product import Thresholds
-from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE, TOTAL
+from safetab.products.all_products import PRODUCTS
+from safetab.products.product import Product, TableFamily, Thresholds
 from safetab.tuning import (
     Tuning,
-    best_margins,
     compare_noises,
     concerns,
     least_budget,
     multiplicities,
     threshold_for,
 )
+from safetab.tuning.presets import production_of_2020
+from safetab.tuning.questions import smallest_margins
 from safetab.tuning.tuned_level import TunedLevel
 
 CONFIDENCES = {"90": Fraction(9, 10), "95": Fraction(19, 20), "99": Fraction(99, 100)}
@@ -44,7 +48,7 @@ def numbers_of(tuning: Tuning) -> dict:
     config = tuning.config
     losses = {one.value: tuning.loss_of(one) for one in config.passes} | {"whole_run": tuning.loss}
     return {
-        "levels": {level_key(level): level_numbers(tuning, tuned) for level, tuned in tuning.levels.items()},
+        "levels": {key: level_numbers(tuning, tuned) for key, tuned in tuned_levels(tuning).items()},
         "loss": {who: loss_numbers(config, loss) for who, loss in losses.items()},
         "epsilon_curve": {
             f"1e-{len(str(delta.denominator)) - 1}": {
@@ -54,12 +58,30 @@ def numbers_of(tuning: Tuning) -> dict:
             for delta in DELTAS
             if config.privacy_definition is PrivacyDefinition.ZCDP
         },
-        "groups": tuning.groups,
-        "empty_groups_published": tuning.empty_groups_published,
+        "groups": sum({tuned.facts.level: tuned.facts.groups for tuned in tuned_levels(tuning).values()}.values()),
+        "empty_below_state": sum(
+            tuned.empty_groups_published
+            for tuned in tuned_levels(tuning).values()
+            if tuned.facts.level.geography.is_substate
+        ),
         "warnings": [
-            {"level": None if concern.level is None else level_key(concern.level), "text": concern.text}
+            {"level": None if concern.level is None else level_key(concern.level, concern.family), "text": concern.text}
             for concern in concerns(tuning)
         ],
+    }
+
+
+def family_in_key(product: Product, family: TableFamily) -> TableFamily | None:
+    return family if product.has_several_families else None
+
+
+def tuned_levels(tuning: Tuning) -> dict[str, TunedLevel]:
+    """Of all table families, by the page's key."""
+    product = tuning.config.product
+    return {
+        level_key(level, family_in_key(product, one.family)): tuned
+        for one in tuning.by_family()
+        for level, tuned in one.levels.items()
     }
 
 
@@ -69,7 +91,7 @@ def level_numbers(tuning: Tuning, tuned: TunedLevel) -> dict:
     return {
         "stability": design.stability,
         "groups": tuned.facts.groups,
-        "share": tuning.share(tuned.facts.level),
+        "share": replace(tuning, named_family=tuned.family).share(tuned.facts.level),
         "stages": {
             name: {
                 "parameter": noise.width,
@@ -79,17 +101,27 @@ def level_numbers(tuning: Tuning, tuned: TunedLevel) -> dict:
         },
         "margins": {name: margin_numbers(tuned, confidence) for name, confidence in CONFIDENCES.items()},
         "suppression_threshold": design.suppression_threshold,
+        "smallest_published": {name: smallest_published(tuned, one) for name, one in CONFIDENCES.items()},
         "empty_groups_published": tuned.empty_groups_published,
     }
+
+
+def smallest_published(tuned: TunedLevel, confidence: Fraction) -> int | None:
+    """The least true size at which a group is published with this confidence; None where nothing is suppressed."""
+    design = tuned.design
+    if design.suppression_threshold is None:
+        return None
+    sizes = range(max(design.suppression_threshold, 0) * 3 + 1000)
+    return bisect_left(sizes, True, key=lambda size: middle(design.publication_chance(size)) >= confidence)
 
 
 def margin_numbers(tuned: TunedLevel, confidence: Fraction) -> dict:
     margins = tuned.design.margins(confidence)
     told = {"stage_1": margins.stage_1_total, "total_only": margins.total_only}
     if margins.shapes:
-        told["total"] = margins.shapes[TOTAL]["total"]
-    for shape in SEX_BY_AGE if margins.shapes else ():
-        told[shape.label] = {kind.short: margins.shapes[shape][kind.name] for kind in shape.kinds}
+        told["total"] = margins.shapes[tuned.family.total]["total"]
+    for shape in tuned.family.finer if margins.shapes else ():
+        told[shape.label] = dict(margins.shapes[shape])
     return {name: value for name, value in told.items() if value is not None}
 
 
@@ -101,11 +133,13 @@ def loss_numbers(config: RunConfig, loss) -> dict:
 def numbers_at(tuned: TunedLevel, size: int) -> dict:
     """The page's `atSize`."""
     design = tuned.design
-    suppressed = design.suppression_chance(size)
     relative = {
-        shape.label: {kind.short: tuned.relative_margin(size, kind) if size else None for kind in shape.kinds}
-        for shape in PERSONS.shapes
+        shape.label: {kind.name: tuned.relative_margin(size, kind) if size else None for kind in shape.kinds}
+        for shape in tuned.family.shapes
     }
+    if Stage.STAGE_1 not in design.stages:
+        return {"relative": relative}
+    suppressed = design.suppression_chance(size)
     return {
         "suppressed": middle(suppressed),
         "published": middle(1 - suppressed),
@@ -117,17 +151,21 @@ def numbers_at(tuned: TunedLevel, size: int) -> dict:
 
 def setting_of(config: RunConfig) -> dict:
     """A configuration as the page's controls hold it."""
-    thresholds = config.families[0].thresholds
+    keys = [
+        (one, level, level_key(level, family_in_key(config.product, one.family)))
+        for one in config.families
+        for level in POPULATION_GROUP_LEVELS
+    ]
     return {
         "definition": config.privacy_definition.spelling,
         "max_race_codes": config.max_race_codes,
         "gamma": decimal(config.stage_1_fraction),
         "suppression_chance": decimal(config.zero_suppression_chance),
         "passes": {name: name in {one.value for one in config.passes} for name in ("us", "pr")},
-        "budgets": {level_key(level): decimal(config.budget_of(level)) for level in POPULATION_GROUP_LEVELS},
+        "budgets": {key: decimal(one.budgets[level]) for one, level, key in keys},
         "thresholds": {
-            level_key(level): list(thresholds[level].totals) if level in thresholds else [0, 0, 0]
-            for level in POPULATION_GROUP_LEVELS
+            key: list(one.thresholds[level].totals) if level in one.thresholds else [0] * len(one.family.finer)
+            for one, level, key in keys
         },
     }
 
@@ -141,7 +179,10 @@ def decimal(number: Fraction) -> str:
 
 
 def random_config(base: RunConfig, seed: int) -> RunConfig:
-    """Budgets over six powers of ten, thresholds of all sizes, both definitions, some levels and passes left out."""
+    """Budgets over six powers of ten, thresholds of all sizes, both definitions, some levels and passes left out.
+
+    Some have noise that can't be drawn.
+    """
     dice = random.Random(seed)
     definition = dice.choice(list(PrivacyDefinition))
 
@@ -152,40 +193,61 @@ def random_config(base: RunConfig, seed: int) -> RunConfig:
         return Fraction(f"{10**exponent:.{dice.randint(1, 6)}g}")
 
     shared = [budget() for _ in range(4)]
-    budgets = {level: (dice.choice(shared) if dice.random() < 0.5 else budget()) for level in POPULATION_GROUP_LEVELS}
+    families = [
+        ({level: (dice.choice(shared) if dice.random() < 0.5 else budget()) for level in POPULATION_GROUP_LEVELS}, one)
+        for one in base.families
+    ]
     passes = dice.choice([tuple(TabulationPass)] * 3 + [(one,) for one in TabulationPass])
     for one in passes:  # each pass needs a level
         first = next(level for level in POPULATION_GROUP_LEVELS if level.geography.tabulation_pass is one)
-        budgets[first] = budgets[first] or Fraction(1, 100)
-    thresholds = {
-        level: Thresholds(tuple(sorted(int(10 ** dice.uniform(0, 5.5)) for _ in range(3))))
-        for level in POPULATION_GROUP_LEVELS
-    }
+        families[0][0][first] = families[0][0][first] or Fraction(1, 100)
+    gamma = Fraction(dice.randint(1, 99), 100)
+    chance = Fraction(dice.choice(["0", "0.3", "0.9", "0.95", "0.999", "0.9999", "0.999999"]))
     return replace(
         base,
         privacy_definition=definition,
-        families=(FamilyConfig(PERSONS, MappingProxyType(budgets), MappingProxyType(thresholds)),),
-        stage_1_fraction=Fraction(dice.randint(1, 99), 100),
+        families=tuple(
+            FamilyConfig(one.family, MappingProxyType(budgets), MappingProxyType(_random_thresholds(dice, one.family)))
+            for budgets, one in families
+        ),
+        stage_1_fraction=gamma if base.product.stage_1_key else Fraction(0),
         max_race_codes=dice.randint(1, 8),
-        zero_suppression_chance=Fraction(dice.choice(["0", "0.3", "0.9", "0.95", "0.999", "0.9999", "0.999999"])),
+        zero_suppression_chance=chance if base.product.suppression_key else Fraction(0),
         passes=passes,
     )
+
+
+def _random_thresholds(dice: random.Random, family: TableFamily) -> dict[PopulationGroupLevel, Thresholds]:
+    return {
+        level: Thresholds(tuple(sorted(int(10 ** dice.uniform(0, 5.5)) for _ in family.finer)))
+        for level in POPULATION_GROUP_LEVELS
+    }
+
+
+def can_be_drawn(tuning: Tuning) -> bool:
+    return all(tuned.design.can_be_drawn for tuned in tuned_levels(tuning).values())
 
 
 class ExactNumbers:
     """Looks up what a `data-number` of the page means, in Python."""
 
-    def __init__(self, tuning: Tuning, asked: Asked, pinned: ExactNumbers | None = None) -> None:
+    def __init__(
+        self, tuning: Tuning, asked: Asked, pinned: ExactNumbers | None = None, other: RunConfig | None = None
+    ) -> None:
+        """`other` is what the page has in force for the other product; 2020's if nothing was set."""
+        product = next(product for product in PRODUCTS if product is not tuning.config.product)
+        configs = (tuning.config, other or production_of_2020(product))
+        self._both = JointLoss(*sorted(configs, key=lambda config: config.product.record.holds_people))
         self._tuning = tuning
         self._pinned = pinned
         self._asked = asked
         self._results = numbers_of(tuning)
-        self._level = {level_key(level): tuned for level, tuned in tuning.levels.items()}
+        self._level = tuned_levels(tuning)
 
     def of(self, path: str) -> object:
         """None where the page shows that there is no number."""
         head, *rest = path.split("/")
-        if head in {"levels", "loss", "epsilon_curve", "groups", "empty_groups_published"}:
+        if head in {"levels", "loss", "epsilon_curve", "groups", "empty_below_state"}:
             return _inside(self._results, path.split("/"))
         return {
             "at": self._at,
@@ -195,6 +257,8 @@ class ExactNumbers:
             "noise": self._noise,
             "multiplicities": self._multiplicities,
             "compare": self._compare,
+            "joint": self._joint,
+            "kept": lambda _, *rest: self._pinned.of("/".join(rest)),
         }[head](*rest)
 
     @property
@@ -216,16 +280,27 @@ class ExactNumbers:
         return numbers_at(self._level[key], size)
 
     def _budget_for(self, key: str, margin: str, confidence: str, what: str) -> object:
-        level = level_of(key)  # a budget can be asked for where there is none yet
-        tuned = self._tuning.level(level)
+        tuned = self._any_level(key)  # a budget can be asked for where there is none yet
         found = least_budget(tuned, int(margin), CONFIDENCES[confidence])
         names = {"budget": "budget", "exact_margin": "margin", "paper_budget": "paper_budget", "saving": "saving"}
         return None if found is None else getattr(found, names[what])
 
+    def _any_level(self, key: str) -> TunedLevel:
+        product = self._tuning.config.product
+        return next(
+            one.level(level)
+            for one in self._tuning.by_family()
+            for level in POPULATION_GROUP_LEVELS
+            if level_key(level, family_in_key(product, one.family)) == key
+        )
+
     def _threshold_for(self, *words: str) -> object:
-        key, table, number, relative, confidence, what = words
-        kind = next(kind for kind in PERSONS.shape(table).kinds if kind.short == number)
-        found = threshold_for(self._level[key], kind, Fraction(relative), CONFIDENCES[confidence])
+        key, table, number, relative, confidence, what, *people = words
+        tuned = self._level[key]
+        kind = tuned.family.shape(table).kind(number)
+        found = threshold_for(tuned, kind, Fraction(relative), CONFIDENCES[confidence])
+        if what == "people":
+            return ceil(found.size * Fraction(people[0]))
         return getattr(found, what)
 
     def _compare(self, side: str, *rest: str) -> object:
@@ -236,19 +311,26 @@ class ExactNumbers:
 
     @cached_property
     def _best_by_pass(self) -> dict:
-        proportions = {level_of(key): Fraction(value) for key, value in self._asked.proportions.items()}
+        """All table families of a pass together."""
+        proportions = {key: Fraction(value) for key, value in self._asked.proportions.items()}
         total, confidence = Fraction(self._asked.total), CONFIDENCES[self._asked.total_confidence]
-        return {
-            one.value: best_margins(self._tuning, one, total, proportions, confidence)
-            for one in self._tuning.config.passes
-        }
+        levels: dict[TabulationPass, dict[str, TunedLevel]] = {one: {} for one in self._tuning.config.passes}
+        for key in proportions:
+            tuned = self._level[key]
+            levels[tuned.facts.level.geography.tabulation_pass][key] = tuned
+        return {one.value: smallest_margins(of_pass, total, proportions, confidence) for one, of_pass in levels.items()}
 
     def _best(self, first: str, second: str) -> object:
         if first in {"spent", "left"}:
             return getattr(self._best_by_pass[second], first)
-        level = level_of(first)
-        found = self._best_by_pass[level.geography.tabulation_pass.value]
-        return (found.margins if second == "margin" else found.budgets)[level]
+        found = self._best_by_pass[self._level[first].facts.level.geography.tabulation_pass.value]
+        return (found.margins if second == "margin" else found.budgets)[first]
+
+    def _joint(self, number: str, _: str, what: str) -> object:
+        losses = list(self._both.rows())[int(number)][1]
+        if what == "epsilon":
+            return epsilon_of_rho(max(losses.values()), DELTA)
+        return losses[TabulationPass(what)]
 
     @cached_property
     def _noises(self):
@@ -257,7 +339,9 @@ class ExactNumbers:
     def _noise(self, *words: str) -> object:
         if words[0] != "rows":
             return getattr(self._noises, words[0])
-        row = next(row for row in self._noises.levels if level_key(row.level) == words[1])
+        product = self._tuning.config.product
+        rows = {level_key(row.level, family_in_key(product, row.family)): row for row in self._noises.levels}
+        row = rows[words[1]]
         names = {"margin": "margin", "gaussian_budget": "gaussian_rho", "geometric_budget": "geometric_epsilon"}
         return getattr(row, names[words[2]])
 
@@ -276,10 +360,6 @@ class Asked:
     proportions: dict[str, str]
     delta: str
     noise_confidence: str
-
-
-def level_of(key: str) -> PopulationGroupLevel:
-    return next(level for level in POPULATION_GROUP_LEVELS if level_key(level) == key)
 
 
 def _inside(found: object, keys) -> object:

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from safetab.cli.main import app
 from safetab.explorer.explorer_page import explorer_page, json_in_a_page, script
 from safetab.explorer.page_facts import page_facts
+from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import tuning_of
 from safetab.tuning.concerns import NO_PROTECTION
@@ -62,7 +63,7 @@ def test_nothing_of_the_page_is_fetched_from_anywhere(page: str) -> None:
 
 
 def test_the_line_of_2020_reaches_the_page(page: str) -> None:
-    facts = json.loads(elements_of(page).texts["facts"])
+    facts = json.loads(elements_of(page).texts["facts"])["products"][0]
     assert facts["reference"] == {
         "name": "2020 Detailed DHC-A",
         "unbounded": "4.944",
@@ -74,6 +75,31 @@ def test_the_line_of_2020_reaches_the_page(page: str) -> None:
     }
     assert facts["no_protection"] == NO_PROTECTION
     assert not re.search(r"4\.944|9\.888|25\.3629|2\.134", script())
+
+
+def test_the_script_has_its_words_from_the_products(page: str) -> None:
+    words = r"\b(sex|ages?|tenure|household type|privacy_budget\w*|thresholds_[ph]\w*|T0[34]00\d)\b"
+    assert re.findall(words, script()) == []
+    persons, households = json.loads(elements_of(page).texts["facts"])["products"]
+    assert [persons["records"], persons["threshold_unit"]] == ["persons", "persons"]
+    assert [households["records"], households["threshold_unit"]] == ["households", "people"]
+    assert [family["name"] for family in households["families"]] == ["household type", "tenure"]
+    assert [len(persons["levels"]), len(households["levels"])] == [20, 40]
+
+
+def test_a_configuration_of_households_opens_the_page_on_them(tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text(presets(SAFETAB_H)["2020 production"].replace("0.142869", "0.2", 1))
+    told = CliRunner().invoke(app, ["explore", "-o", str(tmp_path / "e.html"), "--config", str(config)])
+    assert told.exit_code == 0, told.output
+    facts = json.loads(elements_of((tmp_path / "e.html").read_text("utf-8")).texts["facts"])
+    assert facts["first_product"] == 1
+    assert facts["products"][1]["presets"][0] == {"name": "loaded config", "config": config.read_text()}
+    refused = CliRunner().invoke(
+        app, ["explore", "-o", str(tmp_path / "f.html"), "--config", str(config), "--xlsx", str(tmp_path / "w.xlsx")]
+    )
+    assert (refused.exit_code, "Write the page alone" in refused.stderr) == (1, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "e.html"]
 
 
 def test_a_text_from_a_file_cannot_become_a_script() -> None:
@@ -96,6 +122,7 @@ def test_the_facts_of_a_page_are_those_of_the_files_given(tmp_path: Path) -> Non
     assert told.exit_code == 0, told.output
     facts = json.loads(elements_of((tmp_path / "e.html").read_text("utf-8")).texts["facts"])
     plan = json.loads(CliRunner().invoke(app, ["plan", str(parameters), str(data), "--json"]).stdout)
+    facts = facts["products"][0]
     levels = {(level["geography"], level["iterations"]): level for level in facts["levels"]}
     assert plan["levels"]
     for level in plan["levels"]:

@@ -10,7 +10,10 @@ from statistics import NormalDist
 import pytest
 from reproduction.curves import bias_curve, suppression_curve
 
-from safetab.config.config_file import parse_config, read_config
+from safetab.config.config_file import parse_config, read_config, read_config_at
+from safetab.products.all_products import PRODUCTS
+from safetab.products.product import Product
+from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.tuning import tuning_of
 from safetab.tuning.paper import margin_table, stage_2_noise, threshold_table
 from safetab.tuning.presets import presets, production_of_2020
@@ -77,9 +80,20 @@ def test_the_curves_are_the_papers_but_for_whole_persons(budget: str, distance: 
     assert suppression_curve(Fraction(budget))[0][1] >= 0.9999
 
 
-def test_the_presets_are_configurations() -> None:
-    for text in presets().values():
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.name)
+def test_the_presets_are_configurations(product: Product) -> None:
+    for text in presets(product).values():
         assert parse_config(text).findings == ()
+        assert parse_config(text).require().product is product
+
+
+@pytest.mark.needs_2020_files
+def test_the_preset_of_households_is_what_the_2020_production_had(spec_2020: Path) -> None:
+    real = read_config_at(spec_2020.parent / "households" / "config-2020.json").require()
+    assert production_of_2020(SAFETAB_H).families == real.families
+
+
+def test_the_first_preset_is_what_is_tuned_if_nothing_is_given() -> None:
     production = production_of_2020()
     assert tuning_of().require().config == production
     round_numbers = parse_config(presets()["2020 with round-number thresholds"]).require()

@@ -39,7 +39,8 @@ def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
     if refused:
         raise InvalidInput([*refused, *checked.errors])
     tuning = checked.require()
-    _refuse_other_products(tuning)
+    if request.workbook is not None:
+        _refuse_workbook_of_others(tuning)
     page = _page_of(tuning, request)
     write_new_file(request.page, lambda beside: _write_page(page, beside), overwrite=request.overwrite)
     if request.workbook is not None:
@@ -47,13 +48,13 @@ def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
     return checked.warnings
 
 
-def _refuse_other_products(tuning: Tuning) -> None:
-    """The page's arithmetic and the workbook's formulas are those of two stages and one table family."""
+def _refuse_workbook_of_others(tuning: Tuning) -> None:
+    """The workbook's formulas are those of two stages and one table family."""
     product = tuning.config.product
     if product.has_several_families or product.selector is not Selector.NOISY_STAGE_1:
         message = (
-            f"is a configuration of {product.name}; the explorer is about products whose tables a noisy first stage"
-            " chooses. `safetab tune` answers questions about it."
+            f"is a configuration of {product.name}; the workbook is about products whose tables a noisy first stage"
+            " chooses. Write the page alone: it has both."
         )
         raise InvalidInput([Finding(Severity.ERROR, CONFIG_FILE, "", message)])
 
@@ -61,7 +62,7 @@ def _refuse_other_products(tuning: Tuning) -> None:
 def _page_of(tuning: Tuning, request: ExplorerRequest) -> str:
     path = config_path(request.config, request.parameters)
     loaded = None if path is None else read_text(path)
-    return explorer_page(page_facts(tuning.facts, _source(request), loaded))
+    return explorer_page(page_facts(tuning.facts, _source(request), loaded, tuning.config.product))
 
 
 def _write_page(page: str, file: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.products.production import Production
 from safetab.products.record import RecordLayout
 
 Label = str | int
@@ -270,6 +271,7 @@ class Product:
     files: tuple[TableFileLayout, ...]
     line_question: LineQuestion
     reference: PublishedReference
+    production: Production
     counts: str  # what a release tells of an area and a group, in a sentence
     adding_up: str  # what to beware of when its numbers are added up
     totals_table: str | None = None  # the public file of the totals that select

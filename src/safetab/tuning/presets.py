@@ -3,45 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from safetab.census.geography_levels import US_STATES, EntityKind, GeographyLevel
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.config.config_file import budget_key, parse_config, threshold_key
+from safetab.census.geography_levels import US_STATES
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS
+from safetab.config.config_file import budget_key, measured_levels, parse_config, threshold_key
 from safetab.config.run_config import RunConfig
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.products.safetab_p.tables import PERSONS
+from safetab.products.all_products import PRODUCTS
+from safetab.products.product import Product, TableFamily
 
-_REGIONAL_BUDGET = "0.008"
-_DETAILED_BUDGETS = {EntityKind.NATION: "2.134", EntityKind.STATE: "2.134"}
-_SUBSTATE_DETAILED_BUDGET = "0.159"
-_BELOW_ROUND = 29
-"""The thresholds of 2020 production lie so many persons below round numbers."""
+PRODUCTION = "2020 production"
+_ROUND = 100
 
 
-def presets() -> Mapping[str, str]:
-    """By name, the text of a config.json."""
+def presets(product: Product = PRODUCTS[0]) -> Mapping[str, str]:
+    """By name, the text of a config.json of the product."""
     return {
-        "2020 production": _config_text(_BELOW_ROUND),
-        "2020 with round-number thresholds": _config_text(0),
+        PRODUCTION: _config_text(product, lambda threshold: threshold),
+        "2020 with round-number thresholds": _config_text(product, lambda threshold: -(-threshold // _ROUND) * _ROUND),
     }
 
 
-def production_of_2020() -> RunConfig:
-    return parse_config(presets()["2020 production"]).require()
+def production_of_2020(product: Product = PRODUCTS[0]) -> RunConfig:
+    return parse_config(presets(product)[PRODUCTION]).require()
 
 
-def _config_text(below_round: int) -> str:
+def _config_text(product: Product, rounded: Callable[[int], int]) -> str:
+    production = product.production
     keys: dict[str, object] = {"max_race_codes": 8, "privacy_defn": "zcdp"}
-    keys |= {budget_key(SAFETAB_P, PERSONS, level): _Literal(_budget(level)) for level in POPULATION_GROUP_LEVELS}
-    keys["privacy_budget_p_stage_1_fraction"] = _Literal("0.1")
-    keys["thresholds_p"] = {
-        threshold_key(level): [round_number - below_round for round_number in _round_thresholds(level)]
-        for level in POPULATION_GROUP_LEVELS
-    }
+    for family, level in measured_levels(product, POPULATION_GROUP_LEVELS):
+        keys[budget_key(product, family, level)] = _Literal(production.of_level(level).budget)
+    if product.stage_1_key is not None and production.stage_1_fraction is not None:
+        keys[product.stage_1_key] = _Literal(production.stage_1_fraction)
+    for family in product.families:
+        keys[product.family_keys[family.name].thresholds] = _thresholds(product, family, rounded)
+    if product.suppression_key is not None and production.suppression_chance is not None:
+        keys[product.suppression_key] = _Literal(production.suppression_chance)
     keys |= {
-        "zero_suppression_chance": _Literal("0.9999"),
         "allow_negative_counts": True,
         "run_us": True,
         "run_pr": True,
@@ -51,16 +49,13 @@ def _config_text(below_round: int) -> str:
     return _json(keys) + "\n"
 
 
-def _budget(level: PopulationGroupLevel) -> str:
-    if level.iterations is IterationLevel.REGIONAL:
-        return "0" if level.geography is GeographyLevel.AIANNH else _REGIONAL_BUDGET
-    return _DETAILED_BUDGETS.get(level.geography.entity_kind, _SUBSTATE_DETAILED_BUDGET)
-
-
-def _round_thresholds(level: PopulationGroupLevel) -> tuple[int, int, int]:
-    if level.iterations is IterationLevel.REGIONAL:
-        return (5_000, 20_000, 150_000)
-    return (1_000, 5_000, 20_000) if level.geography.is_substate else (500, 1_000, 7_000)
+def _thresholds(product: Product, family: TableFamily, rounded: Callable[[int], int]) -> dict[str, list[int]]:
+    return {
+        threshold_key(level): [
+            rounded(threshold) for threshold in product.production.of_level(level).thresholds[: len(family.finer)]
+        ]
+        for level in POPULATION_GROUP_LEVELS
+    }
 
 
 class _Literal(str):

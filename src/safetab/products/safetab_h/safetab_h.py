@@ -5,10 +5,28 @@ from __future__ import annotations
 from fractions import Fraction
 from types import MappingProxyType
 
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import IterationLevel
 from safetab.products.product import FamilyKeys, LabelColumn, Product, PublishedReference, Selector, TableFileLayout
+from safetab.products.production import LevelValues, Production
 from safetab.products.safetab_h.line_question import Category
 from safetab.products.safetab_h.record import HOUSEHOLD_RECORD
 from safetab.products.safetab_h.tables import FILES, HOUSEHOLD_TYPE, TENURE
+
+_SUBSTATE_THRESHOLDS = (971, 4_971, 19_971)
+_PRODUCTION = Production(
+    by_kind=MappingProxyType(
+        {
+            (IterationLevel.REGIONAL, False): LevelValues("0.006915", (4_971, 19_971, 149_971)),
+            (IterationLevel.REGIONAL, True): LevelValues("0.006915", (4_971, 19_971, 149_970)),
+            (IterationLevel.DETAILED, False): LevelValues("1.9208", (471, 971, 6_971)),
+            (IterationLevel.DETAILED, True): LevelValues("0.142869", _SUBSTATE_THRESHOLDS),
+        }
+    ),
+    exceptions=MappingProxyType(
+        {(GeographyLevel.AIANNH, IterationLevel.REGIONAL): LevelValues("0", _SUBSTATE_THRESHOLDS)}
+    ),
+)
 
 SAFETAB_H = Product(
     number=1,
@@ -36,6 +54,7 @@ SAFETAB_H = Product(
         "Published for the 2020 Detailed DHC-B is rho 17.79, for a changed record: twice 8.895302"
         " (docs/privacy.md#reference).",
     ),
+    production=_PRODUCTION,
     counts="how many households there are whose householder is in the group, and, for groups with more people, by"
     " household type and by tenure",
     adding_up="Don't add a table's total to its parts: lines that hold others (Total, Family households, Nonfamily"

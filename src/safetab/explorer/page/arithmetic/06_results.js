@@ -1,17 +1,16 @@
 // What a setting means, level by level and in all: the same numbers as safetab.tuning, in the page.
 
 const CONFIDENCES = ["90", "95", "99"];
-const TABLES = { total: 0, sex_age_4: 4, sex_age_9: 9, sex_age_23: 23 }; // the ages of each
-const SEX_BY_AGE = ["sex_age_4", "sex_age_9", "sex_age_23"];
 const DELTAS = ["1e-5", "1e-6", "1e-7", "1e-8", "1e-9", "1e-10", "1e-11", "1e-12", "1e-13", "1e-14", "1e-15"];
 const REPORTED_DELTA = 1e-10;
 const MOST_RACE_CODES = 8;
 
-const cellsOf = (table) => 2 * TABLES[table] || 1;
-
 const knownMeasures = new WeakMap();
 
-/** How a level is measured: stability, the noise of its stages, T. null if it isn't tabulated. A setting never changes. */
+/**
+ * How a level is measured: stability, the noise of its stages, T. null if it isn't tabulated. A setting never changes.
+ * A level of the page is a population group level with one of the product's table families.
+ */
 function measureOf(facts, setting, key) {
   if (!knownMeasures.has(setting)) knownMeasures.set(setting, new Map());
   const known = knownMeasures.get(setting);
@@ -26,7 +25,10 @@ function newMeasure(facts, setting, key) {
   const stability = level.stability[setting.max_race_codes - 1];
   const gamma = fractionOf(setting.gamma);
   const shares = {};
-  if (stability > 0 && level.adaptive_iterations > 0) Object.assign(shares, { stage_1: gamma, stage_2: minus(ONE, gamma) });
+  if (stability > 0 && level.adaptive_iterations > 0) {
+    if (facts.has_stage_1) shares.stage_1 = gamma;
+    shares.stage_2 = minus(ONE, gamma);
+  }
   if (stability > 0 && level.total_only_iterations > 0) shares.total_only = ONE;
   const spends = Object.fromEntries(Object.entries(shares).map(([stage, share]) => [stage, toNumber(times(budget, share))]));
   const noise = (stage, draws = 1) => noiseOf(setting.definition, stability, spends[stage], draws);
@@ -35,8 +37,26 @@ function newMeasure(facts, setting, key) {
   const isSuppressed = level.is_substate && shares.stage_2 && isAbove(ONE, above)
     && outOfSamplerRange(setting.definition, parameter("stage_2")) === null;
   const threshold = isSuppressed ? quantileWithChanceAbove(noise("stage_2"), toNumber(above)) : null;
-  return { level, setting, key, stability, shares, noise, parameter, threshold, thresholds: setting.thresholds[key] };
+  const { shapes } = facts.families[level.family];
+  return { level, setting, key, stability, shares, noise, parameter, threshold, shapes, thresholds: setting.thresholds[key] };
 }
+
+/** Why the noise of a level can't be drawn; null if it can, or if there is none. Looks at no distribution. */
+function undrawable(facts, setting, level) {
+  const budget = fractionOf(setting.budgets[level.key]);
+  const stability = level.stability[setting.max_race_codes - 1];
+  if (!setting.passes[level.pass] || !isAbove(budget, ZERO) || stability === 0) return null;
+  const gamma = fractionOf(setting.gamma);
+  const adaptive = level.adaptive_iterations > 0 ? [gamma, minus(ONE, gamma)].filter((share) => isAbove(share, ZERO)) : [];
+  const shares = [...adaptive, ...(level.total_only_iterations > 0 ? [ONE] : [])];
+  const complaints = shares.map((share) => (
+    outOfSamplerRange(setting.definition, noiseParameter(setting.definition, stability, toNumber(times(budget, share))))
+  ));
+  return complaints.find((complaint) => complaint !== null) ?? null;
+}
+
+const finerOf = ({ shapes }) => shapes.slice(1);
+const kindOf = (shape, name) => shape.kinds.find((kind) => kind.name === name);
 
 function levelOf(facts, key) {
   return facts.levels.find((level) => level.key === key);
@@ -49,15 +69,26 @@ function results(facts, setting) {
   facts.levels.forEach((level, position) => {
     levels[level.key] = measures[position] && levelResults(measures[position], loss);
   });
-  const tabulated = Object.values(levels).filter((level) => level !== null);
   return {
     levels,
     loss,
     epsilon_curve: setting.definition === "zcdp" ? epsilonCurve(loss.whole_run) : [],
-    groups: tabulated.reduce((sum, level) => sum + level.groups, 0),
-    empty_groups_published: tabulated.reduce((sum, level) => sum + level.empty_groups_published, 0),
+    groups: possibleGroups(facts, levels),
+    empty_below_state: emptyBelowState(facts, levels),
     warnings: concernsOf(facts, setting, loss.whole_run, measures.filter((measure) => measure !== null)),
   };
+}
+
+/** Groups of the levels that some table family is tabulated for: each once. */
+function possibleGroups(facts, levels) {
+  const groups = new Map(facts.levels.filter(({ key }) => levels[key]).map((level) => [level.threshold_key, levels[level.key].groups]));
+  return [...groups.values()].reduce((sum, number) => sum + number, 0);
+}
+
+/** How many groups below state level would be published on average if every one were empty: the most that can be expected. */
+function emptyBelowState(facts, levels) {
+  const below = facts.levels.filter(({ key, is_substate: isSubstate }) => isSubstate && levels[key]);
+  return below.reduce((sum, { key }) => sum + levels[key].empty_groups_published, 0);
 }
 
 function levelResults(measure, loss) {
@@ -77,6 +108,7 @@ function levelResults(measure, loss) {
     stages,
     margins: Object.fromEntries(CONFIDENCES.map((confidence) => [confidence, marginsOf(measure, confidence)])),
     suppression_threshold: measure.threshold,
+    smallest_published: Object.fromEntries(CONFIDENCES.map((confidence) => [confidence, smallestPublished(measure, confidence)])),
     empty_groups_published: emptyGroupsPublished(measure),
   };
 }
@@ -84,16 +116,29 @@ function levelResults(measure, loss) {
 function marginsOf(measure, confidence) {
   const margin = (stage, draws) => marginOf(measure.noise(stage, draws), confidence);
   const margins = {};
-  if (measure.shares.stage_1) {
-    margins.stage_1 = margin("stage_1", 1);
+  if (measure.shares.stage_1) margins.stage_1 = margin("stage_1", 1);
+  if (measure.shares.stage_2) {
     margins.total = margin("stage_2", 1);
-    for (const table of SEX_BY_AGE) {
-      const ages = TABLES[table];
-      margins[table] = { cell: margin("stage_2", 1), sex: margin("stage_2", ages), total: margin("stage_2", 2 * ages) };
+    for (const { key, kinds } of finerOf(measure)) {
+      margins[key] = Object.fromEntries(kinds.map(({ name, draws }) => [name, margin("stage_2", draws)]));
     }
   }
   if (measure.shares.total_only) margins.total_only = margin("total_only", 1);
   return margins;
+}
+
+/** The least true size at which a group is published with this confidence; null where nothing is suppressed. */
+function smallestPublished(measure, confidence) {
+  if (measure.threshold === null) return null;
+  const isPublished = (n) => suppressionChance(measure, n).published >= Number(confidence) / 100;
+  let [tooSmall, enough] = [-1, 1];
+  while (!isPublished(enough)) [tooSmall, enough] = [enough, 2 * enough];
+  while (enough - tooSmall > 1) {
+    const middle = Math.floor((tooSmall + enough) / 2);
+    if (isPublished(middle)) enough = middle;
+    else tooSmall = middle;
+  }
+  return enough;
 }
 
 function emptyGroupsPublished(measure) {
@@ -103,16 +148,15 @@ function emptyGroupsPublished(measure) {
   return level.entities * level.adaptive_iterations * suppressionChance(measure, 0).published + totals;
 }
 
-/** P[table] of each table for a group of n people. */
+/** P[table] of each table for a group of n people, where stage 1 chooses: below the first threshold the lone total. */
 function tableChances(measure, n) {
   const noise = measure.noise("stage_1");
-  const [first, second, third] = measure.thresholds.map((threshold) => threshold - n);
-  return {
-    total: noise.tail(1 - first), // P[X < first]
-    sex_age_4: chanceBetween(noise, first, second),
-    sex_age_9: chanceBetween(noise, second, third),
-    sex_age_23: noise.tail(third),
-  };
+  const limits = measure.thresholds.map((threshold) => threshold - n);
+  return Object.fromEntries(measure.shapes.map(({ key }, position) => {
+    if (position === 0) return [key, noise.tail(1 - limits[0])]; // P[X < first]
+    if (position === limits.length) return [key, noise.tail(limits[position - 1])];
+    return [key, chanceBetween(noise, limits[position - 1], limits[position])];
+  }));
 }
 
 /** P[atLeast <= X < below], from the smaller tails, so that a small chance keeps its digits. */
@@ -127,21 +171,21 @@ function suppressionChance(measure, n) {
   const noise = measure.noise("stage_2");
   const below = noise.tail(n - measure.threshold); // P[X <= T - n]
   const above = noise.tail(measure.threshold + 1 - n);
-  return { suppressed: chances.total * below, published: measure.noise("stage_1").tail(measure.thresholds[0] - n) + chances.total * above };
+  const total = chances[measure.shapes[0].key];
+  return { suppressed: total * below, published: measure.noise("stage_1").tail(measure.thresholds[0] - n) + total * above };
 }
 
-/** At one true size n: everything that the curves show. */
+/** At one true size n, in records: everything that the curves show; chances only where a noisy stage 1 chooses the table. */
 function atSize(facts, setting, key, n) {
   const measure = measureOf(facts, setting, key);
   if (measure === null || !measure.shares.stage_2) return null;
   const relative = {};
-  const margin = marginsOf(measure, "95");
-  for (const table of Object.keys(TABLES)) {
-    const at = (number, parts) => (n > 0 ? (number * parts) / n : null);
-    relative[table] = table === "total"
-      ? { total: at(margin.total, 1) }
-      : { cell: at(margin[table].cell, cellsOf(table)), sex: at(margin[table].sex, 2), total: at(margin[table].total, 1) };
+  for (const { key: shape, kinds } of measure.shapes) {
+    relative[shape] = Object.fromEntries(kinds.map(({ name, draws, parts }) => (
+      [name, n > 0 ? (marginOf(measure.noise("stage_2", draws), "95") * parts) / n : null]
+    )));
   }
+  if (!measure.shares.stage_1) return { relative };
   const bias = measure.threshold === null ? 0 : measure.noise("stage_2").meanGivenAtLeast(measure.threshold + 1 - n);
   return { ...suppressionChance(measure, n), tables: tableChances(measure, n), bias, relative };
 }

@@ -18,11 +18,11 @@ function farAbove(what, definition, loss, { unbounded, far_above: most }, whose)
     + ` (rho ${lossText(reference)}).`];
 }
 
-function concernsOfAll({ reference }, setting, loss) {
-  const found = farAbove("The total loss of a person", setting.definition, loss.unbounded, reference, `the ${reference.name}`);
+function concernsOfAll({ reference, record, records_in_words: records }, setting, loss) {
+  const found = farAbove(`The total loss of a ${record}`, setting.definition, loss.unbounded, reference, `the ${reference.name}`);
   if (setting.max_race_codes < MOST_RACE_CODES) {
     found.push(`Only the first ${setting.max_race_codes} of ${MOST_RACE_CODES} race codes are used, also to judge who is in`
-      + " a group alone: people with more codes are missing from some of their groups.");
+      + ` a group alone: ${records} with more codes are missing from some of their groups.`);
   }
   const chance = fractionOf(setting.suppression_chance);
   if (isAbove(chance, ZERO) && !isAbove(times(TWO, chance), ONE)) {
@@ -31,7 +31,8 @@ function concernsOfAll({ reference }, setting, loss) {
   return found;
 }
 
-function concernsOfLevel({ reference, no_protection: noProtection }, measure) {
+function concernsOfLevel(facts, measure) {
+  const { reference, no_protection: noProtection } = facts;
   const { setting, key } = measure;
   const costliest = { ...reference, unbounded: reference.costliest_level };
   const found = farAbove(
@@ -43,6 +44,13 @@ function concernsOfLevel({ reference, no_protection: noProtection }, measure) {
   }
   if (Object.keys(measure.shares).some((stage) => isMostlyZero(measure.noise(stage)))) found.push(noProtection);
   if (!measure.shares.stage_2) return found;
+  if (measure.shares.stage_1) found.push(...concernsOfStage1(measure));
+  finerOf(measure).forEach((shape, position) => found.push(...concernsOfTable(facts, measure, shape, measure.thresholds[position])));
+  return found;
+}
+
+function concernsOfStage1(measure) {
+  const found = [];
   const lowest = measure.thresholds[0];
   const margins = marginsOf(measure, "95");
   if (lowest <= margins.stage_1) {
@@ -52,18 +60,20 @@ function concernsOfLevel({ reference, no_protection: noProtection }, measure) {
   if (measure.threshold !== null && lowest <= measure.threshold) {
     found.push(`The lowest threshold, ${grouped(lowest)}, is not above the suppression threshold T = ${grouped(measure.threshold)}.`);
   }
-  SEX_BY_AGE.forEach((table, position) => found.push(...concernsOfTable(table, measure.thresholds[position], margins[table])));
   return found;
 }
 
-function concernsOfTable(table, threshold, margins) {
-  const start = `At its threshold of ${grouped(threshold)} persons,`;
-  if (margins.total > threshold) {
-    return [`${start} the total of the table with ${TABLES[table]} ages has a larger margin of error: ±${grouped(margins.total)} at 95 %.`];
-  }
-  if (margins.cell * cellsOf(table) > threshold) {
-    return [`${start} a cell of the table with ${TABLES[table]} ages holds ${grouped(Math.floor(threshold / cellsOf(table)))} on average,`
-      + ` less than its margin of error: ±${grouped(margins.cell)} at 95 %.`];
+/** Published totals count people, of whom a record has one of the group at least. */
+function concernsOfTable(facts, measure, shape, threshold) {
+  const table = `the table with ${shape.divisions} ${facts.families[measure.level.family].divided_into}`;
+  const [start, most] = facts.has_stage_1
+    ? [`At its threshold of ${grouped(threshold)} persons,`, ""]
+    : [`At its threshold of ${grouped(threshold)} people a group has at most as many ${facts.records_in_words};`, " at most"];
+  const { total, cell } = marginsOf(measure, "95")[shape.key];
+  if (total > threshold) return [`${start} the total of ${table} has a larger margin of error: ±${grouped(total)} at 95 %.`];
+  if (cell * shape.cells > threshold) {
+    return [`${start} a cell of ${table} holds${most} ${grouped(Math.floor(threshold / shape.cells))} on average,`
+      + ` less than its margin of error: ±${grouped(cell)} at 95 %.`];
   }
   return [];
 }

@@ -85,11 +85,11 @@ function thresholdFor(facts, setting, key, table, number, relative, confidence) 
   const measure = measureOf(facts, setting, key);
   const part = fractionOf(relative);
   if (measure === null || !measure.shares.stage_2 || part === null || !isAbove(part, ZERO)) return null;
-  const margins = marginsOf(measure, confidence);
-  const margin = table === "total" ? margins.total : margins[table][number];
-  const parts = { cell: cellsOf(table), sex: 2, total: 1 }[number];
-  const size = Number(roundedUp(BigInt(margin * parts) * part.denominator, part.numerator));
-  return { size, cautious_threshold: size + margins.stage_1 };
+  const kind = kindOf(measure.shapes.find(({ key: shape }) => shape === table), number);
+  const margin = marginOf(measure.noise("stage_2", kind.draws), confidence);
+  const size = Number(roundedUp(BigInt(margin * kind.parts) * part.denominator, part.numerator));
+  const cautious = measure.shares.stage_1 ? size + marginOf(measure.noise("stage_1"), confidence) : null;
+  return { size, cautious_threshold: cautious };
 }
 
 /** For each pass that runs; a level without a proportion is left out. */

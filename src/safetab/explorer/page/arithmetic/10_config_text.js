@@ -1,8 +1,11 @@
 // config.json: read exactly, and written back with only the changed values replaced.
 
-const CONFIG_KEYS = { definition: "privacy_defn", max_race_codes: "max_race_codes", gamma: "privacy_budget_p_stage_1_fraction", suppression_chance: "zero_suppression_chance" };
 const PASS_KEYS = { us: "run_us", pr: "run_pr" };
-const THRESHOLDS_KEY = "thresholds_p";
+
+/** How the product's config.json spells the fields of a setting; null where it has none. */
+function configKeys(facts) {
+  return { definition: "privacy_defn", max_race_codes: "max_race_codes", gamma: facts.stage_1_key, suppression_chance: facts.suppression_key };
+}
 
 /** The values of a JSON text, each with where it stands: { kind, value, text, start, end, entries | items }. */
 function parsePlaces(text) {
@@ -62,14 +65,15 @@ function settingOfConfig(facts, text) {
     return { setting: null, problems: [`This is not a config.json: ${error.message}`] };
   }
   const keys = new Map(whole.entries);
+  const names = configKeys(facts);
   if (keys.size < whole.entries.length) problems.push("A key is given twice. Keep one of them.");
   const wrong = (key, wanted) => { problems.push(`${key}: ${keys.has(key) ? `it must be ${wanted}` : `missing. Give ${wanted}`}.`); return null; };
   const setting = {
-    definition: choiceAt(keys, CONFIG_KEYS.definition, ["zcdp", "puredp"]) ?? wrong(CONFIG_KEYS.definition, '"zcdp" or "puredp"'),
-    max_race_codes: integerAt(keys, CONFIG_KEYS.max_race_codes, 1, 8) ?? wrong(CONFIG_KEYS.max_race_codes, "an integer from 1 to 8"),
-    gamma: numberAt(keys, CONFIG_KEYS.gamma, isGamma) ?? wrong(CONFIG_KEYS.gamma, "a number strictly between 0 and 1"),
-    suppression_chance: keys.has(CONFIG_KEYS.suppression_chance)
-      ? numberAt(keys, CONFIG_KEYS.suppression_chance, isSuppressionChance) ?? wrong(CONFIG_KEYS.suppression_chance, "a number of at least 0 and below 1")
+    definition: choiceAt(keys, names.definition, ["zcdp", "puredp"]) ?? wrong(names.definition, '"zcdp" or "puredp"'),
+    max_race_codes: integerAt(keys, names.max_race_codes, 1, 8) ?? wrong(names.max_race_codes, "an integer from 1 to 8"),
+    gamma: names.gamma === null ? "0" : numberAt(keys, names.gamma, isGamma) ?? wrong(names.gamma, "a number strictly between 0 and 1"),
+    suppression_chance: names.suppression_chance !== null && keys.has(names.suppression_chance)
+      ? numberAt(keys, names.suppression_chance, isSuppressionChance) ?? wrong(names.suppression_chance, "a number of at least 0 and below 1")
       : "0",
     passes: {}, budgets: {}, thresholds: {},
   };
@@ -78,12 +82,15 @@ function settingOfConfig(facts, text) {
     setting.passes[pass] = found && typeof found.value === "boolean" ? found.value : wrong(key, "true or false");
   }
   if (setting.passes.us === false && setting.passes.pr === false) problems.push("run_us, run_pr: both are false. Set at least one to true.");
-  const entries = keys.get(THRESHOLDS_KEY);
-  const thresholds = new Map(entries && entries.kind === "object" ? entries.entries : []);
-  if (!thresholds.size) wrong(THRESHOLDS_KEY, "an object with three thresholds for each level");
+  const thresholds = facts.families.map(({ thresholds_key: key, shapes }) => {
+    const entries = keys.get(key);
+    const given = new Map(entries && entries.kind === "object" ? entries.entries : []);
+    if (!given.size) wrong(key, `an object with ${thresholdsInWords(shapes.length - 1, "threshold")} for each level`);
+    return given;
+  });
   for (const level of facts.levels) {
     setting.budgets[level.key] = numberAt(keys, level.budget_key, isBudget) ?? wrong(level.budget_key, "a number, 0 or above");
-    setting.thresholds[level.key] = thresholdsAt(thresholds.get(level.threshold_key), level, setting, problems);
+    setting.thresholds[level.key] = thresholdsAt(facts, thresholds[level.family].get(level.threshold_key), level, setting, problems);
   }
   return { setting: problems.length ? null : setting, problems };
 }
@@ -110,14 +117,22 @@ function numberAt(keys, key, isWithin) {
   return number !== null && isWithin(number) ? found.text : null;
 }
 
-/** Three rising integers; a pass that doesn't run may lack them. */
-function thresholdsAt(found, level, setting, problems) {
-  const where = `${THRESHOLDS_KEY} "${level.threshold_key}"`;
-  const values = found && found.kind === "list" ? found.items.map((item) => (/^\d{1,15}$/.test(item.text) ? Number(item.text) : NaN)) : null;
-  const isRight = values !== null && values.length === 3 && values.every((value, k) => value >= (values[k - 1] ?? 0));
+function thresholdsInWords(number, noun) {
+  return number === 1 ? `one ${noun}` : `${{ 2: "two", 3: "three" }[number] ?? number} ${noun}s`;
+}
+
+/** Rising integers, one for each finer table; a pass that doesn't run may lack them. Published totals may be below 0. */
+function thresholdsAt(facts, found, level, setting, problems) {
+  const { thresholds_key: name, shapes } = facts.families[level.family];
+  const wanted = shapes.length - 1;
+  const integer = facts.has_stage_1 ? /^\d{1,15}$/ : /^-?\d{1,15}$/;
+  const values = found && found.kind === "list" ? found.items.map((item) => (integer.test(item.text) ? Number(item.text) : NaN)) : null;
+  const isRight = values !== null && values.length === wanted && values.every((value, k) => value >= (values[k - 1] ?? -Infinity));
   if (isRight) return values;
-  if (found || setting.passes[level.pass]) problems.push(`${where}: give three integers in rising order.`);
-  return [0, 0, 0];
+  if (found || setting.passes[level.pass]) {
+    problems.push(`${name} "${level.threshold_key}": give ${thresholdsInWords(wanted, "integer")}${wanted > 1 ? " in rising order" : ""}.`);
+  }
+  return Array(wanted).fill(0);
 }
 
 /** The base text with the values of the setting; what the setting doesn't change keeps its bytes. */
@@ -128,8 +143,8 @@ function configText(facts, baseText, setting) {
   const edits = [];
   const missing = [];
   const put = (key, text) => (keys.has(key) ? edits.push({ ...keys.get(key), text }) : missing.push(`"${key}": ${text}`));
-  for (const [field, key] of Object.entries(CONFIG_KEYS)) {
-    if (setting[field] !== base[field]) put(key, field === "definition" ? `"${setting[field]}"` : jsonNumber(setting[field]));
+  for (const [field, key] of Object.entries(configKeys(facts))) {
+    if (key !== null && setting[field] !== base[field]) put(key, field === "definition" ? `"${setting[field]}"` : jsonNumber(setting[field]));
   }
   for (const [pass, key] of Object.entries(PASS_KEYS)) {
     if (setting.passes[pass] !== base.passes[pass]) put(key, String(setting.passes[pass]));
@@ -137,7 +152,10 @@ function configText(facts, baseText, setting) {
   for (const level of facts.levels) {
     if (setting.budgets[level.key] !== base.budgets[level.key]) put(level.budget_key, jsonNumber(setting.budgets[level.key]));
   }
-  edits.push(...thresholdEdits(facts, keys.get(THRESHOLDS_KEY), base, setting));
+  facts.families.forEach(({ thresholds_key: key }, family) => {
+    const levels = facts.levels.filter((level) => level.family === family);
+    edits.push(...thresholdEdits(levels, keys.get(key), base, setting));
+  });
   if (missing.length) edits.push({ start: whole.start + 1, end: whole.start + 1, text: `\n  ${missing.join(",\n  ")},` });
   return edits.sort((a, b) => b.start - a.start).reduce((text, edit) => text.slice(0, edit.start) + edit.text + text.slice(edit.end), baseText);
 }
@@ -148,11 +166,11 @@ function jsonNumber(typed) {
   return /^(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) ? text : decimalText(fractionOf(text));
 }
 
-function thresholdEdits(facts, entries, base, setting) {
+function thresholdEdits(levels, entries, base, setting) {
   const places = new Map(entries.entries);
   const edits = [];
   const missing = [];
-  for (const level of facts.levels) {
+  for (const level of levels) {
     const values = setting.thresholds[level.key];
     const isSame = values.every((value, k) => value === base.thresholds[level.key][k]);
     const text = `[${values.join(", ")}]`;

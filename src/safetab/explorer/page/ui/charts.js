@@ -45,13 +45,14 @@ function percentTick(value) {
 
 /**
  * A chart: `x` and `y` are { from, to, log, label, ticks, text }, `topAxis` and `rightAxis` second units of them,
- * `lines` [{ name, points, look }] or `areas` stacked from below, `guides` [{ x or y, label }], `cursor` a value of x.
+ * `lines` [{ name, points, look }] or `areas` stacked from below, `guides` [{ x or y, label }], `cursor` a value of x,
+ * `say` { x, y } how values are spelled where the chart is read off.
  */
 function chart({
-  title, width, x, y, topAxis = null, rightAxis = null, lines = [], areas = [], guides = [], cursor = null, onPick = null,
+  title, width, x, y, topAxis = null, rightAxis = null, lines = [], areas = [], guides = [], cursor = null, onPick = null, say,
 }) {
   const height = CHART_HEIGHT + (topAxis ? TOP_AXIS : 0);
-  const edges = { ...CHART_EDGES, top: CHART_EDGES.top + (topAxis ? TOP_AXIS : 0), right: rightAxis ? RIGHT_AXIS : CHART_EDGES.right };
+  const edges = { ...CHART_EDGES, left: leftEdge(y), top: CHART_EDGES.top + (topAxis ? TOP_AXIS : 0), right: rightAxis ? RIGHT_AXIS : CHART_EDGES.right };
   const box = { left: edges.left, right: width - edges.right, top: edges.top, bottom: height - edges.bottom };
   const frame = { box, across: scaleOf(x, box.left, box.right), up: scaleOf(y, box.bottom, box.top), x, y };
   const svg = svgElement(
@@ -62,7 +63,19 @@ function chart({
     lines.map((line) => drawnLine(frame, line)), guides.map((guide) => drawnGuide(frame, guide)),
   );
   if (onPick) pickable(svg, frame, width, onPick);
+  const heights = areas.map(({ name, bounds }) => ({ name, points: bounds.map(([at, lower, upper]) => [at, upper - lower]) }));
+  readable(svg, frame, width, [...lines, ...heights], say);
   return svg;
+}
+
+/** Room for the longest number of the axis, and for its label. */
+function leftEdge(y) {
+  const longest = Math.max(...ticksOf(y).map((tick) => (y.text ?? tickText)(tick).length));
+  return Math.max(CHART_EDGES.left, 24 + 7.5 * longest);
+}
+
+function ticksOf(axis) {
+  return axis.ticks ?? (axis.log ? powerTicks(axis.from, axis.to) : roundTicks(axis.from, axis.to));
 }
 
 function pathOf(frame, points) {
@@ -86,7 +99,7 @@ function text(x, y, content, attributes = {}) {
 }
 
 function drawnXAxis({ box, across, x }) {
-  const ticks = x.ticks ?? (x.log ? powerTicks(x.from, x.to) : roundTicks(x.from, x.to));
+  const ticks = ticksOf(x);
   const say = x.text ?? tickText;
   return svgElement(
     "g", { class: "axis", "aria-hidden": "true" },
@@ -120,7 +133,7 @@ function drawnRightAxis({ box, up, y }, { unit, label }, width) {
 }
 
 function drawnYAxis({ box, up, y }) {
-  const ticks = y.ticks ?? (y.log ? powerTicks(y.from, y.to) : roundTicks(y.from, y.to));
+  const ticks = ticksOf(y);
   const say = y.text ?? tickText;
   const middle = (box.top + box.bottom) / 2;
   return svgElement(

@@ -3,18 +3,13 @@
 const NOISE_DELTA = "1e-10";
 
 function buildCompare() {
-  byId("pin").addEventListener("click", () => look({ pinned: settingInForce() }));
-  byId("return").addEventListener("click", () => {
-    byId("pin").focus();
-    change(session.pinned);
-  });
+  buildKeptSettings();
   const tables = ["changes", "costs", "levels"].map((name) => {
     const container = scrolling(`Comparison: ${name}`);
     byId("compare-settings").append(container);
     return container;
   });
   addSection(byId("compare"), (setting, R) => {
-    byId("return").hidden = !session.pinned || sameSetting(session.pinned, setting);
     byId("compare-none").hidden = Boolean(session.pinned);
     const drawn = session.pinned ? comparisonTables(session.pinned, setting, R) : [];
     tables.forEach((container, index) => {
@@ -37,20 +32,20 @@ function changesOf(a, b) {
   const compare = (name, of) => { if (of(a) !== of(b)) rows.push([name, of(a), of(b)]); };
   compare("Privacy definition", definitionName);
   compare("Most race codes", (setting) => String(setting.max_race_codes));
-  compare("Stage 1 share, γ", (setting) => setting.gamma);
+  compare("Stage 1 share, γ", (setting) => setting.gamma); // where there is no stage 1, always the same
   compare("Suppression chance", (setting) => setting.suppression_chance);
   for (const [pass, name] of Object.entries(PASSES)) compare(name, (setting) => (setting.passes[pass] ? "tabulated" : "left out"));
   for (const level of session.facts.levels) {
     compare(`${levelName(level)}: budget`, (setting) => (isIncluded(setting, level.key) ? setting.budgets[level.key] : "left out"));
-    compare(`${levelName(level)}: thresholds, persons`, (setting) => thresholdsText(setting.thresholds[level.key]));
+    compare(`${levelName(level)}: thresholds, ${thresholdUnit()}`, (setting) => thresholdsText(setting.thresholds[level.key]));
   }
   return rows;
 }
 
 function changesTable(a, b) {
   const rows = changesOf(a, b);
-  if (rows.length === 0) return paragraph("A and B are the same setting. Change something above: B is always the setting in force.");
-  return captioned("What changed", [[columnHead("Parameter"), columnHead("A, pinned"), columnHead("B, in force")]],
+  if (rows.length === 0) return paragraph(`${keptName(a)} is the setting in force. Change something above to see a difference.`);
+  return captioned("What changed", [[columnHead("Parameter"), columnHead(`A: ${keptName(a)}, kept`), columnHead("B: in force")]],
     rows.map(([name, one, other]) => [rowHead(name), td(one), td(other)]));
 }
 
@@ -62,7 +57,7 @@ function costsTable(a, b, Ra, Rb) {
     }),
   ];
   const unit = symbolOf(a) === symbolOf(b) ? symbolOf(a) : `${symbolOf(a)} (A), ${symbolOf(b)} (B)`;
-  return captioned("What it costs", [[columnHead("Privacy loss and empty groups"), columnHead("A, pinned"), columnHead("B, in force")]], [
+  return captioned("What it costs", [[columnHead("Privacy loss and groups"), columnHead(`A: ${keptName(a)}, kept`), columnHead("B: in force")]], [
     pair(`${unit}, whole run, unbounded`, "loss/whole_run/unbounded", (R) => R.loss.whole_run.unbounded, "loss"),
     pair(`${unit}, whole run, bounded`, "loss/whole_run/bounded", (R) => R.loss.whole_run.bounded, "loss"),
     pair("ε at δ = 1e-10, unbounded", "loss/whole_run/unbounded_epsilon", (R) => R.loss.whole_run.unbounded_epsilon, "loss"),
@@ -71,19 +66,22 @@ function costsTable(a, b, Ra, Rb) {
       `${unit}, ${name}, unbounded`, `loss/${pass}/unbounded`, (R) => R.loss[pass]?.unbounded, "loss",
     )),
     pair("Possible groups", "groups", (R) => R.groups, "count"),
-    pair("Empty groups published, expected", "empty_groups_published", (R) => R.empty_groups_published, "expected"),
+    ...(session.facts.has_stage_1 ? [
+      pair("Empty groups below state published, expected at most", "empty_below_state", (R) => R.empty_below_state, "expected"),
+    ] : []),
   ]);
 }
 
 function comparedLevelsTable(a, b, Ra, Rb) {
   const confidence = session.confidence;
+  const withT = session.facts.has_stage_1;
   const group = (label, colspan) => element("th", { scope: "colgroup", colspan }, label);
   const heads = [
     [
-      columnHead("Level", { rowspan: 2 }), group(`${confidence} % margin of a cell or total, ± persons`, 3),
-      group("T, persons", 3), group("Empty groups published, expected", 2),
+      columnHead("Level", { rowspan: 2 }), group(`${confidence} % margin of a cell or total, ± ${unit()}`, 3),
+      ...(withT ? [group(`T, ${unit()}`, 3), group("Published on average if every group were empty", 2)] : []),
     ],
-    ["A", "B", "B − A", "A", "B", "B − A", "A", "B"].map((label) => columnHead(label)),
+    ["A", "B", "B − A", ...(withT ? ["A", "B", "B − A", "A", "B"] : [])].map((label) => columnHead(label)),
   ];
   const tabulated = session.facts.levels.filter(({ key }) => Ra.levels[key] || Rb.levels[key]);
   const rows = rowsByPass(tabulated, heads[1].length + 1, (level) => {
@@ -91,8 +89,10 @@ function comparedLevelsTable(a, b, Ra, Rb) {
     const marginPath = level.adaptive_iterations > 0 ? "total" : "total_only";
     return [
       ...comparedCells(level.key, sides, `margins/${confidence}/${marginPath}`, (one) => targetMarginOf(one, confidence), "margin", true),
-      ...comparedCells(level.key, sides, "suppression_threshold", (one) => one.suppression_threshold, "count", true),
-      ...comparedCells(level.key, sides, "empty_groups_published", (one) => one.empty_groups_published, "expected", false),
+      ...(withT ? [
+        ...comparedCells(level.key, sides, "suppression_threshold", (one) => one.suppression_threshold, "count", true),
+        ...comparedCells(level.key, sides, "empty_groups_published", (one) => one.empty_groups_published, "expected", false),
+      ] : []),
     ];
   });
   return captioned("Precision of each level, side by side", heads, rows);
@@ -129,10 +129,10 @@ function noiseAnswer(found, delta) {
   return element(
     "div", {},
     element("dl", { class: "read-off" },
-      fact(`discrete Gaussian: ε at δ = ${delta}`, element("strong", {}, number("gaussian_epsilon"))),
-      fact("discrete Gaussian: ρ", number("gaussian_rho", "text")),
-      fact("geometric: ε, adding up pure ε (no δ needed)", number("geometric_epsilon_pure")),
-      fact(`geometric: ε at δ = ${delta}, through zCDP`, number("geometric_epsilon_by_zcdp"))),
+      fact(`discrete Gaussian: ε at δ = ${delta}, unbounded`, element("strong", {}, number("gaussian_epsilon"))),
+      fact("discrete Gaussian: ρ, unbounded", number("gaussian_rho", "text")),
+      fact("geometric: ε, unbounded, adding up pure ε (no δ needed)", number("geometric_epsilon_pure")),
+      fact(`geometric: ε at δ = ${delta}, unbounded, through zCDP`, number("geometric_epsilon_by_zcdp"))),
     paragraph(`At the same ${session.confidence} % margins and δ = ${delta}, ${verdict}.`),
   );
 }
@@ -140,7 +140,7 @@ function noiseAnswer(found, delta) {
 function noiseTable(found) {
   const number = (row, name, kind) => td(numberCell(`noise/rows/${row.key}/${name}`, row[name], kind));
   return captioned(`Budgets that give the same ${session.confidence} % margin`, [[
-    columnHead("Level"), columnHead(`${session.confidence} % margin, ± persons`),
+    columnHead("Level"), columnHead(`${session.confidence} % margin, ± ${unit()}`),
     columnHead("discrete Gaussian, ρ"), columnHead("geometric, ε"),
   ]], rowsByPass(found.rows.map(({ key }) => levelWith(key)), 4, (level) => {
     const row = found.rows.find(({ key }) => key === level.key);
@@ -169,7 +169,7 @@ function multiplicitiesTable(setting) {
       number("change", row.change, "relative"), number("continuous_change", row.continuous_change, "relative"));
   });
   return captioned(`${levelName(levelWith(key))}: margin of a cell by race codes, budget unchanged`, [[
-    columnHead("Most race codes"), columnHead("Most groups of a person"), ...CONFIDENCES.map((one) => columnHead(`${one} %, ± persons`)),
+    columnHead("Most race codes"), columnHead(`Most groups of a ${session.facts.record}`), ...CONFIDENCES.map((one) => columnHead(`${one} %, ± ${unit()}`)),
     columnHead("95 % margin against 8 codes"), columnHead("σ against 8 codes"),
   ]], rows);
 }

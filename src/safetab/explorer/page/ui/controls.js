@@ -3,7 +3,8 @@
 const SUPPRESSION_STOPS = ["0.5", "0.9", "0.95", "0.99", "0.995", "0.999", "0.9995", "0.9999", "0.99995", "0.99999", "0.999999"];
 
 function buildControls() {
-  const controls = [definitionControl(), raceCodesControl(), gammaControl(), suppressionControl(), passesControl()];
+  const ofStages = session.facts.has_stage_1 ? [gammaControl(), suppressionControl()] : [];
+  const controls = [definitionControl(), raceCodesControl(), ...ofStages, passesControl()];
   byId("whole-run").append(...controls.map(({ block }) => block));
   addSection(byId("setting"), (setting, R, origin) => {
     controls.forEach((control) => control.refresh(setting, origin));
@@ -35,7 +36,7 @@ function definitionControl() {
 }
 
 function raceCodesControl() {
-  const name = "Most race codes counted for a person";
+  const name = `Most race codes counted for a ${session.facts.record}`;
   const settingWith = (setting, codes) => ({ ...setting, max_race_codes: codes });
   const field = boundField({
     name, attributes: { "aria-label": name, inputmode: "numeric", class: "short" },
@@ -52,7 +53,7 @@ function raceCodesControl() {
     textOf: (setting) => counted(setting.max_race_codes, "race code", "race codes"),
   });
   return pairedControl("Most race codes", field, slider,
-    "A person may report up to 8. Fewer codes mean less noise for the same budget, but codes beyond the limit aren't counted.");
+    "Up to 8 may be reported. Fewer codes mean less noise for the same budget, but codes beyond the limit aren't counted.");
 }
 
 function pairedControl(title, field, slider, explanation) {
@@ -129,31 +130,31 @@ function passesControl() {
   const message = element("span", { class: "problem", role: "alert", hidden: true }, "At least one of the two must be tabulated.");
   const block = element(
     "div", { class: "control" },
-    element("fieldset", { class: "radios stacked" }, element("legend", {}, "People tabulated"), boxes.map(({ label }) => label), message),
+    element("fieldset", { class: "radios stacked" }, element("legend", {}, `${capitalized(session.facts.records_in_words)} tabulated`), boxes.map(({ label }) => label), message),
     element("p", { class: "explanation" },
-      "Two runs over different people, each with its own budgets. Nobody is in both, so the loss of a person is the larger of the two."),
+      `Two runs over different ${session.facts.records_in_words}, each with its own budgets. None is in both, so the loss of a ${session.facts.record}`
+      + " is the larger of the two."),
   );
   return { block, refresh: (setting) => boxes.forEach(({ pass, input }) => { input.checked = setting.passes[pass]; }) };
 }
 
 /** Buttons for the presets, and from which of them the setting in force came. */
 function buildPresets() {
-  session.facts.presets.forEach(addPreset);
+  place(byId("presets"), ...session.facts.presets.map((preset) => button(capitalized(preset.name), () => startFrom(preset))));
 }
 
 /** A file loaded again takes the place of its older self. */
 function addPreset(preset) {
-  const label = capitalized(preset.name);
-  [...byId("presets").children].filter(({ textContent }) => textContent === label).forEach((older) => older.remove());
-  byId("presets").append(button(label, () => startFrom(preset)));
+  session.facts.presets = [...session.facts.presets.filter(({ name }) => name !== preset.name), preset];
+  buildPresets();
 }
 
 /** Puts a preset in force, or gives back what is wrong with it. */
 function startFrom(preset) {
   const { setting, problems } = settingOfConfig(session.facts, preset.config);
   if (problems.length) return problems;
-  change(setting, { base: preset.config, from: preset.name });
-  return [];
+  const problem = change(setting, { base: preset.config, from: preset.name });
+  return problem ? [problem] : [];
 }
 
 function drawPresets() {

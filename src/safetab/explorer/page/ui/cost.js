@@ -30,8 +30,8 @@ function lossesTable(setting, R) {
     columnHead("People"), columnHead(`${symbol}, unbounded`), columnHead(`${symbol}, bounded`),
     ...(withEpsilon ? [columnHead("ε at δ = 1e-10, unbounded"), columnHead("ε at δ = 1e-10, bounded")] : []),
   ]];
-  return captioned("Most privacy loss of a person", heads, [
-    line("us", PASSES.us), line("pr", PASSES.pr), line("whole_run", "Whole run (a person is in one of them)"),
+  return captioned(`Most privacy loss of a ${session.facts.record}`, heads, [
+    line("us", PASSES.us), line("pr", PASSES.pr), line("whole_run", `Whole run (a ${session.facts.record} is in one of them)`),
     ...(withEpsilon ? [referenceLine(session.facts.reference)] : []),
   ]);
 }
@@ -63,9 +63,11 @@ function drawEpsilonCurve(image, table, setting, R) {
     title: "Epsilon by delta, for the whole run; the table beside it has the numbers", width: image.width(),
     x: { from: 5, to: 15, label: "δ", ticks: [5, 7, 9, 11, 13, 15], text: (power) => `1e-${power}` },
     y: { from: 0, to: most * 1.05, label: "ε" },
-    lines: [{ points: points("bounded"), look: "line-b" }, { points: points("unbounded"), look: "line-a" }],
+    lines: [{ name: "ε, bounded", points: points("bounded"), look: "line-b" }, { name: "ε, unbounded", points: points("unbounded"), look: "line-a" }],
+    say: { x: (power) => `δ = 1e-${power}`, y: (value) => value.toFixed(4) },
   }), legend([
-    { name: "unbounded: a person joins or leaves", look: "line-a" }, { name: "bounded: a person's answers change", look: "line-b" },
+    { name: `unbounded: a ${session.facts.record} joins or leaves`, look: "line-a" },
+    { name: `bounded: a ${session.facts.record}'s answers change`, look: "line-b" },
   ]));
   const number = (one, which) => td(numberCell(`epsilon_curve/${one.delta}/${which}`, one[which], "loss"));
   place(table, captioned("ε of the whole run, for each δ", [

@@ -16,7 +16,8 @@ function buildCurves() {
     size.follow();
     drawReadOff(relatives, setting, R);
   });
-  Object.entries({ suppression: drawSuppression, bias: drawBias, tables: drawTables, relative: drawRelative }).forEach(addFigure);
+  const ofStage1 = { suppression: drawSuppression, bias: drawBias, tables: drawTables };
+  Object.entries({ ...(session.facts.has_stage_1 ? ofStage1 : {}), relative: drawRelative }).forEach(addFigure);
 }
 
 /** A figure: its chart, and a table that says the same, drawn while it is open. */
@@ -51,7 +52,7 @@ function drawReadOff(relatives, setting, R) {
   byId("sizes-missing").hidden = Boolean(level);
   byId("sizes-charts").hidden = !level;
   place(byId("sizes-missing"), level ? null : notTabulated(session.level));
-  place(byId("sizes-numbers"), level ? chancesAt(level, chancesOf(setting, session.size)) : null);
+  place(byId("sizes-numbers"), level && session.facts.has_stage_1 ? chancesAt(level, chancesOf(setting, session.size)) : null);
   place(relatives, level ? relativesAt((size) => chancesOf(setting, size)) : null);
 }
 
@@ -65,7 +66,7 @@ function drawEditor(editors, setting, origin) {
   }
   const { parts, symbol, target } = editors[session.level];
   symbol.textContent = `Budget, ${symbolOf(setting)}`;
-  target.textContent = `Target for the ${session.confidence} % margin, ± persons`;
+  target.textContent = `Target for the ${session.confidence} % margin, ± ${unit()}`;
   parts.forEach((part) => part.refresh(setting, origin));
 }
 
@@ -74,7 +75,7 @@ function levelEditor(key) {
   const slider = budgetSlider(key);
   const margin = marginField(key);
   const thresholds = thresholdFields(key);
-  const sliders = FINER_TABLES.map((_, index) => thresholdSlider(key, index));
+  const sliders = finerShapesOf(key).map((_, index) => thresholdSlider(key, index));
   const titled = (text, field) => {
     field.input.id = newId("entry");
     return element("label", { for: field.input.id }, text);
@@ -90,8 +91,8 @@ function levelEditor(key) {
       "div", { class: "editor" },
       row(symbol, element("div", { class: "paired" }, budget.input, slider.input), budget.message),
       row(target, margin.input, margin.message),
-      FINER_TABLES.map((table, index) => row(
-        titled(`Threshold for ${table.name}, persons`, thresholds[index]),
+      finerShapesOf(key).map((table, index) => row(
+        titled(`Threshold for ${table.name}, ${thresholdUnit()}`, thresholds[index]),
         element("div", { class: "paired" }, thresholds[index].input, sliders[index].input), thresholds[index].message,
       )),
     ),
@@ -100,7 +101,7 @@ function levelEditor(key) {
 
 function sizeField() {
   const field = questionField({
-    label: "True size of a group", unit: "persons", start: String(session.size),
+    label: "True size of a group", unit: unit(), start: String(session.size),
     entryOf: (typed) => wholeEntry(typed, 0, 1e8),
     onEntry: ({ number }) => look({ size: number }),
     attributes: { inputmode: "numeric", class: "short" },

@@ -69,14 +69,15 @@ function captioned(caption, heads, rows) {
   );
 }
 
-/** Rows of levels, pass by pass under the name of the pass; `cellsOf(level)` are a level's cells after its name. */
+/** Rows of levels, family by family and pass by pass under their names; `cellsOf(level)` are a level's cells after its name. */
 function rowsByPass(levels, columns, cellsOf) {
-  return Object.entries(PASSES).flatMap(([pass, name]) => {
-    const ofPass = levels.filter((level) => level.pass === pass);
+  return session.facts.families.flatMap((family, number) => Object.entries(PASSES).flatMap(([pass, name]) => {
+    const ofPass = levels.filter((level) => level.pass === pass && level.family === number);
     if (ofPass.length === 0) return [];
-    const heading = element("tr", { class: "pass" }, element("th", { scope: "colgroup", colspan: columns }, name));
+    const title = hasSeveralFamilies() ? `${capitalized(family.name)}, ${name}` : name;
+    const heading = element("tr", { class: "pass" }, element("th", { scope: "colgroup", colspan: columns }, title));
     return [heading, ...ofPass.map((level) => element("tr", {}, rowHead(shortLevelName(level)), cellsOf(level)))];
-  });
+  }));
 }
 
 /** A container that scrolls sideways by itself, so that the page never does; a tab stop only while it scrolls. */

@@ -132,10 +132,11 @@ function confidenceChoice() {
 /** The level that is looked at in detail, the same everywhere on the page. */
 function levelChoice() {
   const id = newId("level");
-  const groups = Object.entries(PASSES).map(([pass, name]) => element(
-    "optgroup", { label: name },
-    session.facts.levels.filter((level) => level.pass === pass).map((level) => choice(levelName(level), level.key, session.level)),
-  ));
+  const groups = session.facts.families.flatMap((family, number) => Object.entries(PASSES).map(([pass, name]) => element(
+    "optgroup", { label: hasSeveralFamilies() ? `${capitalized(family.name)}, ${name}` : name },
+    session.facts.levels.filter((level) => level.pass === pass && level.family === number)
+      .map((level) => choice(levelName(level), level.key, session.level)),
+  )));
   const select = element("select", { id, onchange: () => look({ level: select.value }) }, groups);
   return { block: labelled("Level", id, select), choose: () => { select.value = session.level; } };
 }

@@ -42,7 +42,7 @@ function budgetField(key) {
   return boundField({
     name: `Budget of ${levelName(levelWith(key))}`,
     title: "Budget",
-    attributes: { class: "budget", "aria-label": `Budget of ${levelName(levelWith(key))}`, "aria-describedby": "budget-exact" },
+    attributes: { class: "budget", "aria-label": `Budget of ${levelName(levelWith(key))}`, "aria-describedby": `budget-exact-${levelWith(key).family}` },
     textOf: (setting) => setting.budgets[key],
     settingWith: (setting, typed) => {
       const entry = decimalWithin(typed, {
@@ -83,8 +83,8 @@ function marginField(key) {
     name: `Target margin of error of ${levelName(levelWith(key))}`,
     title: "Margin",
     attributes: {
-      class: "margin", inputmode: "numeric", "aria-describedby": "margin-heading",
-      "aria-label": `Target margin of error of ${levelName(levelWith(key))}, persons; sets the budget`,
+      class: "margin", inputmode: "numeric", "aria-describedby": `margin-heading-${levelWith(key).family}`,
+      "aria-label": `Target margin of error of ${levelName(levelWith(key))}, ${unit()}; sets the budget`,
     },
     textOf: (setting) => {
       const level = resultsOf(setting).levels[key];
@@ -100,15 +100,15 @@ function marginField(key) {
   });
 }
 
-/** Three fields that are checked together: while one waits for another, its text is kept and counts. */
+/** Fields that are checked together: while one waits for another, its text is kept and counts. */
 function thresholdFields(key) {
   const fields = [];
-  FINER_TABLES.forEach((table, index) => {
+  finerShapesOf(key).forEach((table, index) => {
     const name = `Threshold for ${table.name}, ${levelName(levelWith(key))}`;
     fields.push(boundField({
       name,
       title: `Least size for ${table.name}`,
-      attributes: { class: "threshold", inputmode: "numeric", "aria-label": `${name}, persons` },
+      attributes: { class: "threshold", inputmode: "numeric", "aria-label": `${name}, ${thresholdUnit()}` },
       textOf: (setting) => shown(setting.thresholds[key][index], "count"),
       settingWith: (setting, typed) => thresholdsEntry(setting, key, fields, index, typed),
     }));
@@ -124,15 +124,15 @@ function thresholdsEntry(setting, key, fields, index, typed) {
     const pending = fields[other].message.hidden ? {} : wholeEntry(fields[other].input.value, 0, MOST_THRESHOLD);
     return pending.number ?? threshold;
   });
-  const [first, second, third] = thresholds;
-  if (first <= second && second <= third) return { setting: withThresholds(setting, key, thresholds) };
-  if (index < 2 && entry.number > thresholds[index + 1]) {
+  const isRising = thresholds.every((threshold, other) => other === 0 || thresholds[other - 1] <= threshold);
+  if (isRising) return { setting: withThresholds(setting, key, thresholds) };
+  if (entry.number > thresholds[index + 1]) {
     return { problem: `Above the next threshold, ${shown(thresholds[index + 1], "count")}. Raise that one too.` };
   }
   return { problem: `Below the threshold before it, ${shown(thresholds[Math.max(0, index - 1)], "count")}. Lower that one too.` };
 }
 
-/** A threshold moved; its neighbours give way, so that the three never decrease. */
+/** A threshold moved; its neighbours give way, so that they never decrease. */
 function thresholdsWith(thresholds, index, value) {
   return thresholds.map((threshold, other) => {
     if (other === index) return value;
@@ -140,9 +140,9 @@ function thresholdsWith(thresholds, index, value) {
   });
 }
 
-/** Two digits of every power of ten, from 10 to a million persons. */
+/** Two digits of every power of ten, from 10 to a million. */
 function thresholdSlider(key, index) {
-  const name = `Threshold for ${FINER_TABLES[index].name}, ${levelName(levelWith(key))}`;
+  const name = `Threshold for ${finerShapesOf(key)[index].name}, ${levelName(levelWith(key))}`;
   return boundSlider({
     name, least: 1, most: 6, by: 0.01,
     placeOf: (setting) => Math.log10(Math.max(10, setting.thresholds[key][index])),
@@ -150,6 +150,6 @@ function thresholdSlider(key, index) {
       const value = Number((10 ** place).toPrecision(2));
       return withThresholds(setting, key, thresholdsWith(setting.thresholds[key], index, value));
     },
-    textOf: (setting) => `${shown(setting.thresholds[key][index], "count")} persons`,
+    textOf: (setting) => `${shown(setting.thresholds[key][index], "count")} ${thresholdUnit()}`,
   });
 }

@@ -5,14 +5,14 @@ function buildPrecision() {
   const level = levelChoice();
   byId("precision-confidence").append(confidence.block);
   byId("precision-level").append(level.block);
-  const all = scrolling("Margins of error of all levels");
+  const all = session.facts.families.map((family) => scrolling(`Margins of error of all levels: ${family.name}`));
   const one = scrolling("Margins of error of one level");
-  byId("precision-all").append(all);
+  byId("precision-all").append(...all);
   byId("precision-one").append(one);
   addSection(byId("precision"), (setting, R) => {
     confidence.choose(session.confidence);
     level.choose();
-    place(all, marginsTable(setting, R));
+    session.facts.families.forEach((family, number) => place(all[number], marginsTable(family, R)));
     place(one, levelMarginsTable(setting, R));
   });
 }
@@ -21,30 +21,30 @@ function anyLevelHas(R, stage) {
   return Object.values(R.levels).some((level) => level?.stages[stage]);
 }
 
-function marginsTable(setting, R) {
+function marginsTable(family, R) {
   const withTotals = anyLevelHas(R, "total_only");
+  const withStage1 = session.facts.has_stage_1;
   const group = (label, colspan) => element("th", { scope: "colgroup", colspan }, label);
+  const finer = family.shapes.slice(1);
   const heads = [
     [
-      columnHead("Level", { rowspan: 2 }), columnHead("Stage 1 size (not published)", { rowspan: 2 }),
+      columnHead("Level", { rowspan: 2 }), ...(withStage1 ? [columnHead("Stage 1 size (not published)", { rowspan: 2 })] : []),
       ...(withTotals ? [columnHead("TotalOnly groups", { rowspan: 2 })] : []),
-      columnHead("Total alone", { rowspan: 2 }), ...FINER_TABLES.map((table) => group(capitalized(table.name), 3)),
+      columnHead("Total alone", { rowspan: 2 }), ...finer.map(({ name, kinds }) => group(capitalized(name), kinds.length)),
     ],
-    FINER_TABLES.flatMap((table) => table.numbers.map((number) => columnHead(NUMBERS[number]))),
+    finer.flatMap(({ kinds }) => kinds.map(({ words }) => columnHead(words))),
   ];
-  const tabulated = session.facts.levels.filter(({ key }) => R.levels[key]);
-  const rows = rowsByPass(tabulated, heads[1].length + (withTotals ? 4 : 3), (level) => {
+  const tabulated = session.facts.levels.filter((level) => R.levels[level.key] && familyOf(level) === family);
+  const rows = rowsByPass(tabulated, heads[0].length - finer.length + heads[1].length, (level) => {
     const margins = R.levels[level.key].margins[session.confidence];
     const base = `levels/${level.key}/margins/${session.confidence}`;
     return [
-      marginCell(`${base}/stage_1`, margins.stage_1),
+      ...(withStage1 ? [marginCell(`${base}/stage_1`, margins.stage_1)] : []),
       ...(withTotals ? [marginCell(`${base}/total_only`, margins.total_only)] : []), marginCell(`${base}/total`, margins.total),
-      ...FINER_TABLES.flatMap(({ key, numbers }) => numbers.map(
-        (number) => marginCell(`${base}/${key}/${number}`, margins[key]?.[number]),
-      )),
+      ...finer.flatMap(({ key, kinds }) => kinds.map(({ name }) => marginCell(`${base}/${key}/${name}`, margins[key]?.[name]))),
     ];
   });
-  return captioned(`Margins of error at ${session.confidence} % confidence, ± persons`, heads, rows);
+  return captioned(`Margins of error at ${session.confidence} % confidence, ± ${unit()}`, heads, rows);
 }
 
 function marginCell(path, margin) {
@@ -63,21 +63,20 @@ function levelMarginsTable(setting, R) {
       return marginCell(`levels/${key}/margins/${confidence}/${at.join("/")}`, margin);
     }),
   ];
-  const cellsAdded = (table) => ({ cell: 1, sex: table.cells / 2, total: table.cells });
   const rows = [
     ...(level.stages.stage_1 ? [line("Size in stage 1 (not published)", 1, "stage_1", ["stage_1"])] : []),
     ...(level.stages.total_only ? [line("Total of a TotalOnly group", 1, "total_only", ["total_only"])] : []),
     ...(level.stages.stage_2 ? [
       line("Total alone", 1, "stage_2", ["total"]),
-      ...FINER_TABLES.flatMap((table) => table.numbers.map((number) => line(
-        `${capitalized(table.name)}: ${NUMBERS[number]}`, cellsAdded(table)[number], "stage_2", [table.key, number],
+      ...finerShapesOf(key).flatMap((table) => table.kinds.map(({ name, words, draws }) => line(
+        `${capitalized(table.name)}: ${words}`, draws, "stage_2", [table.key, name],
       ))),
     ] : []),
   ];
   const spread = setting.definition === "zcdp" ? "σ" : "Scale";
   return captioned(`${levelName(levelWith(key))}: margins of error at three confidences`, [[
-    columnHead("Number"), columnHead("Noisy cells added up"), columnHead(`${spread} of one cell, persons`),
-    ...CONFIDENCES.map((confidence) => columnHead(`${confidence} %, ± persons`)),
+    columnHead("Number"), columnHead("Noisy cells added up"), columnHead(`${spread} of one cell, ${unit()}`),
+    ...CONFIDENCES.map((confidence) => columnHead(`${confidence} %, ± ${unit()}`)),
   ]], rows);
 }
 

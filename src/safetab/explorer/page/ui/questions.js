@@ -40,7 +40,7 @@ function budgetQuestion() {
   const state = { confidence: "95" };
   const level = levelChoice();
   const margin = questionField({
-    label: "Margin of error, ±", unit: "persons", start: "11", attributes: { inputmode: "numeric", class: "short" },
+    label: "Margin of error, ±", unit: unit(), start: "11", attributes: { inputmode: "numeric", class: "short" },
     entryOf: (typed) => wholeEntry(typed, 0, MOST_MARGIN), onEntry: redrawQuestions,
   });
   const answer = element("div", { class: "answer" });
@@ -73,7 +73,7 @@ function budgetAnswer(setting, key, margin, confidence, found) {
   return element(
     "dl", { class: "read-off" },
     fact(`least ${symbol} by the exact margin`, element("strong", {}, numberCell(`${base}/budget`, found.budget, "text"))),
-    fact(`${confidence} % margin it gives`, "± ", numberCell(`${base}/exact_margin`, found.exact_margin, "margin"), " persons"),
+    fact(`${confidence} % margin it gives`, "± ", numberCell(`${base}/exact_margin`, found.exact_margin, "margin"), ` ${unit()}`),
     found.paper_budget === null
       ? null : fact(`${symbol} by the paper's formula`, numberCell(`${base}/paper_budget`, found.paper_budget, "paper's loss")),
     found.saving === null ? null : fact("saved by being exact", numberCell(`${base}/saving`, found.saving, "relative")),
@@ -82,15 +82,15 @@ function budgetAnswer(setting, key, margin, confidence, found) {
 }
 
 function thresholdQuestion() {
-  const state = { confidence: "95", table: "sex_age_23", number: "cell" };
+  const state = { confidence: "95", family: null, table: null, number: "cell" };
   const level = levelChoice();
   const relative = questionField({
     label: "Relative error at most", unit: "%", start: "10", attributes: { class: "short" },
     entryOf: percentEntry, onEntry: redrawQuestions,
   });
   const choose = (name) => (value) => { state[name] = value; redrawQuestions(); };
-  const table = selectField("Table", FINER_TABLES.map((one) => [one.key, one.name]), state.table, choose("table"));
-  const number = selectField("Number", Object.entries(NUMBERS), state.number, choose("number"));
+  const table = selectField("Table", [], null, choose("table"));
+  const number = selectField("Number", [], null, choose("number"));
   const answer = element("div", { class: "answer" });
   const use = button("Use the size as threshold", () => useThreshold(state.table, state.found.size));
   const useCautious = button("Use the cautious threshold", () => useThreshold(state.table, state.found.cautious_threshold));
@@ -101,15 +101,31 @@ function thresholdQuestion() {
   return (setting, R) => {
     level.choose();
     const key = session.level;
+    followFamily(state, table.select, number.select);
     state.found = R.levels[key]?.stages.stage_2
       ? answered(() => thresholdFor(session.facts, setting, key, state.table, state.number, relative.entry.text, state.confidence)) : null;
     const hasAnswer = state.found?.size !== undefined;
     use.hidden = !hasAnswer;
-    useCautious.hidden = !hasAnswer;
+    useCautious.hidden = !hasAnswer || state.found.cautious_threshold === null;
+    use.hidden = use.hidden || !session.facts.has_stage_1;
     place(answer, hasAnswer
       ? thresholdAnswer(key, state, relative.entry.text)
       : noAnswer(state.found, "This level isn't tabulated in this setting."));
   };
+}
+
+/** Tables and numbers to choose from are those of the level's family; the finest table is asked about first. */
+function followFamily(state, tables, numbers) {
+  const finer = finerShapesOf(session.level);
+  const family = levelWith(session.level).family;
+  if (state.family !== family) {
+    state.family = family;
+    state.table = finer[finer.length - 1].key;
+    place(tables, ...finer.map(({ key, name }) => choice(name, key, state.table)));
+  }
+  const { kinds } = finer.find(({ key }) => key === state.table);
+  if (!kinds.some(({ name }) => name === state.number)) state.number = kinds[0].name;
+  place(numbers, ...kinds.map(({ name, words }) => choice(words, name, state.number)));
 }
 
 /** "10" percent is the exact decimal "0.10". */
@@ -124,19 +140,22 @@ function percentEntry(typed) {
 
 function thresholdAnswer(key, state, relative) {
   const base = `threshold_for/${key}/${state.table}/${state.number}/${relative}/${state.confidence}`;
-  const inForce = settingInForce().thresholds[key][FINER_TABLES.findIndex((table) => table.key === state.table)];
+  const inForce = settingInForce().thresholds[key][finerShapesOf(key).findIndex((table) => table.key === state.table)];
+  const cautious = state.found.cautious_threshold;
   return element(
     "dl", { class: "read-off" },
-    fact("least true size", element("strong", {}, numberCell(`${base}/size`, state.found.size, "count")), " persons"),
-    fact(`cautious threshold: that size plus the ${state.confidence} % margin of stage 1`,
-      numberCell(`${base}/cautious_threshold`, state.found.cautious_threshold, "count"), " persons"),
-    fact("in force now", `${shown(inForce, "count")} persons`),
+    fact("least true size", element("strong", {}, numberCell(`${base}/size`, state.found.size, "count")), ` ${unit()}`),
+    cautious === null ? null : fact(`cautious threshold: that size plus the ${state.confidence} % margin of stage 1`,
+      numberCell(`${base}/cautious_threshold`, cautious, "count"), ` ${unit()}`),
+    fact("threshold in force now", `${shown(inForce, "count")} ${thresholdUnit()}`),
+    cautious === null ? element("div", {}, element("dt", {}, `A threshold counts ${thresholdUnit()}, of whom a ${session.facts.record} has one of the group at`
+      + ` least: a group of that many ${unit()} has as many ${thresholdUnit()} or more. The table of thresholds below has a field for how many.`)) : null,
   );
 }
 
 function useThreshold(table, value) {
   const setting = settingInForce();
-  const index = FINER_TABLES.findIndex(({ key }) => key === table);
+  const index = finerShapesOf(session.level).findIndex(({ key }) => key === table);
   const thresholds = thresholdsWith(setting.thresholds[session.level], index, value);
   const problem = change(withThresholds(setting, session.level, thresholds));
   announce(problem ?? `Thresholds of ${levelName(levelWith(session.level))} are now ${thresholds.join(", ")}.`);

@@ -1,16 +1,20 @@
 // The setting in force, what came before it (undo), what the reader looks at, and when which section is drawn.
 
 const session = {
-  facts: null,
+  products: [], // { facts, ...what is kept of each while another is in view }
+  facts: null, // of the product in view
   entries: [], // { setting, base, from }: base is the config text that a saved file starts from
   position: -1,
   gesture: null, // while one slider moves or one field is typed in, its changes are one step of undo
-  pinned: null, // setting A of the comparison
+  kept: [], // { name, setting }, of the product in view
+  pinned: null, // that of the kept settings which is compared with
   confidence: "95",
   level: null, // the level that is looked at in detail
-  size: 25, // true size, persons
+  size: 25, // true size, in what is counted
   sections: [],
   waiting: [],
+  common: null, // facts of all products
+  fingerprint: null, // tells this page's stored settings from those of another
   slowest: 0, // milliseconds of the slowest answer to a change, for measurement
 };
 
@@ -54,6 +58,8 @@ function sameSetting(one, other) {
 function change(setting, { origin = null, gesture = null, base = null, from = null } = {}) {
   const entry = entryInForce();
   if (base === null && sameSetting(setting, entry.setting)) return null;
+  const refusal = refusalOf(setting);
+  if (refusal) return refusal;
   try {
     resultsOf(setting);
   } catch (failure) {
@@ -68,6 +74,15 @@ function change(setting, { origin = null, gesture = null, base = null, from = nu
   session.gesture = gesture;
   draw(origin);
   return null;
+}
+
+/** A sentence if a run would refuse the setting because noise of some level can't be drawn; null if all can. */
+function refusalOf(setting) {
+  const refused = session.facts.levels.map((level) => [level, undrawable(session.facts, setting, level)]).filter(([, complaint]) => complaint !== null);
+  if (refused.length === 0) return null;
+  const [[level, complaint]] = refused;
+  const more = refused.length > 1 ? ` (and ${counted(refused.length - 1, "more level", "more levels")})` : "";
+  return `The noise of ${levelName(level)}${more} can't be drawn: ${complaint}. A run would refuse it.`;
 }
 
 /** Takes back what an unfinished gesture has set so far: an entry that turned wrong leaves no part of itself in force. */

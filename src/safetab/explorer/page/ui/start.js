@@ -1,25 +1,66 @@
 // Builds the page from the facts, puts the first preset in force, and opens the page to tests.
 
+const KEPT_OF_A_PRODUCT = ["entries", "position", "kept", "pinned", "level", "size"];
+let emptyMain = null; // as it was before anything was built in it
+
 function start() {
-  session.facts = JSON.parse(byId("facts").textContent);
-  const presets = session.facts.presets;
-  const first = presets.find(({ name }) => name === "loaded config") ?? presets[0];
-  const { setting } = settingOfConfig(session.facts, first.config);
-  session.entries = [{ setting, base: first.config, from: first.name }];
-  session.position = 0;
-  session.level = (session.facts.levels.find(({ key }) => key === "COUNTY,2") ?? session.facts.levels[0]).key;
-  byId("source").textContent = session.facts.source;
-  byId("version").textContent = session.facts.version;
-  byId("summary-source").textContent = `Computed by the explorer of safetab ${session.facts.version}. ${session.facts.source}`;
-  [buildBar, buildPresets, buildUndo, buildControls, buildLevels, buildCost, buildPrecision, buildCurves, buildQuestions, buildCompare, buildFiles, buildSummary]
+  const { products, ...common } = JSON.parse(byId("facts").textContent);
+  session.common = common;
+  session.products = products.map(productAtStart);
+  emptyMain = document.querySelector("main").cloneNode(true);
+  byId("source").textContent = common.source;
+  byId("version").textContent = common.version;
+  buildProductChoice();
+  buildUndo();
+  keepClearOfBar();
+  byId("print-top").addEventListener("click", () => window.print());
+  window.addEventListener("beforeprint", drawAll);
+  session.fingerprint = pageFingerprint();
+  buildMemory();
+  const stored = settingsFromStorage();
+  showProduct(settingsFromAddress() ?? stored ?? common.first_product);
+  openToTests();
+}
+
+function productAtStart(facts) {
+  const first = facts.presets[0];
+  const { setting } = settingOfConfig(facts, first.config);
+  const level = facts.levels.find(({ geography, iteration_level: of }) => geography === "COUNTY" && of === 2) ?? facts.levels[0];
+  return { facts, entries: [{ setting, base: first.config, from: first.name }], position: 0, kept: [], pinned: null, level: level.key, size: 25 };
+}
+
+/** Keeps what was set for the product in view, and builds the page anew for another. */
+function showProduct(number) {
+  keepProduct();
+  Object.assign(session, session.products[number], { gesture: null, sections: [], waiting: [] });
+  document.querySelector("main").replaceWith(emptyMain.cloneNode(true));
+  fillWords();
+  byId("summary-source").textContent = `Computed by the explorer of safetab ${session.common.version}. ${session.common.source}`;
+  [buildBar, buildOverview, buildLossBars, buildPresets, buildControls, buildLevels, buildCost, buildJointLoss, buildPrecision, buildThresholds, buildCurves, buildQuestions, buildCompare, buildFiles, buildSummary, rememberChanges]
     .forEach((build) => build());
   drawAll();
+}
+
+function keepProduct() {
+  const inView = session.products.find(({ facts }) => facts === session.facts);
+  if (inView) KEPT_OF_A_PRODUCT.forEach((name) => { inView[name] = session[name]; });
+}
+
+function buildProductChoice() {
+  const one = ({ facts }, number) => button(
+    `${capitalized(facts.records_in_words)} (${facts.name})`, () => showProduct(number), { "data-product": number, "aria-pressed": "false" },
+  );
+  byId("products").append(...session.products.map(one));
+}
+
+function openToTests() {
   window.explorer = {
     set: (next) => { const problem = change(next); drawAll(); return problem; },
     setting: settingInForce,
     results: resultsInForce,
     pinned: () => session.pinned,
     view: () => ({ level: session.level, size: session.size, confidence: session.confidence }),
+    show: showProduct,
     look: (level) => { session.level = level; drawAll(); },
     settle: drawAll,
     slowestAnswer: () => session.slowest,

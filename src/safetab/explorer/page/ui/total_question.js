@@ -23,7 +23,7 @@ function totalQuestion() {
     byId("question-total").dataset.question = JSON.stringify({ total: total.entry.text, confidence: state.confidence, proportions });
     state.found = answered(() => bestMargins(session.facts, setting, total.entry.text, proportions, state.confidence));
     use.hidden = !state.found?.budgets;
-    table.querySelector("caption span").textContent = `Best ${state.confidence} % margins in these proportions, ± persons`;
+    table.querySelector("caption span").textContent = `Best ${state.confidence} % margins in these proportions, ± ${unit()}`;
     Object.entries(lines).forEach(([key, line]) => drawProportionLine(line, key, fields[key], { setting, R, state, proportions }));
     place(answer, state.found?.budgets
       ? totalAnswer(setting, state.found) : noAnswer(state.found, "This total is too small for these levels."));

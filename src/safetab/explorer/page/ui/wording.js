@@ -1,28 +1,65 @@
 // How levels, tables, passes and units are called.
 
 const PASSES = { us: "United States", pr: "Puerto Rico" };
-const SHOWN_TABLES = [
-  { key: "total", name: "total only", numbers: ["total"] },
-  { key: "sex_age_4", name: "sex by 4 ages", cells: 8, numbers: ["cell", "sex", "total"] },
-  { key: "sex_age_9", name: "sex by 9 ages", cells: 18, numbers: ["cell", "sex", "total"] },
-  { key: "sex_age_23", name: "sex by 23 ages", cells: 46, numbers: ["cell", "sex", "total"] },
-];
-const FINER_TABLES = SHOWN_TABLES.slice(1);
-const NUMBERS = { cell: "one cell", sex: "one sex", total: "total" };
 
 function capitalized(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** "County, Detailed" or "Puerto Rico county, Detailed". */
+/** "County, Detailed" or "Puerto Rico county, Detailed"; with its table family where there are several. */
 function levelName(level) {
   const place = level.pass === "us" ? capitalized(level.place) : `${PASSES[level.pass]} ${level.place}`;
-  return `${place}, ${level.iterations}`;
+  return `${place}, ${level.iterations}${hasSeveralFamilies() ? `, ${familyOf(level).name}` : ""}`;
 }
 
 /** The name within the rows of its pass. */
 function shortLevelName(level) {
   return `${capitalized(level.place)}, ${level.iterations}`;
+}
+
+function familyOf(level) {
+  return session.facts.families[level.family];
+}
+
+function hasSeveralFamilies() {
+  return session.facts.families.length > 1;
+}
+
+/** The tables that a group of the level can get, the lone total first. */
+function shapesOf(key) {
+  return familyOf(levelWith(key)).shapes;
+}
+
+function finerShapesOf(key) {
+  return shapesOf(key).slice(1);
+}
+
+/** The kinds of numbers of a family's tables: each name once, cells first. */
+function kindsOf(shapes) {
+  return [...new Map(shapes.flatMap(({ kinds }) => kinds).map((kind) => [kind.name, kind])).values()].sort((a, b) => a.draws - b.draws);
+}
+
+/** What is counted, after a number: persons, households. */
+function unit() {
+  return session.facts.records;
+}
+
+/** What a threshold counts, after a number. */
+function thresholdUnit() {
+  return session.facts.threshold_unit;
+}
+
+/** Words of the page that depend on the product: `data-word` names one, `data-needs` what a product must have. */
+function fillWords() {
+  const { facts } = session;
+  const grains = ({ detail, shapes, divided_into: into }) => `${detail} (${listed(shapes.slice(1).map(({ divisions }) => String(divisions)))} ${into})`;
+  const words = {
+    product: facts.name, counts: facts.counts, record: facts.record, records: facts.records, threshold_unit: facts.threshold_unit,
+    people: facts.records_in_words, tables: facts.families.map(grains).join(" and "), release: facts.reference.name,
+  };
+  document.querySelectorAll("[data-word]").forEach((place) => { place.textContent = words[place.dataset.word]; });
+  const has = { stage_1: facts.has_stage_1, totals: !facts.has_stage_1 };
+  document.querySelectorAll("[data-needs]").forEach((place) => { place.hidden = !has[place.dataset.needs]; });
 }
 
 function levelWith(key) {

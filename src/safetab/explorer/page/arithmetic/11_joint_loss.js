@@ -1,0 +1,27 @@
+// What both products of one census cost together, as in safetab.planning.joint_loss; docs/privacy.md#two-products.
+
+/**
+ * For who is added or removed, the loss in each pass at most, and the epsilon of the costlier pass.
+ * `persons` and `households` are { facts, setting }, of records that are people and of records that hold people.
+ * null if the settings have different privacy definitions: their losses don't add up to one.
+ */
+function jointLosses(persons, households, peopleShown) {
+  const { definition } = persons.setting;
+  if (definition !== households.setting.definition) return null;
+  const [ofPersons, ofHouseholds] = [persons, households].map(({ facts, setting }) => lossesOf(facts, setting));
+  const passes = ["us", "pr"].filter((pass) => ofPersons[pass] || ofHouseholds[pass]);
+  const { record } = households.facts;
+  const row = (who, factorOfPersons, factorOfHouseholds) => {
+    const lossOf = (losses, pass, factor) => times(fraction(BigInt(factor)), losses[pass]?.unbounded ?? ZERO);
+    const losses = Object.fromEntries(passes.map((pass) => (
+      [pass, plus(lossOf(ofPersons, pass, factorOfPersons), lossOf(ofHouseholds, pass, factorOfHouseholds))]
+    )));
+    const most = Object.values(losses).reduce((larger, loss) => (isAbove(loss, larger) ? loss : larger), ZERO);
+    return { who, losses, epsilon: statedLoss(persons.setting, most).unbounded_epsilon };
+  };
+  return [
+    row(`the record of a ${record} alone`, 0, 1),
+    row(`a ${persons.facts.record}`, 1, 2), // one record of a person, and a household's, which changes
+    ...peopleShown.map((people) => row(`a ${record} of ${people} people`, definition === "zcdp" ? people ** 2 : people, 1)),
+  ];
+}

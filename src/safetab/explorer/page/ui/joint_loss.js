@@ -1,0 +1,31 @@
+// Both products of one census together: each with the setting in force for it, whichever is in view.
+
+function buildJointLoss() {
+  const table = scrolling("Privacy loss of both products together");
+  byId("joint-losses").append(table);
+  addSection(byId("joint"), () => {
+    const rows = jointLossesInForce();
+    place(table, rows ? jointTable(rows) : paragraph("The two products have different privacy definitions: their losses don't add up to one."));
+  });
+}
+
+function jointLossesInForce() {
+  keepProduct();
+  const products = session.products.map(({ facts, entries, position }) => ({ facts, setting: entries[position].setting }));
+  const [persons, households] = [false, true].map((holds) => products.find(({ facts }) => facts.holds_people === holds));
+  return jointLosses(persons, households, session.common.people_shown);
+}
+
+function jointTable(rows) {
+  const symbol = symbolOf(settingInForce());
+  const withEpsilon = settingInForce().definition === "zcdp";
+  const passes = Object.keys(rows[0].losses);
+  const names = session.products.map(({ facts }) => facts.name).join(" and ");
+  return captioned(`${names} together: most privacy loss, unbounded`, [[
+    columnHead("Added or removed"), ...passes.map((pass) => columnHead(`${symbol}, ${PASSES[pass]}`)),
+    ...(withEpsilon ? [columnHead("ε at δ = 1e-10, the larger")] : []),
+  ]], rows.map(({ who, losses, epsilon }, number) => [
+    rowHead(capitalized(who)), ...passes.map((pass) => td(numberCell(`joint/${number}/loss/${pass}`, losses[pass], "loss"))),
+    ...(withEpsilon ? [td(numberCell(`joint/${number}/loss/epsilon`, epsilon, "loss"))] : []),
+  ]));
+}

@@ -1,0 +1,127 @@
+// Nothing is lost: the settings in force stand in the page's address and in the browser's own storage, where it has one.
+
+const STORED = "safetab explorer";
+const ADDRESS = "#set/";
+const REMEMBER_AFTER = 300; // milliseconds of rest
+const savedAsFile = new Set();
+let remembering = 0;
+
+function productionText(facts) {
+  return facts.presets.find(({ name }) => name === session.common.production).config;
+}
+
+/** Where the page's address begins with a setting, and after it what each product has of its own. */
+function addressOfSettings() {
+  keepProduct();
+  const inView = session.products.findIndex(({ facts }) => facts === session.facts);
+  const coded = session.products.map(({ facts, entries, position }, number) => {
+    const code = settingCode(facts, settingOfConfig(facts, productionText(facts)).setting, entries[position].setting);
+    return { number, text: code ? `${facts.name}~${code}` : facts.name, isPlain: code === "" };
+  });
+  const told = [coded[inView], ...coded.filter(({ number, isPlain }) => number !== inView && !isPlain)];
+  const isAsWritten = inView === session.common.first_product && told.every(({ isPlain }) => isPlain);
+  return isAsWritten ? "" : ADDRESS + told.map(({ text }) => text).join("/");
+}
+
+/** Puts the settings of the address in force; gives back the product that comes first, or null. */
+function settingsFromAddress() {
+  if (!location.hash.startsWith(ADDRESS)) return null;
+  const told = decodeURI(location.hash).slice(ADDRESS.length).split("/").map((one) => one.split(/~(.*)/s));
+  const numbers = told.map(([name, code = ""]) => {
+    const number = session.products.findIndex(({ facts }) => facts.name === name);
+    if (number < 0) return null;
+    const { facts, entries, position } = session.products[number];
+    const base = productionText(facts);
+    const setting = settingOfCode(facts, base, code);
+    if (setting === null) return null;
+    if (!sameSetting(entries[position].setting, setting)) {
+      Object.assign(session.products[number], { entries: [{ setting, base, from: "a link" }], position: 0 });
+    }
+    return number;
+  });
+  return numbers[0];
+}
+
+/** Of this page with these facts, and no other page's. */
+function pageFingerprint() {
+  return JSON.stringify([location.pathname, session.common.version, session.common.source, session.products.map(({ facts }) => facts.presets[0].config)])
+    .split("").reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 4294967291, 7);
+}
+
+function storage() {
+  try {
+    return window.localStorage;
+  } catch {
+    return null; // some browsers give a page from a file none
+  }
+}
+
+/** What was in force when the page was last open here; gives back the product that was in view, or null. */
+function settingsFromStorage() {
+  try {
+    const stored = JSON.parse(storage()?.getItem(STORED) ?? "null");
+    if (stored?.page !== session.fingerprint) return null;
+    stored.products.forEach(({ config, base, from }, number) => {
+      const { facts } = session.products[number];
+      const { setting } = settingOfConfig(facts, config);
+      if (setting === null || facts.levels.some((level) => undrawable(facts, setting, level) !== null)) return;
+      Object.assign(session.products[number], { entries: [{ setting, base, from }], position: 0 });
+      savedAsFile.add(JSON.stringify(setting));
+    });
+    return stored.view;
+  } catch {
+    return null;
+  }
+}
+
+/** From now on every change is remembered, once it has come to rest. */
+function rememberChanges() {
+  addSection(byId("bar"), () => {
+    clearTimeout(remembering);
+    remembering = setTimeout(remember, REMEMBER_AFTER);
+  });
+}
+
+function remember() {
+  const address = addressOfSettings();
+  byId("link").value = `${location.href.split("#")[0]}${address}`;
+  try {
+    if (address !== location.hash) history.replaceState(null, "", address || location.pathname + location.search);
+    const products = session.products.map(({ facts, entries, position }) => {
+      const { setting, base, from } = entries[position];
+      return { config: configText(facts, base, setting), base, from };
+    });
+    const view = session.products.findIndex(({ facts }) => facts === session.facts);
+    storage()?.setItem(STORED, JSON.stringify({ page: session.fingerprint, view, products }));
+  } catch {
+    // no storage, or a full one: the address and a saved file remain
+  }
+}
+
+/** Whether some product has a setting that was neither started from nor saved as a file. */
+function hasUnsaved() {
+  keepProduct();
+  return session.products.some(({ facts, entries, position }) => {
+    const { setting, base } = entries[position];
+    return !savedAsFile.has(JSON.stringify(setting)) && !sameSetting(settingOfConfig(facts, base).setting, setting);
+  });
+}
+
+function buildMemory() {
+  window.addEventListener("beforeunload", (event) => { if (hasUnsaved()) event.preventDefault(); });
+  window.addEventListener("hashchange", () => {
+    keepProduct();
+    session.facts = null;
+    const number = settingsFromAddress();
+    showProduct(number ?? session.common.first_product);
+  });
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.('a[href^="#"]');
+    if (!link) return;
+    event.preventDefault(); // the address is the setting's: a link within the page only moves there
+    const target = byId(link.getAttribute("href").slice(1));
+    target.scrollIntoView();
+    target.tabIndex = -1;
+    target.focus({ preventScroll: true });
+  });
+}

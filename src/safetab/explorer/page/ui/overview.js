@@ -1,0 +1,206 @@
+// The first picture: levels down; for each what it may cost and what it gets. Its marks are dragged, and fields follow.
+
+const OVERVIEW = { name: 168, share: 62, numbers: 176, row: 23, wrappedRow: 40, axis: 46, gap: 12 };
+const WRAPPED_BELOW = 620; // pixels of width: then names stand above the lanes
+const MOST_ON_AXIS = 1e6;
+
+function buildOverview() {
+  const container = byId("overview-chart");
+  const redraw = () => drawSectionOf(byId("overview"));
+  const place_ = chartPlace(container, redraw);
+  const layout = {};
+  byId("overview-legend").append(overviewLegend());
+  addSection(byId("overview"), (setting, R) => {
+    Object.assign(layout, overviewLayout(setting, place_.width()));
+    place(container, overviewImage(layout, setting, R));
+  });
+  dragMarks(container, layout);
+}
+
+function overviewLayout(setting, width) {
+  const isWrapped = width < WRAPPED_BELOW;
+  const range = SLIDER_RANGES[setting.definition];
+  const left = isWrapped ? 22 : OVERVIEW.name;
+  const right = width - (isWrapped ? 22 : OVERVIEW.numbers);
+  const middle = left + (right - left - OVERVIEW.share) * 0.36;
+  return {
+    width, isWrapped, row: isWrapped ? OVERVIEW.wrappedRow : OVERVIEW.row,
+    budget: { axis: { from: 10 ** range.least, to: 10 ** range.most, log: true }, start: left, end: middle },
+    people: { axis: { from: 1, to: MOST_ON_AXIS, log: true }, start: middle + OVERVIEW.share, end: right },
+  };
+}
+
+const acrossLane = ({ axis, start, end }) => scaleOf(axis, start, end);
+
+function overviewImage(layout, setting, R) {
+  const rows = [];
+  let y = OVERVIEW.axis;
+  session.facts.families.forEach((family, number) => Object.entries(PASSES).forEach(([pass, name]) => {
+    const levels = session.facts.levels.filter((level) => level.pass === pass && level.family === number && R.levels[level.key]);
+    if (levels.length === 0) return;
+    rows.push(text(0, y + 14, hasSeveralFamilies() ? `${capitalized(family.name)}, ${name}` : name, { class: "overview-pass" }));
+    y += 20;
+    levels.forEach((level) => { rows.push(...overviewRow(layout, setting, R, level, y)); y += layout.row; });
+    y += 4;
+  }));
+  return svgElement(
+    "svg", {
+      viewBox: `0 0 ${layout.width} ${y}`, width: layout.width, height: y, class: "chart-image overview", role: "img",
+      "aria-label": "Budget, margin, T and thresholds of each level; the table of levels has the same as fields",
+    },
+    overviewAxes(layout, setting, y), rows,
+  );
+}
+
+function overviewAxes({ budget, people, isWrapped, width }, setting, bottom) {
+  const lane = ({ axis, start, end }, label, say, every) => {
+    const across = acrossLane({ axis, start, end });
+    const ticks = powerTicks(axis.from, axis.to).filter((_, index) => index % every === 0);
+    return svgElement(
+      "g", { class: "axis", "aria-hidden": "true" }, text((start + end) / 2, 12, label, { "text-anchor": "middle", class: "axis-label" }),
+      ticks.map((tick) => svgElement("path", { d: `M${across(tick)} ${OVERVIEW.axis - 12}V${bottom}`, class: "grid" })),
+      ticks.map((tick) => text(across(tick), OVERVIEW.axis - 17, say(tick), { "text-anchor": "middle" })),
+    );
+  };
+  const heads = [[112, `± ${session.confidence} %`], [64, "T"], [0, "from"]];
+  return [
+    lane(budget, `budget, ${symbolOf(setting)}`, tickText, budget.end - budget.start < 200 ? 2 : 1),
+    lane(people, unit(), tickText, people.end - people.start < 260 ? 2 : 1),
+    isWrapped ? null : svgElement("g", { class: "axis", "aria-hidden": "true" }, heads
+      .filter(([, label]) => session.facts.has_stage_1 || label.startsWith("±"))
+      .map(([by, label]) => text(width - by, OVERVIEW.axis - 17, label, { "text-anchor": "end", class: "axis-label" }))),
+  ];
+}
+
+function overviewRow(layout, setting, R, level, y) {
+  const { key } = level;
+  const base = `levels/${key}`;
+  const middle = y + layout.row / 2 + (layout.isWrapped ? 8 : 0);
+  const result = R.levels[key];
+  const number = (x, at, path, value, kind, name = "") => svgElement("text", { x, y: at, "text-anchor": "end" },
+    layout.isWrapped ? name : "", svgElement("tspan", { "data-number": `${base}/${path}` }, shown(value, kind)));
+  const stage = result.margins[session.confidence].total === undefined ? "total_only" : "total";
+  const texts = layout.isWrapped ? y + 13 : middle + 4;
+  const smallest = result.smallest_published[session.confidence];
+  return [
+    svgElement("path", { d: `M0 ${y + layout.row}H${layout.width}`, class: "overview-line" }),
+    text(0, texts, shortLevelName(level), { class: "overview-name" }),
+    number(layout.people.start - 12, middle + 4, "share", result.share, "share"),
+    number(layout.width - (session.facts.has_stage_1 ? 112 : 0), texts, `margins/${session.confidence}/${stage}`, targetMarginOf(result, session.confidence), "margin", "± "),
+    ...(session.facts.has_stage_1 ? [
+      number(layout.width - 64, texts, "suppression_threshold", result.suppression_threshold, "count", "T "),
+      number(layout.width, texts, `smallest_published/${session.confidence}`, smallest, "count", "from "),
+    ] : []),
+    ...(session.pinned ? overviewMarks(layout, session.pinned, resultsOf(session.pinned), level, middle, true) : []),
+    ...overviewMarks(layout, setting, R, level, middle, false),
+  ];
+}
+
+/** What is dragged: the budget, the margin (which sets the budget), each threshold. T and the smallest group follow. */
+function overviewMarks(layout, setting, R, level, y, isPinned) {
+  const result = R.levels[level.key];
+  if (!result) return [];
+  const [budget, people] = [acrossLane(layout.budget), acrossLane(layout.people)];
+  const named = (what, index = 0) => (isPinned ? { class: `mark ${what} pinned` } : {
+    class: `mark ${what} movable`, "data-mark": what, "data-level": level.key, "data-index": index,
+  });
+  const smallest = result.smallest_published[session.confidence];
+  const x = budget(Number(setting.budgets[level.key]));
+  return [
+    isPinned ? null : svgElement("path", { d: `M${layout.budget.start} ${y}H${x}`, class: "overview-bar" }),
+    ...setting.thresholds[level.key].map((threshold, index) => tickMark(people(Math.max(threshold, 1)), y, named("threshold", index),
+      isPinned ? null : `Threshold for ${finerShapesOf(level.key)[index].name}: ${shown(threshold, "count")} ${thresholdUnit()}`)),
+    result.suppression_threshold > 0 ? tickMark(people(result.suppression_threshold), y, { class: `mark suppression ${isPinned ? "pinned" : ""}` },
+      isPinned ? null : `T: ${shown(result.suppression_threshold, "count")}`) : null,
+    smallest ? svgElement("circle", { cx: people(smallest), cy: y, r: 4, class: `mark smallest ${isPinned ? "pinned" : ""}` }) : null,
+    roundMark(people(Math.max(1, targetMarginOf(result, session.confidence))), y, named("margin"), isPinned ? null : "Margin: drag to set the budget"),
+    roundMark(x, y, named("budget"), isPinned ? null : `Budget: ${setting.budgets[level.key]}`),
+  ].filter(Boolean);
+}
+
+function roundMark(x, y, attributes, title) {
+  return svgElement("g", attributes, title ? svgElement("title", {}, title) : null,
+    title ? svgElement("circle", { cx: x, cy: y, r: 12, class: "grip" }) : null, svgElement("circle", { cx: x, cy: y, r: 6 }));
+}
+
+function tickMark(x, y, attributes, title) {
+  return svgElement("g", attributes, title ? svgElement("title", {}, title) : null,
+    title ? svgElement("rect", { x: x - 8, y: y - 12, width: 16, height: 24, class: "grip" }) : null, svgElement("path", { d: `M${x} ${y - 8}v16` }));
+}
+
+function overviewLegend() {
+  const swatch = (...children) => svgElement("svg", { viewBox: "0 0 16 16", class: "swatch square", "aria-hidden": "true" }, ...children);
+  const items = [
+    [roundMark(8, 8, { class: "mark budget" }), "budget (drag)"], [roundMark(8, 8, { class: "mark margin" }), "margin (drag: sets the budget)"],
+    [tickMark(8, 8, { class: "mark threshold" }), `thresholds, ${thresholdUnit()} (drag)`],
+    ...(session.facts.has_stage_1 ? [
+      [tickMark(8, 8, { class: "mark suppression" }), "T"],
+      [svgElement("circle", { cx: 8, cy: 8, r: 4, class: "mark smallest" }), "from this true size on a group is published with the confidence chosen"],
+    ] : []),
+    [roundMark(8, 8, { class: "mark budget pinned" }), "kept setting that is compared with"],
+  ];
+  return element("ul", { class: "legend" }, items.map(([mark, name]) => element("li", {}, swatch(mark), name)));
+}
+
+/** The container outlives every drawing, so a drag goes on while the picture is drawn anew. */
+function dragMarks(container, layout) {
+  let held = null;
+  container.addEventListener("pointerdown", (event) => {
+    const mark = event.target.closest(".movable");
+    if (!mark || event.button !== 0) return;
+    held = { ...mark.dataset };
+    container.setPointerCapture(event.pointerId);
+    event.preventDefault();
+  });
+  container.addEventListener("pointermove", (event) => {
+    if (held) drag(held, layout, event.clientX - container.getBoundingClientRect().left);
+  });
+  ["pointerup", "pointercancel"].forEach((end) => container.addEventListener(end, () => { held = null; endGesture(); }));
+}
+
+function drag({ mark, level, index }, layout, x) {
+  const lane = mark === "budget" ? layout.budget : layout.people;
+  const value = valueAt(lane.axis, lane.start, lane.end, x);
+  const problem = change(draggedSetting(mark, level, Number(index), value), { gesture: `drag ${mark} ${level} ${index}` });
+  if (problem) announce(problem);
+}
+
+function draggedSetting(mark, key, index, value) {
+  const setting = settingInForce();
+  if (mark === "budget") return withBudget(setting, key, plainDecimal(value));
+  if (mark === "threshold") return withThresholds(setting, key, thresholdsWith(setting.thresholds[key], index, Number(value.toPrecision(2))));
+  const answer = leastBudget(session.facts, setting, key, Math.round(value), session.confidence);
+  return answer ? withBudget(setting, key, answer.budget) : setting;
+}
+
+/** The loss of each pass as a bar of its levels, beside the line of 2020. */
+function buildLossBars() {
+  const container = byId("overview-losses");
+  const place_ = chartPlace(container, () => drawSectionOf(container));
+  addSection(container, (setting, R) => place(container, setting.definition === "zcdp" ? lossBars(setting, R, place_.width()) : null));
+}
+
+function lossBars(setting, R, width) {
+  const { reference } = session.facts;
+  const line = Number(reference.unbounded);
+  const passes = Object.keys(PASSES).filter((pass) => R.loss[pass]);
+  const most = Math.max(line, ...passes.map((pass) => toNumber(R.loss[pass].unbounded))) * 1.08;
+  const across = scaleOf({ from: 0, to: most }, 0, width - 2);
+  const bars = passes.map((pass, row) => {
+    let sum = 0;
+    return session.facts.levels.filter((level) => level.pass === pass).map((level, index) => {
+      const from = across(sum);
+      sum += Number(setting.budgets[level.key]);
+      const title = `${levelName(level)}: ρ = ${setting.budgets[level.key]}`;
+      return svgElement("rect", { x: from, y: 4 + row * 18, width: Math.max(across(sum) - from, 0), height: 15, class: `area area-${index % 4}` }, svgElement("title", {}, title));
+    });
+  });
+  const height = passes.length * 18 + 22;
+  const atEnd = across(line) > width * 0.6;
+  return svgElement(
+    "svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "chart-image", role: "img", "aria-label": "Loss of each pass, level by level, beside that of 2020" },
+    bars, passes.map((pass, row) => text(4, 15 + row * 18, PASSES[pass], { class: "bar-name" })),
+    svgElement("path", { d: `M${across(line)} 0V${height - 14}`, class: "reference-line" }),
+    text(across(line) + (atEnd ? -4 : 4), height - 4, `${reference.name}: ρ = ${reference.unbounded}`, { "text-anchor": atEnd ? "end" : "start", class: "reference-name" }),
+  );
+}
