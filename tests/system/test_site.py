@@ -209,11 +209,11 @@ def test_the_same_release_gives_the_same_bytes(persons: Path, tmp_path: Path) ->
 
 
 def test_every_state_has_a_tile_of_its_own() -> None:
-    assert {code for code, *_ in states_on_tiles()} == US_STATES | {PUERTO_RICO_STATE}
-    for places in ([(state.column, state.row) for state in STATES], [state.abbreviation for state in STATES]):
-        assert len(set(places)) == len(STATES)
-    assert max(state.column for state in STATES) <= 11
-    assert max(state.row for state in STATES) <= 7
+    states = states_on_tiles()
+    assert {code for code, *_ in states} == US_STATES | {PUERTO_RICO_STATE}
+    assert len({(column, row) for *_, column, row in states}) == len(states)
+    assert max(column for *_, column, _ in states) <= 11
+    assert max(row for *_, row in states) <= 7
 
 
 def test_the_script_knows_no_product() -> None:
