@@ -103,7 +103,7 @@ def test_damage_is_told_by_every_command(kind: str, release: Path, tmp_path: Pat
     damage(release)
     for command in (
         ["show", release, "--county", "44007"],
-        ["status", release, "--level", "COUNTY"],
+        ["status", release],
         ["report", release, "-o", tmp_path / "page.html"],
         ["export", release, tmp_path / "exported"],
     ):
