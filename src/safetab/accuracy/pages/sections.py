@@ -81,7 +81,8 @@ def found(rows: Rows, level: AssessedLevel, measured: MeasuredAs, **keys: str) -
         "table": ALL,
         "number": "total",
     } | keys
-    own = of_family(rows, level.truth.plan.family)
+    label, family = of_level.geography.label, level.truth.plan.family.name
+    own = (row for row in rows if row["geography_level"] == label and row.get(FAMILY, family) == family)
     return next((row for row in own if all(row[key] == value for key, value in wanted.items())), None)
 
 
