@@ -349,7 +349,9 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
-def test_the_summary_for_a_committee_is_one_page(page: Page, paper: str) -> None:
+@pytest.mark.parametrize("product", LEVELS)
+def test_the_summary_for_a_committee_is_one_page(page: Page, product: int, paper: str) -> None:
+    page.evaluate("number => window.explorer.show(number)", product)
     printed = page.pdf(format=paper)
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
 

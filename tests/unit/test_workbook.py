@@ -12,7 +12,7 @@ from openpyxl import load_workbook
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.explorer.workbook.live import of, one_of, when
+from safetab.explorer.workbook.live import of, one_of, rounded_up, when
 from safetab.explorer.workbook.noise import LiveNoise, least_rho
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.explorer.workbook.workbook import write_workbook
@@ -20,7 +20,6 @@ from safetab.foundation.findings import InvalidInput
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.products.product import Thresholds
 from safetab.tuning import Tuning, tuning_of
-from safetab.tuning.questions import least_decimal
 
 GAUSSIAN, GEOMETRIC = of(1).is_above(0), of(0).is_above(1)
 FUNCTIONS = {
@@ -237,13 +236,12 @@ def test_margins_of_sums_of_geometrics_are_as_near_as_the_sheet_says() -> None:
             assert abs(exact - shown) <= max(1, 0.04 * exact)
 
 
-def test_the_least_rho_is_as_near_as_the_sheet_says() -> None:
-    for margin in (1, 2, 3, 5, 11, 50, 200):
-        exact = least_decimal(
-            lambda rho, margin=margin: DiscreteGaussian(5 / rho).covers(margin, Fraction(95, 100))  # 9 / (2 * 0.9)
-        )
-        shown = least_rho(of(margin), of(0.95), of(9), of(0.9)).value
-        assert shown == pytest.approx(float(exact), rel=0.003)
+def test_the_least_rho_keeps_its_margin_and_is_hardly_more() -> None:
+    for margin in (*range(1, 21), 50, 200, 1000):
+        shown = Fraction(rounded_up(least_rho(of(margin), of(0.95), of(9), of(0.9)), 9).value)
+        noise = DiscreteGaussian(5 / shown)  # 9 / (2 * 0.9)
+        assert noise.covers(margin, Fraction(95, 100)), margin
+        assert not DiscreteGaussian(5 / (shown * Fraction("0.999"))).covers(margin, Fraction(95, 100)), margin
 
 
 def test_a_formula_knows_its_value() -> None:

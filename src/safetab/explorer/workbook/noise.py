@@ -25,6 +25,7 @@ from safetab.explorer.workbook.live import (
 
 _ROUNDING_VARIANCE = of(1) / 12
 _LEAST_VARIANCE = 1e-9
+_SHORTFALL_AT_1 = 0.0021
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,12 @@ def _before_rounding(variance: Live) -> Live:
 
 
 def least_rho(margin: Live, confidence: Live, stability: Live, share: Live) -> Live:
-    """The rho of a level at which the margin is just reached."""
+    """A rho of a level that keeps the margin at 95 %, by hardly more than the least one.
+
+    The rounded normal distribution alone asks for too little, by 0.204 % at a margin of 1 and by less than 0.0021 over
+    the cube of any margin; a millionth more covers a spreadsheet's own rounding.
+    """
     spread = normal_quantile((1 + confidence) / 2)
     sigma_squared = ((margin + 0.5) / spread).to_the(2) + _ROUNDING_VARIANCE
-    return stability / (2 * share * sigma_squared)
+    enough = of(1.000001) + of(_SHORTFALL_AT_1) / margin.to_the(3)
+    return stability / (2 * share * sigma_squared) * enough

@@ -5,6 +5,7 @@ function buildSummary() {
   byId("summary-note").addEventListener("input", (event) => { byId("summary-remark").textContent = event.target.value; });
   const table = scrolling("Summary of the levels");
   byId("summary-levels").append(table);
+  byId("summary").classList.toggle("dense", hasSeveralFamilies()); // twice as many rows on one sheet
   addSection(byId("summary"), (setting, R) => {
     byId("summary-date").textContent = today();
     place(byId("summary-setting"), ...summarySetting(setting));
