@@ -254,3 +254,14 @@ def test_the_published_anchors_have_their_margins(spec_2020: Path, tmp_path: Pat
         total = release.total("1", code, level="nation")
         assert (total.value, total.margin_of_error) == (count, 20)
         assert "the margin of error is 3 to 20" in str(total)
+
+
+def test_lines_that_no_file_has_are_no_numbers(made: Made, tmp_path: Path) -> None:
+    row = next(row for row in rows_of(made.census / "T02001.csv") if row["T02001_003N"] != "X" != row["T02001_001N"])
+    header = "GEO_ID,POPGROUP,T02001_001N,T02001_003N\n"
+    cells = ",".join(row[name] for name in ("GEO_ID", "POPGROUP", "T02001_001N", "T02001_003N"))
+    (tmp_path / "some.csv").write_text(f"{header}{cells}\n")
+    read_again(made, tmp_path / "new", files=[tmp_path / "some.csv"])
+    found = {key[3:]: (one["count"], one["margin_of_error"]) for key, one in numbers_in(tmp_path / "new").items()}
+    total, boys = ((int(row[f"{name}N"]), int(row[f"{name}M"])) for name in ("T02001_001", "T02001_003"))
+    assert found == {("T01001", 1): total, ("T02001", 1): total, ("T02001", 3): boys}

@@ -120,7 +120,7 @@ class GroupTable(ProductTabular):
             return runs[wanted.cells]
         if any((cell,) not in runs for cell in wanted.cells):
             last = self.product.line_question.arguments[-1]
-            self._refuse(last, "a rule of the release withheld some of these cells, so that they can't be added up.")
+            self._refuse(last, "a rule withheld some of these cells, or no file had them: they can't be added up.")
         what = f"{self.group.name}, {self.entity.name}, {wanted.words}"
         return sum_of_estimates([runs[cell,] for cell in wanted.cells], what)
 
