@@ -13,7 +13,7 @@ from safetab.outputs import output_folder
 from safetab.outputs.measurement_file import MeasurementFile
 from safetab.pipeline import rerelease
 from safetab.pipeline import run as pipeline
-from safetab.release import export, group_status
+from safetab.release import csv_tables, group_status
 from safetab.release.coterminous.copies import Copies
 from safetab.release.numbers.level_numbers import NumbersOfLevel
 from safetab.release.numbers.number_kinds import NumberKinds
@@ -57,7 +57,7 @@ def the_number_of_persons_in_the_releasable_log(patch: Patch) -> None:
 
 def the_number_of_persons_in_the_report(patch: Patch) -> None:
     truth = remembered(patch)
-    after(patch, "write_report", lambda output: appended(output / "report.html", f"<!-- {truth.people} -->"))
+    after(patch, "write_documents", lambda output: appended(output / "report.html", f"<!-- {truth.people} -->"))
 
 
 def a_word_about_an_empty_pass(patch: Patch) -> None:
@@ -143,7 +143,7 @@ def a_suppressed_group_whose_status_says_it_is_empty(patch: Patch) -> None:
 
 
 def true_sums_in_the_exported_files(patch: Patch) -> None:
-    original, truth = export._written, remembered(patch)
+    original, truth = csv_tables._written, remembered(patch)
 
     def written(output, name, paths, label):
         rows = original(output, name, paths, label)
@@ -151,14 +151,14 @@ def true_sums_in_the_exported_files(patch: Patch) -> None:
             appended(output / name, f"# {truth.of_level.get(label, 0)}\n")
         return rows
 
-    patch.setattr(export, "_written", written)
+    patch.setattr(csv_tables, "_written", written)
 
 
 def a_re_release_that_remembers_the_persons(patch: Patch) -> None:
-    original, truth = rerelease.write_report, remembered(patch)
+    original, truth = rerelease.write_documents, remembered(patch)
 
     def writing(output):
         original(output)
         appended(output / "report.html", f"<!-- {truth.people} -->")
 
-    patch.setattr(rerelease, "write_report", writing)
+    patch.setattr(rerelease, "write_documents", writing)

@@ -47,10 +47,10 @@ WAYS = (
         is_released_again=True,
     ),
     Way(
-        "coterminous copies, clamped, in small batches",
+        "coterminous copies, clamped, CSV, in small batches",
         RunOptions(
             groups_at_once=200,
-            release=ReleaseOptions(Fraction(9, 10), (ReleaseRule.CLAMP_NEGATIVES,), CoterminousOptions()),
+            release=ReleaseOptions(Fraction(9, 10), (ReleaseRule.CLAMP_NEGATIVES,), CoterminousOptions(), csv=True),
         ),
         is_in_small_batches=True,
     ),
