@@ -42,7 +42,7 @@ class ReleaseContents:
 
     @checks_arguments
     def geography(self, name: Geographic, level: str | None = None) -> Entity:
-        """The one area of this name, part of a name or id.
+        """The one area of this name or id.
 
         Args:
             name: What the area is called, its id, or an area that another question gave.
