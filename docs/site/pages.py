@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 import typer
@@ -36,7 +37,7 @@ NAVIGATION = """
 reference/python
 reference/commands
 file-formats
-glossary
+glossary{others}
 ```
 
 ```{{toctree}}
@@ -67,7 +68,7 @@ HOW_TO_ORDER = (
     "read-a-release", "sums-without-surprises", "run-a-census", "households", "choose-parameters",
     "tune-on-the-terminal", "repeated-runs", "cluster", "from-the-bureaus-program",
 )  # fmt: skip
-_LINK = re.compile(r"(!?\[[^\]]*\]\()([^)#\s]*)(#[^)\s]*)?(\))")
+_LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 _ROOT_PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 
 
@@ -81,7 +82,8 @@ def write_pages(project: Path, sources: Path) -> list[str]:
         if path.suffix == ".md":
             text, broken = with_links(path, project, place_of)
             faults += broken
-            target.write_text(text + (_navigation(project) if place == FRONT else ""), encoding="utf-8")
+            navigation = navigation_of(place_of.values()) if place == FRONT else ""
+            target.write_text(text + navigation, encoding="utf-8")
         elif path.suffix == ".ipynb":
             target.write_text(tutorial_page(path), encoding="utf-8")
         else:
@@ -107,27 +109,38 @@ def with_links(page: Path, project: Path, place_of: dict[Path, str]) -> tuple[st
     here = PurePosixPath(place_of[page]).parent
 
     def moved(link: re.Match[str]) -> str:
-        start, path, anchor, end = link.groups()
+        picture, words, path, anchor = link.groups()
         if "://" in path or path.startswith("mailto:"):
             return link[0]
         target = Path(os.path.normpath(page.parent / path)) if path else page
         place = place_of.get(target) or ("decisions/index.md" if target == project / "docs" / "decisions" else None)
+        if place is None and target.exists() and not picture:
+            return f"{words} (`{target.relative_to(project)}`)"
         if place is None:
             faults.append(f"{page.relative_to(project)}: {path} is not in the site.")
             return link[0]
-        return f"{start}{os.path.relpath(place, here)}{anchor or ''}{end}"
+        return f"{picture}[{words}]({os.path.relpath(place, here)}{anchor or ''})"
 
     return _LINK.sub(moved, page.read_text(encoding="utf-8")), faults
 
 
-def _navigation(project: Path) -> str:
-    known = [path.stem for path in sorted((project / "docs" / "how-to").glob("*.md"))]
-    ordered = sorted(known, key=lambda name: HOW_TO_ORDER.index(name) if name in HOW_TO_ORDER else len(HOW_TO_ORDER))
-    tutorials = sorted(path.stem for path in (project / "docs" / "tutorial").glob("*.ipynb"))
+def navigation_of(places: Iterable[str]) -> str:
+    """Every page in its place: how-tos and tutorials by their folder, a page that nobody placed below the reference."""
+    pages = [place.removesuffix(".md") for place in sorted(places) if place.endswith(".md") and place != FRONT]
+    how_to = [page for page in pages if page.startswith("how-to/")]
+    tutorials = [page for page in pages if page.startswith("tutorial/")]
+    placed = {*NAVIGATION.splitlines(), *how_to, *tutorials, "glossary"}
+    others = [page for page in pages if page not in placed and not page.startswith("decisions/")]
     return NAVIGATION.format(
-        how_to="\n".join(f"how-to/{name}" for name in ordered),
-        tutorial="\n".join(f"tutorial/{name}" for name in tutorials),
+        how_to="\n".join(sorted(how_to, key=_turn)),
+        tutorial="\n".join(tutorials),
+        others="".join(f"\n{page}" for page in others),
     )
+
+
+def _turn(how_to: str) -> int:
+    name = how_to.removeprefix("how-to/")
+    return HOW_TO_ORDER.index(name) if name in HOW_TO_ORDER else len(HOW_TO_ORDER)
 
 
 def _write_made_pages(project: Path, sources: Path) -> None:

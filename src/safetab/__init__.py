@@ -218,8 +218,8 @@ def status(
 
     Args:
         path: OUT of a run, or OUT/release.
-        geography: The area: its name, a part of it, or its id; all if left out.
-        group: The race or ethnicity group: its name, a part of it, or its code; all if left out.
+        geography: The area: its name or its id; all if left out.
+        group: The race or ethnicity group: its name or its code; all if left out.
         level: nation, state, county, tract, place or aiannh; all if left out.
         kind: alone, combination or ethnicity.
     """

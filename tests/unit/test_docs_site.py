@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from docs.site.checks import faults_of
 from docs.site.notebook import run_notebook
-from docs.site.pages import with_links
+from docs.site.pages import navigation_of, with_links
 from tests.conftest import PROJECT
 
 import safetab
@@ -76,8 +76,9 @@ def test_pages_of_the_project_find_their_place(tmp_path: Path) -> None:
     project = tmp_path
     (project / "docs" / "how-to").mkdir(parents=True)
     (project / "README.md").write_text(
-        "[a](docs/how-to/a.md#here) [d](docs/decisions/) [out](https://example.org) [up](#two)"
+        "[a](docs/how-to/a.md#here) [d](docs/decisions/) [out](https://example.org) [up](#two) [law](LICENSE)"
     )
+    (project / "LICENSE").write_text("")
     (project / "docs" / "how-to" / "a.md").write_text("[home](../../README.md) [gone](../gone.md) ![f](../f.svg)")
     place_of = {
         project / "README.md": "index.md",
@@ -85,11 +86,31 @@ def test_pages_of_the_project_find_their_place(tmp_path: Path) -> None:
         project / "docs" / "f.svg": "f.svg",
     }
     text, faults = with_links(project / "README.md", project, place_of)
-    assert text == "[a](how-to/a.md#here) [d](decisions/index.md) [out](https://example.org) [up](index.md#two)"
+    assert (
+        text
+        == "[a](how-to/a.md#here) [d](decisions/index.md) [out](https://example.org) [up](index.md#two) law (`LICENSE`)"
+    )
     assert faults == []
     text, faults = with_links(project / "docs" / "how-to" / "a.md", project, place_of)
     assert text == "[home](../index.md) [gone](../gone.md) ![f](../f.svg)"
     assert faults == ["docs/how-to/a.md: ../gone.md is not in the site."]
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    pages = [
+        "index.md",
+        "privacy.md",
+        "how-to/new.md",
+        "how-to/run-a-census.md",
+        "new-page.md",
+        "decisions/0001-a.md",
+        "f.svg",
+    ]
+    lines = navigation_of([*pages, "tutorial/using-a-release.md"]).splitlines()
+    for page in ("privacy", "how-to/new", "how-to/run-a-census", "new-page", "tutorial/using-a-release", "glossary"):
+        assert lines.count(page) == 1, page
+    assert lines.index("how-to/run-a-census") < lines.index("how-to/new")
+    assert not {"index", "decisions/0001-a", "f.svg"} & set(lines)
 
 
 def test_everything_public_is_in_the_reference() -> None:

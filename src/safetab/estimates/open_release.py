@@ -50,8 +50,8 @@ class Release(ReleaseContents):
         """How many people of a group live in an area, or what else the release counts of them.
 
         Args:
-            geography: The area: its name, a part of it, or its id.
-            group: The race or ethnicity group: its name, a part of it, or its code.
+            geography: The area: its name or its id.
+            group: The race or ethnicity group: its name or its code.
             level: The level of the area, if its name fits several.
             kind: alone, combination or ethnicity, if the name of the group fits several.
         """
@@ -73,8 +73,8 @@ class Release(ReleaseContents):
         """What the product's tables show of a group, as finely as the release has it.
 
         Args:
-            geography: The area: its name, a part of it, or its id.
-            group: The race or ethnicity group: its name, a part of it, or its code.
+            geography: The area: its name or its id.
+            group: The race or ethnicity group: its name or its code.
             level: The level of the area, if its name fits several.
             kind: alone, combination or ethnicity, if the name of the group fits several.
             family: Which of its tables, if the product has several: by the name of the family.
