@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import random
 import re
 import threading
@@ -361,6 +362,28 @@ def test_the_status_is_on_every_view(watched: Watched, release: Release) -> None
         go(watched.page, route)
         assert watched.page.locator("#status").text_content() == release.output_status.line
         assert watched.page.locator("#status").is_visible()
+
+
+def test_states_are_tiles_or_the_shapes_that_were_given(watched: Watched, folder: Path, browser: Browser) -> None:
+    go(watched.page, "#/group/1002/state")
+    assert watched.page.locator(".tiles a").count() == 6
+    assert watched.page.locator(".shapes").count() == 0
+    ring = [[-71.9, 41.1], [-71.1, 41.1], [-71.1, 42.0], [-71.9, 42.0], [-71.9, 41.1]]
+    feature = {"properties": {"GEOID": "44"}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+    (folder / "shapes.json").write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    write_site(folder / "out", folder / "site-with-shapes", folder / "shapes.json")
+    with opened(browser, folder / "site-with-shapes" / "index.html") as other:
+        go(other.page, "#/group/1002/state")
+        labels = other.page.eval_on_selector_all(
+            ".shapes a", "links => links.map(link => link.getAttribute('aria-label'))"
+        )
+        number, beside = other.page.evaluate("""() => [...document.querySelectorAll('table.list tbody tr')]
+            .filter(row => row.cells[0].textContent === 'Rhode Island')
+            .map(row => [row.cells[1].textContent, row.cells[2].textContent])[0]""")
+        assert labels == [f"Rhode Island: {number} ({beside})"]
+        box = other.page.locator(".shapes path").bounding_box()
+        assert box["height"] > box["width"] > 50  # 0.9 by 0.8 degrees at 41 north
+        assert other.complaints == []
 
 
 class _Quiet(SimpleHTTPRequestHandler):
