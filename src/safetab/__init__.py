@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.failures import RunFailed
@@ -187,8 +187,10 @@ def open_release(path: str | Path) -> Release:
 
 
 @checks_arguments
-def export(path: str | Path, folder: str | Path) -> dict[str, int]:
-    """Writes a release as CSV files, one for each geography level: what the command `safetab export` does.
+def export(
+    path: str | Path, folder: str | Path, *, form: Literal["tidy", "census"] = "tidy", overwrite: bool = False
+) -> dict[str, int]:
+    """Writes a release as CSV files: what the command `safetab export` does.
 
     Gives the number of rows of each file. Raises `safetab.InvalidInput` if there is no release or the folder is there,
     `safetab.RunFailed` if the machine refused to write.
@@ -196,11 +198,13 @@ def export(path: str | Path, folder: str | Path) -> dict[str, int]:
     Args:
         path: OUT of a run, or OUT/release.
         folder: The directory to make.
+        form: tidy, a file for each geography level; or census, a file for each table, as the Census Bureau's.
+        overwrite: Replace `folder` if it holds an earlier export.
     """
     from safetab.foundation.whole_path import whole_path
-    from safetab.release.export import export_csv
+    from safetab.release.export import ExportForm, export_csv
 
-    return export_csv(Path(path), whole_path(Path(folder)))
+    return export_csv(Path(path), whole_path(Path(folder)), ExportForm(form), overwrite=overwrite)
 
 
 @checks_arguments

@@ -12,7 +12,7 @@ from collections import abc
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -62,6 +62,8 @@ def is_of_type(value: object, wanted: Any) -> bool:
         allowed = (int,) if wanted is int else (int, float)
         return isinstance(value, allowed) and not isinstance(value, bool)
     origin = get_origin(wanted)
+    if origin is Literal:
+        return value in get_args(wanted)
     if origin in _MANY:
         return _is_many(value, wanted)
     return isinstance(value, origin or wanted)
@@ -83,6 +85,8 @@ def words_of_type(wanted: Any) -> str:
     """What to give, in words: "text or a pathlib.Path"."""
     if get_origin(wanted) in {Union, UnionType}:
         return " or ".join(dict.fromkeys(words_of_type(one) for one in get_args(wanted)))
+    if get_origin(wanted) is Literal:
+        return " or ".join(map(repr, get_args(wanted)))
     if get_origin(wanted) is tuple and Ellipsis not in get_args(wanted):
         return f"a pair ({', '.join(words_of_type(one) for one in get_args(wanted))})"
     if get_origin(wanted) in _MANY:
