@@ -111,7 +111,8 @@ def smallest_published(tuned: TunedLevel, confidence: Fraction) -> int | None:
     design = tuned.design
     if design.suppression_threshold is None:
         return None
-    sizes = range(max(design.suppression_threshold, 0) * 3 + 1000)
+    far_above = int(10 * design.noise(Stage.STAGE_2).width) + 10  # noise hardly ever takes so much away
+    sizes = range(max(design.suppression_threshold, 0) + far_above)
     return bisect_left(sizes, True, key=lambda size: middle(design.publication_chance(size)) >= confidence)
 
 

@@ -9,11 +9,18 @@ function buildJointLoss() {
   });
 }
 
+let lastJoint = { settings: [], losses: null };
+
+/** Computed once for each pair of settings. */
 function jointLossesInForce() {
   keepProduct();
   const products = session.products.map(({ facts, entries, position }) => ({ facts, setting: entries[position].setting }));
   const [persons, households] = [false, true].map((holds) => products.find(({ facts }) => facts.holds_people === holds));
-  return jointLosses(persons, households, session.common.people_shown);
+  const settings = [persons.setting, households.setting];
+  if (settings.some((setting, index) => setting !== lastJoint.settings[index])) {
+    lastJoint = { settings, losses: jointLosses(persons, households, session.common.people_shown) };
+  }
+  return lastJoint.losses;
 }
 
 function jointTable(rows) {

@@ -64,7 +64,7 @@ function keptTable(setting, R) {
   const margins = levels.map((level) => {
     const stage = level.adaptive_iterations > 0 ? "total" : "total_only";
     return row(`${levelName(level)}: ${session.confidence} % margin, ± ${unit()}`, `levels/${level.key}/margins/${session.confidence}/${stage}`,
-      (results) => results.levels[level.key] && targetMarginOf(results.levels[level.key], session.confidence), "margin");
+      (results) => (results.levels[level.key] ? targetMarginOf(results.levels[level.key], session.confidence) : undefined), "margin");
   });
   return captioned("Kept settings and the one in force", [[columnHead("Number"), ...all.map(({ name }) => columnHead(name))]], [...losses, ...margins]);
 }

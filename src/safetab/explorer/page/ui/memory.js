@@ -15,7 +15,7 @@ function addressOfSettings() {
   keepProduct();
   const inView = session.products.findIndex(({ facts }) => facts === session.facts);
   const coded = session.products.map(({ facts, entries, position }, number) => {
-    const code = settingCode(facts, settingOfConfig(facts, productionText(facts)).setting, entries[position].setting);
+    const code = settingCode(facts, settingOfBase(facts, productionText(facts)), entries[position].setting);
     return { number, text: code ? `${facts.name}~${code}` : facts.name, isPlain: code === "" };
   });
   const told = [coded[inView], ...coded.filter(({ number, isPlain }) => number !== inView && !isPlain)];
@@ -103,7 +103,7 @@ function hasUnsaved() {
   keepProduct();
   return session.products.some(({ facts, entries, position }) => {
     const { setting, base } = entries[position];
-    return !savedAsFile.has(JSON.stringify(setting)) && !sameSetting(settingOfConfig(facts, base).setting, setting);
+    return !savedAsFile.has(JSON.stringify(setting)) && !sameSetting(settingOfBase(facts, base), setting);
   });
 }
 

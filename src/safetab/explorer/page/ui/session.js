@@ -43,8 +43,13 @@ const knownBases = new Map();
 /** Whether the setting in force is the one that it started from. */
 function isAsStarted() {
   const { setting, base } = entryInForce();
-  if (!knownBases.has(base)) knownBases.set(base, settingOfConfig(session.facts, base).setting);
-  return sameSetting(knownBases.get(base), setting);
+  return sameSetting(settingOfBase(session.facts, base), setting);
+}
+
+/** Of a valid config.json, read once; no two products share a text. */
+function settingOfBase(facts, text) {
+  if (!knownBases.has(text)) knownBases.set(text, settingOfConfig(facts, text).setting);
+  return knownBases.get(text);
 }
 
 function sameSetting(one, other) {
