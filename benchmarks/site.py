@@ -25,14 +25,15 @@ from safetab.release.release_universe import universe_of_run
 from safetab.release.write_release import write_release
 
 BUILD = """
-import resource, sys, time
+import resource, sys
 from pathlib import Path
 from safetab.site.write_site import write_site
 made = write_site(Path(sys.argv[1]), Path(sys.argv[2]), overwrite=True)
 spent = resource.getrusage(resource.RUSAGE_SELF)
 print(f"{made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:.0f} MB,", end=" ")
 print(f"the largest {made.bytes_of_largest / 1e6:.2f} MB:", end=" ")
-print(f"{spent.ru_utime + spent.ru_stime:.1f} CPU s, {spent.ru_maxrss // 1024:,} MB of memory")
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))  # of this process, not its parent
+print(f"{spent.ru_utime + spent.ru_stime:.1f} CPU s, {int(peak.split()[1]) // 1024:,} MB of memory")
 """
 
 
