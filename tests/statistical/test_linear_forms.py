@@ -23,7 +23,7 @@ from safetab.estimates.ratio import Ratio
 from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
-of_product = partial(Estimate, product=SAFETAB_P)
+of_product = partial(Estimate, product=SAFETAB_P, universe=None)
 
 CONFIDENCE = Fraction(19, 20)
 NARROW, WIDE = DiscreteGaussian(Fraction(2500, 1067)), DiscreteGaussian(Fraction(5000, 159))

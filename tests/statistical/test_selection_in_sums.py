@@ -23,7 +23,7 @@ from safetab.estimates.linear_form import LinearForm, sum_of_forms
 from safetab.estimates.ratio import Ratio
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
-of_product = partial(Estimate, product=SAFETAB_P)
+of_product = partial(Estimate, product=SAFETAB_P, universe=None)
 
 SUM, MINUS = (1, 1), (1, -1)
 

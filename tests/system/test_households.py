@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from safetab.foundation.findings import InvalidInput
+from safetab.release.checksums import write_checksums
 
 KEY = "07" * 32
 CASE = SHARED / "households" / "case-tricky"
@@ -250,6 +251,7 @@ def test_a_release_with_two_totals_for_a_group_is_refused_before_anything_is_spe
     path = tmp_path / "persons/release/numbers/geography_level=STATE/detailed.parquet"
     table = pq.read_table(path, partitioning=None)
     pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), path)
+    write_checksums(tmp_path / "persons/release")
     result = cli(
         "run", world.parameters, world.data, tmp_path / "out", "--totals", tmp_path / "persons", "--dataset", "x",
         "--spend-log", log,

@@ -294,7 +294,7 @@ def test_a_folder_that_cannot_be_locked_is_one_failure(world: RandomWorld, tmp_p
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr("fcntl.flock", refuse)
+    monkeypatch.setattr("safetab.foundation.locked_folder.flock", refuse)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
     assert "No locks available" in result.stderr

@@ -120,7 +120,7 @@ def test_a_margin_that_is_a_range_is_said_wherever_the_number_is(totals_alone, t
     estimate = safetab.open_release(totals_alone).total("44", row["iteration_name"], level="state")
     assert isinstance(estimate, Estimate)
     assert estimate.margin_of_error == row["margin_of_error"]
-    status = done("status", totals_alone, "--level", "STATE", "--region", key[1], "--iteration", key[2])
+    status = done("status", totals_alone, "--csv", "--level", "STATE", "--region", key[1], "--iteration", key[2])
     assert ',"published",,,,' in status, "no table is claimed"
     done("report", totals_alone, "-o", tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
@@ -144,14 +144,14 @@ def test_the_status_says_who_made_the_numbers(whole) -> None:
 
 
 def test_an_absent_group_is_suppressed_only_if_the_files_are_whole_tables(whole, totals_alone) -> None:
-    listed = done("status", whole, "--level", "TRACT")
+    listed = done("status", whole, "--csv", "--level", "TRACT")
     suppressed = next(line for line in listed.splitlines() if '"suppressed"' in line).replace('"', "").split(",")
     region, code = suppressed[1], suppressed[3]
     answers = [safetab.open_release(one).total(region, code, level="tract") for one in (whole, totals_alone)]
     assert all(isinstance(one, Absence) for one in answers)
     assert [one.status for one in answers] == ["suppressed", "not in the files"]
     assert "not in the files that were read" in str(answers[1])
-    assert '"not in the files"' in done("status", totals_alone, "--level", "TRACT", "--region", region)
+    assert '"not in the files"' in done("status", totals_alone, "--csv", "--level", "TRACT", "--region", region)
 
 
 def test_a_withheld_number_is_said_to_be_the_bureaus_choice(whole) -> None:

@@ -18,10 +18,12 @@ import pytest
 from typer.testing import CliRunner
 
 import safetab
+from safetab.census.geo_ids import geo_id
+from safetab.census.geography_levels import GeographyLevel
 from safetab.cli.main import app
-from safetab.release.csv_tables import geo_id
 
 PRODUCTS = ("people", "households")
+LEVELS = {level.label: level for level in GeographyLevel}
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +104,7 @@ def test_csv_files_have_the_rows_of_the_parquet_files_and_ids_that_spreadsheets_
         numbers = [row for one in files for row in pq.read_table(one, partitioning=None).to_pylist()]
         found = [{key: row[key] for key in numbers[0]} for row in rows] if numbers else rows
         assert sorted(map(str, found)) == sorted(str(_texts(row)) for row in numbers)
-        assert all(row["geo_id"] == geo_id(path.stem, row["region_id"]) for row in rows)
+        assert all(row["geo_id"] == geo_id(LEVELS[path.stem], row["region_id"]) for row in rows)
         assert not any(
             re.fullmatch(r"[\d.eE+-]+", row["geo_id"]) for row in rows
         )  # no spreadsheet takes it for a number
@@ -129,7 +131,7 @@ def _number(value: object) -> str:
     ],
 )
 def test_geo_ids_are_those_of_the_census_bureau(level: str, region: str, expected: str) -> None:
-    assert geo_id(level, region) == expected
+    assert geo_id(LEVELS[level], region) == expected
 
 
 @pytest.mark.parametrize("name", PRODUCTS)

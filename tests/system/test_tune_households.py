@@ -171,12 +171,12 @@ def test_every_answer_has_both_forms_and_no_persons(config: str, words: list[str
     assert answer(config, *words)["concerns"] == []
 
 
-def test_the_explorer_refuses_it(config: str, tmp_path: Path) -> None:
+def test_there_is_no_workbook_of_it(config: str, tmp_path: Path) -> None:
     page = tmp_path / "explorer.html"
     result = CliRunner().invoke(
         app, ["explore", "--config", config, "-o", str(page), "--xlsx", str(tmp_path / "x.xlsx")]
     )
     assert result.exit_code == 1
     assert "is a configuration of SafeTab-H" in result.stderr
-    assert "safetab tune" in result.stderr
+    assert "Write the page alone" in result.stderr
     assert list(tmp_path.iterdir()) == []

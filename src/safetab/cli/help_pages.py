@@ -10,9 +10,33 @@ from typer.core import TyperCommand, TyperGroup
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_HYPHEN = "\ue000"  # of a private area: no text has it
+
+
+_Plain: Any = typer.Context.formatter_class
+
+
+class _Formatter(_Plain):  # type: ignore[misc]
+    """Lines end between words alone, and not after a hyphen inside one."""
+
+    def write_text(self, text: str) -> None:
+        super().write_text(text.replace("-", _HYPHEN))
+
+    def write_dl(self, rows: Any, *arguments: Any, **named: Any) -> None:
+        super().write_dl([(name, text.replace("-", _HYPHEN)) for name, text in rows], *arguments, **named)
+
+    def getvalue(self) -> str:
+        return str(super().getvalue()).replace(_HYPHEN, "-")
+
+
+class _Context(typer.Context):
+    formatter_class = _Formatter
+
 
 class Command(TyperCommand):
     """A command whose flags have no type."""
+
+    context_class = _Context
 
     def get_params(self, ctx: Any) -> Any:
         return _with_plain_flags(super().get_params(ctx))
@@ -20,6 +44,8 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """A group of commands whose flags have no type."""
+
+    context_class = _Context
 
     def get_params(self, ctx: Any) -> Any:
         return _with_plain_flags(super().get_params(ctx))
