@@ -28,7 +28,7 @@ from safetab.tuning.presets import presets, production_of_2020
 
 pytestmark = pytest.mark.browser
 FACTS = tuning_of().require().facts
-SETTINGS = 200
+SETTINGS = 100  # of each product
 CHUNK = 25
 LEVELS = {
     0: ("COUNTY,2", "USA,2", "PR-TRACT,1", "STATE,1"),
