@@ -12,6 +12,7 @@ from safetab.estimates.estimate import percent
 from safetab.estimates.intervals import far_threshold
 from safetab.estimates.reading.absence import most_if_suppressed, reason_of
 from safetab.privacy.calibration import Noise
+from safetab.privacy.output_status import OutputStatus
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product, Shape
 from safetab.release.documents import ReleaseFacts
@@ -38,7 +39,12 @@ def site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables, 
     shapes = [shape for family in product.families for shape in family.shapes]
     return {
         "product": _product(product),
-        "status": {"value": facts.status.value, "line": _status_line(facts), "forRelease": facts.status.is_for_release},
+        "status": {
+            "value": facts.status.value,
+            "line": _status_line(facts),
+            "forRelease": facts.status.is_for_release,
+            "protects": facts.status is not OutputStatus.NO_PROTECTION,
+        },
         "date": facts.date.isoformat(),
         "version": facts.version,
         "confidence": float(confidence),
@@ -71,6 +77,7 @@ def _product(product: Product) -> JsonObject:
         "noun": product.record.noun,
         "nouns": product.record.nouns,
         "counts": product.counts,
+        "suppresses": product.suppression_key is not None,
         "families": [{"name": one.name, "detail": one.detail} for one in product.families],
     }
 

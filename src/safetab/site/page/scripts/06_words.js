@@ -34,7 +34,13 @@ function inPlainWords(number) {
   if (number.value < 0) {
     return `${sure} The number is below zero because random noise was added to a very small count; left as it is, it keeps sums right.`;
   }
-  return `${sure} The number is not exact: random noise was added on purpose, so that nobody's answers can be found out from it.`;
+  return `${sure} The number is not exact: random noise was added to it${whyNoise()}.`;
+}
+
+/** What noise is for; nothing if there is too little of it to protect anybody. */
+function whyNoise() {
+  const { nouns } = facts.product;
+  return facts.status.protects ? `, which limits what can be learned of any one of the ${nouns} that were counted` : "";
 }
 
 function publishedNote(number) {

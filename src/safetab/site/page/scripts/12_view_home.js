@@ -39,7 +39,7 @@ function readingCards() {
   const card = (title, text) => element("div", { class: "card" }, element("h3", {}, title), paragraph(text));
   return element(
     "div", { class: "cards" },
-    card("Each number has a range", `A small random amount was added to every number, so that nobody can be picked out. The range beside it holds the true number of ${nouns} ${facts.percent} of the time.`),
+    card("Each number has a range", `Random noise was added to every number${whyNoise()}. The range beside it holds the true number of ${nouns} ${facts.percent} of the time.`),
     card("Absent is not zero", "A group that has no number may still be there. The page says why there is no number, and what to use instead."),
     card("Small differences may be chance", "Compare two numbers, and the page says how often noise alone would make them differ by so much."),
   );
@@ -58,7 +58,7 @@ function aboutView() {
       element("h2", {}, "Sums"),
       paragraph("Numbers that should add up don't quite: each has noise of its own. Groups overlap, since a person can be in several. Ranges of sums don't add up either; the program safetab computes them exactly."),
       element("h2", {}, "No number"),
-      paragraph("Small totals are not shown below a threshold, some groups are counted only for large areas, and a rule of the release may withhold a number. In each case the page gives the reason. No number does not mean nobody."),
+      paragraph(`${facts.product.suppresses ? "Small totals are not shown below a threshold" : "Only groups with a published total of people are counted"}, some groups are counted only for large areas, and a rule of the release may withhold a number. In each case the page gives the reason. No number does not mean nobody.`),
       element("h2", {}, "The same area twice"),
       paragraph("Where two areas have the same boundary, such as a county with one place, the release may give both the same number. Such a number is marked as a copy."),
       element("h2", {}, "Where this is from"),
