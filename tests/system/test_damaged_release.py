@@ -117,8 +117,27 @@ def test_damage_is_told_by_every_command(kind: str, release: Path, tmp_path: Pat
 
 
 def test_what_machines_leave_behind_is_no_damage(release: Path) -> None:
-    (release / ".DS_Store").write_bytes(b"mine")
+    for name in (".DS_Store", "Thumbs.db", "desktop.ini"):
+        (release / name).write_bytes(b"mine")
     safetab.open_release(release)
+
+
+@pytest.mark.parametrize("command", [["report", "-o"], ["status", "-o"]])
+def test_nothing_is_written_into_a_release(command: list[str], release: Path) -> None:
+    name, *options = command
+    result = CliRunner().invoke(app, [name, str(release), *options, str(release / "mine")])
+    assert result.exit_code == 1
+    assert "lies inside the release" in result.stderr
+    safetab.open_release(release)
+
+
+def test_an_export_is_no_release_and_says_so(released: Path, tmp_path: Path) -> None:
+    safetab.export(released, tmp_path / "csv")
+    result = CliRunner().invoke(app, ["show", str(tmp_path / "csv"), "--nation"])
+    assert result.exit_code == 1
+    assert "holds CSV files that were made of a release" in result.stderr
+    assert "README of the release" in (tmp_path / "csv" / "README.txt").read_text()
+    assert "checksums" not in (tmp_path / "csv" / "datapackage.json").read_text()
 
 
 def test_anybody_can_compare_the_files(released: Path) -> None:

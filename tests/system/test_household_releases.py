@@ -152,6 +152,21 @@ def test_commands_speak_of_households(made, tmp_path: Path) -> None:
     assert "has no meaning for SafeTab-H" in cli("show", out, "--nation", "--group", "x", "--sex", "male").output
 
 
+def test_a_family_that_is_asked_for_is_shown(made) -> None:
+    *_, out = made
+    group = next(iter(published_groups(out)))
+    area, code = str(group[1]), str(group[2])
+    level = str(group[0]).removeprefix("PR-").lower().replace("usa", "nation")
+    found = safetab.open_release(out).geography(area, level), safetab.open_release(out).group(code)
+    for family in ("household type", "tenure"):
+        table = safetab.open_release(out).table(*found, family=family)
+        option = ["--nation"] if level == "nation" else [f"--{level}", area]
+        shown = cli("show", out, *option, "--group", code, "--family", family)
+        assert shown.exit_code == 0, shown.output
+        assert str(table.count()) in shown.stdout
+    assert cli("show", out, *option, "--group", code, "--family", "tenur").exit_code == 1
+
+
 def test_households_that_went_through_the_official_form_have_the_same_margins(made, tmp_path: Path) -> None:
     world, out = made
     assert cli("export", out, tmp_path / "census", "--form", "census").exit_code == 0

@@ -245,6 +245,20 @@ def test_totals_that_are_not_public_clamped_or_ruled_are_refused(tmp_path: Path)
     assert "is no release" in cli("plan", world.parameters, world.data, "--totals", tmp_path).output
 
 
+def test_a_release_whose_totals_are_withheld_is_refused(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 10)
+    person_run(world, tmp_path / "persons", coterminous=True)
+    path = tmp_path / "persons/release/numbers/geography_level=STATE/detailed.parquet"
+    table = pq.read_table(path, partitioning=None)
+    counts = [None, *table["unclamped_count"].to_pylist()[1:]]
+    at = table.column_names.index("unclamped_count")
+    pq.write_table(table.set_column(at, "unclamped_count", pa.array(counts, pa.int64())), path)
+    write_checksums(tmp_path / "persons/release")
+    result = cli("plan", world.parameters, world.data, "--totals", tmp_path / "persons")
+    assert result.exit_code == 1
+    assert "totals are withheld in it" in result.output
+
+
 def test_a_release_with_two_totals_for_a_group_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
     world, log = write_household_world(tmp_path / "world", 10), tmp_path / "spend.log"
     person_run(world, tmp_path / "persons", coterminous=True)

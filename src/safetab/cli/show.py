@@ -9,7 +9,7 @@ from pathlib import Path
 from safetab.estimates.open_release import Release, open_release
 from safetab.estimates.reading.absence import Absence
 from safetab.estimates.reading.lookup import Entity
-from safetab.foundation.findings import FindingsOf, InvalidInput
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.products.product import Product, Refusal
 
 AREA_OPTIONS = ("place", "county", "state", "tract", "aiannh")
@@ -34,6 +34,11 @@ class Question:
     def group(self) -> str | None:
         return self.groups[0] if self.groups else None
 
+    @property
+    def asks_for_a_table(self) -> bool:
+        """Or for some of one: a total of a family is that of its table."""
+        return self.is_table or bool(self.part) or self.family is not None
+
 
 def answer_to(path: Path, question: Question) -> str:
     """The release's status, then the answer.
@@ -47,11 +52,14 @@ def answer_to(path: Path, question: Question) -> str:
 
 def _answer(release: Release, question: Question, part: Mapping[str, object]) -> str:
     if question.area is not None and question.group is not None and release.is_level(question.area):
+        if question.asks_for_a_table:
+            message = "tables are shown for one area. Give its name, or leave the other options out."
+            raise InvalidInput([Finding(Severity.ERROR, "the command", "AREA", message)])
         return str(release.totals(group=question.group, level=question.area, kind=question.kind).largest(_LARGEST))
     entity = _entity(release, question)
     if question.group is None:
         return str(release.totals(geography=entity, kind=question.kind).largest(_LARGEST))
-    if not (question.is_table or part):
+    if not question.asks_for_a_table:
         return str(release.total(entity, question.group, kind=question.kind))
     table = release.table(entity, question.group, kind=question.kind, family=question.family)
     if question.is_table or isinstance(table, Absence):
@@ -78,8 +86,10 @@ def _checked(question: Question, product: Product) -> Mapping[str, object]:
     options = [f"--{one}" for one in asked.arguments]
     for strange in (one for one in question.part if one not in asked.arguments):
         findings.error(f"--{strange}", f"has no meaning for {product.name}. Ask with {' or '.join(options)}.")
+    if question.family is not None and not product.has_several_families:
+        findings.error("--family", f"has no meaning for {product.name}, which has one kind of tables.")
     part = asked.parsed(question.part)
-    if question.group is None and (question.is_table or question.part):
+    if question.group is None and question.asks_for_a_table:
         findings.error("--group", f"must be given with --table, {' or '.join(options)}.")
     if question.is_table and question.part:
         without = " and ".join(options)

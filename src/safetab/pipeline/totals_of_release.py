@@ -18,7 +18,8 @@ from safetab.readers.synthetic_marker import is_synthetic
 from safetab.release.documents import DATAPACKAGE_FILE
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 
-_COLUMNS = ["region_id", "iteration_code", "unclamped_count"]
+_COUNT = "unclamped_count"
+_COLUMNS = ["region_id", "iteration_code", _COUNT]
 _WHERE = "--totals"
 
 
@@ -35,10 +36,16 @@ def given_totals(path: Path | None, data: Path) -> GivenTotals | None:
     if findings.has_errors:
         return GivenTotals(Checked(None, findings.findings))
     try:
-        of_level = _totals(release)
+        rows = _rows(release)
+        of_level = {geography: _of_level(of_geography) for geography, of_geography in rows.items()}
     except (pa.ArrowException, OSError, ValueError):
         damaged = Finding(Severity.ERROR, str(path), _WHERE, "is damaged. Get the release again.")
         return GivenTotals(Checked(None, (damaged,)))
+    if any(of_geography[_COUNT].null_count for of_geography in rows.values()):
+        withheld = Finding(
+            Severity.ERROR, str(path), _WHERE, "totals are withheld in it. Give a release without rules."
+        )
+        return GivenTotals(Checked(None, (withheld,)))
     numbers = [one for level in release.universe.levels if (one := release.numbers_of(level)) is not None]
     files = {f"totals/{one.relative_to(release.path).as_posix()}": one for one in numbers}
     files |= {f"totals/{DATAPACKAGE_FILE}": release.path / DATAPACKAGE_FILE}
@@ -57,11 +64,15 @@ def _check(release: ReleaseFolder, data: Path, findings: FindingsOf) -> None:
     if options.rules:
         names = ", ".join(rule.value for rule in options.rules)
         findings.error(_WHERE, f"rules changed or withheld totals: {names}. Give a release without rules.")
+    if release.facts.origin is not None and not release.facts.origin.is_complete:
+        findings.error(
+            _WHERE, "it was read from files that need not be whole tables. Read whole ones, with --complete."
+        )
     if options.coterminous is None:
         findings.warning(_WHERE, "it is without the coterminous step. The 2020 Census took totals after that step.")
 
 
-def _totals(release: ReleaseFolder) -> dict[GeographyLevel, TotalsOfLevel]:
+def _rows(release: ReleaseFolder) -> dict[GeographyLevel, pa.Table]:
     parts: dict[GeographyLevel, list[pa.Table]] = {}
     total = pc.field("table_id").isin(release.universe.product.total_table_ids) & (pc.field("line") == TOTAL_LINE)
     for level in release.universe.levels:
@@ -69,9 +80,9 @@ def _totals(release: ReleaseFolder) -> dict[GeographyLevel, TotalsOfLevel]:
         if path is not None:
             rows = pa.parquet.read_table(path, columns=_COLUMNS, filters=total, partitioning=None)
             parts.setdefault(level.geography, []).append(rows)
-    return {geography: _of_level(pa.concat_tables(tables)) for geography, tables in parts.items()}
+    return {geography: pa.concat_tables(tables) for geography, tables in parts.items()}
 
 
 def _of_level(rows: pa.Table) -> TotalsOfLevel:
     entity, code = (rows[name].cast(pa.string()).cast(pa.int64()).to_numpy() for name in _COLUMNS[:2])
-    return TotalsOfLevel(entity, code, np.asarray(rows[_COLUMNS[2]].to_numpy()))
+    return TotalsOfLevel(entity, code, np.asarray(rows[_COUNT].to_numpy()))

@@ -48,9 +48,13 @@ def _read(path: Path) -> Mapping[str, str]:
 
 
 def _names_of(release: Path) -> list[str]:
-    """Hidden files, which machines of readers leave behind, are none of the release."""
+    """What machines of readers leave behind is none of the release."""
     paths = (path.relative_to(release) for path in release.rglob("*") if not path.is_dir() or path.is_symlink())
-    return sorted(path.as_posix() for path in paths if not any(part.startswith(".") for part in path.parts))
+    return sorted(path.as_posix() for path in paths if not any(_is_left_behind(part) for part in path.parts))
+
+
+def _is_left_behind(name: str) -> bool:
+    return name.startswith(".") or name in {"Thumbs.db", "desktop.ini"}
 
 
 def _is_file(path: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -21,6 +22,7 @@ GEOGRAPHY_LEVEL = Column(
     "Geography level. It is in the name of the folder, geography_level=..., from which readers take it.",
     values=tuple(level.label for level in GeographyLevel),
 )
+_LEVEL_IN_CSV = replace(GEOGRAPHY_LEVEL, description="Geography level.")
 _KEYS = {
     "universe/entities.parquet": ["geography_level", "region_id"],
     "universe/iterations.parquet": ["iteration_code"],
@@ -79,7 +81,7 @@ def _described(
     product: Product, folder: str, stem: str, more: tuple[Column, ...]
 ) -> tuple[str, tuple[Column, ...], JsonObject]:
     if folder == NUMBERS_FOLDER:
-        return _NUMBERS_DESCRIBED, (GEOGRAPHY_LEVEL, *number_columns(product), *more), {"primaryKey": _NUMBERS_KEY}
+        return _NUMBERS_DESCRIBED, (_LEVEL_IN_CSV, *number_columns(product), *more), {"primaryKey": _NUMBERS_KEY}
     tables = _tables_of(product)
     name = next(one for one in tables if one.rsplit("/", 1)[-1] == f"{stem}.parquet")
     return *tables[name], {"primaryKey": _KEYS[name]}

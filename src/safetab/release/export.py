@@ -16,11 +16,12 @@ from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.outputs.manifest import write_not_for_release
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.release.census_form.census_form import COLUMNS_FILE, write_census_form
+from safetab.release.checksums import CHECKSUMS
 from safetab.release.csv_tables import write_csv_tables
 from safetab.release.data_dictionary import csv_resources_of
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
 from safetab.release.origin import LEAST_MARGIN_COLUMN
-from safetab.release.release_folder import ReleaseFolder, open_release_folder
+from safetab.release.release_folder import EXPORTED_ENTITIES, ReleaseFolder, open_release_folder
 
 
 class ExportForm(Enum):
@@ -30,7 +31,13 @@ class ExportForm(Enum):
     CENSUS = "census"  # a file for each published table, named and laid out as the Census Bureau does
 
 
-_KNOWN_BY = {ExportForm.TIDY: "universe/entities.csv", ExportForm.CENSUS: COLUMNS_FILE}
+_KNOWN_BY = {ExportForm.TIDY: EXPORTED_ENTITIES, ExportForm.CENSUS: COLUMNS_FILE}
+_ABOUT_EXPORTS = """This folder holds the tables of a release as CSV files: numbers/COUNTY.csv,
+universe/entities.csv and so on; datapackage.json describes their columns. What
+follows is the README of the release. Its files and examples are those of the
+release itself, not of this folder.
+
+"""
 
 
 def export_csv(
@@ -59,8 +66,9 @@ def export_csv(
 
 def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:
     release, rows = opened.path, dict[str, int]()
-    for name in (README_FILE, PRIVACY_FILE):
-        shutil.copyfile(release / name, output / name)
+    shutil.copyfile(release / PRIVACY_FILE, output / PRIVACY_FILE)
+    readme = (release / README_FILE).read_text(encoding="utf-8")
+    (output / README_FILE).write_text(_ABOUT_EXPORTS + readme, encoding="utf-8")
     rows |= write_csv_tables(release, opened.universe, output)
     _write_dictionary(opened, output, rows)
     return rows
@@ -70,5 +78,6 @@ def _write_dictionary(opened: ReleaseFolder, output: Path, rows: Mapping[str, in
     """The data dictionary for the CSV files: a resource for each."""
     package = json.loads((opened.path / DATAPACKAGE_FILE).read_text(encoding="utf-8"))
     more = () if opened.facts.origin is None else (LEAST_MARGIN_COLUMN,)
+    package["safetab"].pop(CHECKSUMS, None)
     package["resources"] = csv_resources_of(opened.universe.product, rows, more=more)
     (output / DATAPACKAGE_FILE).write_text(json.dumps(package, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

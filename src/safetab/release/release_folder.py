@@ -24,6 +24,9 @@ from safetab.release.release_rules import ReleaseRule
 from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.release.universe_files import ReleasedRun, read_universe
 
+EXPORTED_ENTITIES = "universe/entities.csv"
+"""An export as CSV files has it, and no release."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFolder:
@@ -32,6 +35,13 @@ class ReleaseFolder:
     path: Path
     facts: ReleaseFacts
     universe: Universe
+
+    def refuse_inside(self, file: Path) -> None:
+        """Raises InvalidInput for a new file in the folder: it would no longer hold what was released."""
+        if self.path.resolve() in file.resolve().parents:
+            raise InvalidInput(
+                [_finding(file, "lies inside the release, which must stay as it is. Write it elsewhere.")]
+            )
 
     def numbers_of(self, level: ReleaseLevel) -> Path | None:
         """The file of a level's numbers, if it has any."""
@@ -44,6 +54,8 @@ def open_release_folder(path: Path) -> ReleaseFolder:
     folder = path / RELEASE_FOLDER if (path / RELEASE_FOLDER / DATAPACKAGE_FILE).is_file() else path
     if not (folder / DATAPACKAGE_FILE).is_file():
         raise InvalidInput([_finding(path, f"is no release: it has no {DATAPACKAGE_FILE}. Give OUT or OUT/release.")])
+    if (folder / EXPORTED_ENTITIES).is_file():
+        raise InvalidInput([_finding(path, "holds CSV files that were made of a release. Give the release itself.")])
     has_checksums = (folder / CHECKSUMS_FILE).exists()
     if has_checksums:
         check_files(folder)

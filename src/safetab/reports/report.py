@@ -21,8 +21,10 @@ def report_of(release: Path) -> str:
 
 def report_file(release: Path, file: Path) -> OutputStatus:
     """Writes the report of a release to a new file; tells the release's status. Raises InvalidInput if it can't."""
+    opened = open_release_folder(release)
+    opened.refuse_inside(file)
     write_new_file(file, lambda beside: write_report_page(release, beside))
-    return open_release_folder(release).facts.status
+    return opened.facts.status
 
 
 def write_report_page(release: Path, file: Path) -> None:

@@ -167,6 +167,7 @@ def status(
         opened = open_release_folder(release)
         chosen = wanted.slice_of(opened)
         if output is not None:
+            opened.refuse_inside(output)
             rows = write_statuses(statuses(opened, chosen), output)
         elif as_csv:
             print_statuses(statuses(opened, chosen))
@@ -211,18 +212,16 @@ def site(
     It needs no network: areas and groups are found by typing, every number
     has its interval, and what is absent has its reason.
     """
-    from safetab.cli.messages import exits_with_code
+    from safetab.cli.messages import exits_with_code, say
     from safetab.foundation.whole_path import whole_path
     from safetab.site.write_site import write_site
 
     with exits_with_code():
         made = write_site(release, whole_path(folder), boundaries, overwrite=overwrite)
-    typer.echo(f"Wrote {folder}: {made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:,.1f} MB.")
+    say(f"Wrote {folder}: {made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:,.1f} MB.")
     if made.shapes_without_area:
-        typer.echo(
-            f"{made.shapes_without_area:,} shapes of {boundaries} are of no area of this release and were left out."
-        )
-    typer.echo(f"Open {folder / 'index.html'} in a browser. {made.status.line}")
+        say(f"{made.shapes_without_area:,} shapes of {boundaries} are of no area of this release and were left out.")
+    say(f"Open {folder / 'index.html'} in a browser. {made.status.line}")
 
 
 def export(
