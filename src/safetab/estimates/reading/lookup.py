@@ -1,6 +1,6 @@
 """From what people write to the geographic entities and the race or ethnicity groups of a release.
 
-The one resolver of names: the command line, Python and the pages of a release follow it. docs/names.md has the rules.
+The one resolver of names of the command line and Python. docs/names.md has the rules.
 """
 
 from __future__ import annotations
