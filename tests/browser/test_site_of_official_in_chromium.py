@@ -79,6 +79,11 @@ def test_a_total_of_an_unknown_table_has_both_ends_of_its_margin(browser: Browse
         assert f"± {least} to {margin}" in area
         texts_at(page, f"#/group/{row['iteration_code']}/county")
         assert f"± {least} to {margin}" in page.locator("table.list").inner_text()
+        sides = [
+            one.removeprefix("#/area/") for one in (route, first_row(folder / "totals", {"STATE"}, "published")[0])
+        ]
+        compared = texts_at(page, f"#/compare/{'/'.join(sides)}")
+        assert "or less often: the table of a group is not known." in compared
         assert watched.complaints == []
 
 
