@@ -7,12 +7,14 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow.parquet as pq
 from click.testing import Result
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
 from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
+from tests.releases import Row
 
 KEY = "00" * 32
 ALL_BUDGETS = {f"privacy_budget_p_level_{n}_{one}": 0.2 for one in GEOGRAPHIES for n in (1, 2)}
@@ -66,6 +68,16 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 def read_again(made: Made, new: Path, *options: object, files: list[Path] | None = None) -> str:
     """`safetab official` on the tables, or some files, with the world's parameters."""
     return done("official", *(files or made.tables), new, "--parameters", made.world.parameters, *options)
+
+
+def numbers_in(release: Path) -> dict[tuple[str, ...], Row]:
+    """By geography level, region, code, table id and line."""
+    rows = {}
+    for path in sorted((release / "numbers").rglob("*.parquet")):
+        level = path.parent.name.removeprefix("geography_level=")
+        for row in pq.read_table(path, partitioning=None).to_pylist():
+            rows[level, row["region_id"], row["iteration_code"], row["table_id"], row["line"]] = row
+    return rows
 
 
 def as_api_answer(rows: list[dict[str, str]], level: str) -> str:

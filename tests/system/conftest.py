@@ -2,10 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from tests.official_forms import Made, write_persons
+from tests.official_forms import Made, as_api_answer, as_bulk, as_download, read_again, rows_of, write_persons
 
 
 @pytest.fixture(scope="session")
 def made_in_census_form(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return write_persons(tmp_path_factory.mktemp("census") / "world")
+
+
+@pytest.fixture(scope="session")
+def official_whole(made_in_census_form: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All tables, read as whole ones."""
+    new = tmp_path_factory.mktemp("official") / "whole"
+    read_again(made_in_census_form, new, "--complete")
+    return new
+
+
+@pytest.fixture(scope="session")
+def official_totals(made_in_census_form: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """T01001 alone, in the three forms: nation, states and counties from the API, tracts in bulk, and a download."""
+    made, folder = made_in_census_form, tmp_path_factory.mktemp("totals")
+    rows = rows_of(made.census / "T01001.csv")
+    of_level = {one: [row for row in rows if row["GEO_ID"].startswith(one)] for one in ("010", "040", "050", "140")}
+    for name, number in (("us", "010"), ("state", "040"), ("county", "050")):
+        (folder / f"{name}.json").write_text(as_api_answer(of_level[number], name))
+    (folder / "bulk.csv").write_bytes(as_bulk(of_level["140"]))
+    rest = [row for row in rows if row["GEO_ID"][:3] not in of_level]
+    assert rest
+    (folder / "download.csv").write_bytes(as_download(rest))
+    files = [folder / name for name in ("us.json", "state.json", "county.json", "bulk.csv", "download.csv")]
+    read_again(made, folder / "new", "--geography", made.world.data / "GRF-C.txt", files=files)
+    return folder / "new"

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
-from tests.official_forms import Made, as_api_answer, as_bulk, as_download, cli, done, read_again, rows_of
-from tests.releases import Row
+from tests.official_forms import Made, cli, done, numbers_in, read_again, rows_of
 
 import safetab
 from safetab.estimates.estimate import Estimate
@@ -25,37 +23,13 @@ def made(made_in_census_form: Made) -> Made:
 
 
 @pytest.fixture(scope="session")
-def whole(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All tables, read as whole ones."""
-    new = tmp_path_factory.mktemp("official") / "whole"
-    read_again(made, new, "--complete")
-    return new
+def whole(official_whole: Path) -> Path:
+    return official_whole
 
 
 @pytest.fixture(scope="session")
-def totals_alone(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """T01001 alone, in the three forms: nation, states and counties from the API, tracts in bulk, and a download."""
-    folder = tmp_path_factory.mktemp("totals")
-    rows = rows_of(made.census / "T01001.csv")
-    of_level = {one: [row for row in rows if row["GEO_ID"].startswith(one)] for one in ("010", "040", "050", "140")}
-    for name, number in (("us", "010"), ("state", "040"), ("county", "050")):
-        (folder / f"{name}.json").write_text(as_api_answer(of_level[number], name))
-    (folder / "bulk.csv").write_bytes(as_bulk(of_level["140"]))
-    rest = [row for row in rows if row["GEO_ID"][:3] not in of_level]
-    assert rest
-    (folder / "download.csv").write_bytes(as_download(rest))
-    files = [folder / name for name in ("us.json", "state.json", "county.json", "bulk.csv", "download.csv")]
-    read_again(made, folder / "new", "--geography", made.world.data / "GRF-C.txt", files=files)
-    return folder / "new"
-
-
-def numbers_in(release: Path) -> dict[tuple[str, ...], Row]:
-    rows = {}
-    for path in sorted((release / "numbers").rglob("*.parquet")):
-        level = path.parent.name.removeprefix("geography_level=")
-        for row in pq.read_table(path, partitioning=None).to_pylist():
-            rows[level, row["region_id"], row["iteration_code"], row["table_id"], row["line"]] = row
-    return rows
+def totals_alone(official_totals: Path) -> Path:
+    return official_totals
 
 
 def test_a_release_that_went_through_the_official_form_has_the_same_numbers_and_margins(made, whole) -> None:

@@ -195,7 +195,8 @@ def test_the_status_is_in_the_folder_and_on_the_page(made) -> None:
     out, site = made
     status = safetab.open_release(out).output_status
     assert (site / "NOT-FOR-RELEASE").read_text().strip() == status.line
-    assert SiteFiles(site).facts["status"] == {"value": status.value, "line": status.line, "forRelease": False}
+    said = {"value": status.value, "line": status.line, "forRelease": False, "protects": True}
+    assert SiteFiles(site).facts["status"] == said
 
 
 def test_the_same_release_gives_the_same_bytes(persons: Path, tmp_path: Path) -> None:

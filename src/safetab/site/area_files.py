@@ -9,7 +9,8 @@ from safetab.census.geography_levels import EntityKind, GeographyLevel
 from safetab.release.release_universe import Universe
 from safetab.site.cuts import begins, cuts, text_sizes
 from safetab.site.data_files import DataFolder
-from safetab.site.level_rows import Integers, LevelRows
+from safetab.site.level_rows import LevelRows
+from safetab.site.row_batches import Integers
 
 _HEADERS = 2  # the iteration and the table of a group stand before its values
 

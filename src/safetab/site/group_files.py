@@ -11,13 +11,14 @@ from safetab.release.release_universe import Universe
 from safetab.site.area_files import state_numbers
 from safetab.site.cuts import begins, cuts, text_sizes
 from safetab.site.data_files import DataFolder
-from safetab.site.level_rows import Integers, LevelRows
+from safetab.site.level_rows import LevelRows
 from safetab.site.measured_tables import MeasuredTables
+from safetab.site.row_batches import Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Totals:
-    """By rising iteration and entity. Of a withheld total the table is -1 less the position of the rule."""
+    """By rising iteration and entity. Of a withheld total the table is -1 less the number that says why."""
 
     iterations: Integers
     entities: Integers
@@ -46,7 +47,7 @@ def write_groups(
 
 
 def _totals(rows: LevelRows, tables: MeasuredTables) -> _Totals:
-    lines = [[line.is_total for line in table.shape.lines].index(True) for table in tables.tables]
+    lines = [[line.is_total for line in table.lines].index(True) for table in tables.tables]
     at = rows.starts[:-1] + np.array(lines, dtype=np.int64)[rows.tables]
     numbers, values = rows.tables.copy(), rows.values[at]
     place = np.searchsorted(rows.withheld.at, at)

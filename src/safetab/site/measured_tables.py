@@ -11,17 +11,29 @@ from numpy.typing import NDArray
 from safetab.planning.level_design import margin_of
 from safetab.privacy.calibration import Noise
 from safetab.privacy.stages import Stage
-from safetab.products.product import Shape
+from safetab.products.product import Line, Shape
 from safetab.release.release_universe import Universe
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTable:
-    """A shape as one level and stage measured it; a copied group has the level of its donor."""
+    """A shape as one level and stage measured it; a copied group has the level of its donor.
+
+    If files don't tell the shape, it is the one with the most noise that it can be, and has its total alone.
+    """
 
     level: int
     stage: Stage
     shape: Shape
+    is_known: bool = True
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        return lines_shown(self.shape, is_known=self.is_known)
+
+
+def lines_shown(shape: Shape, *, is_known: bool) -> tuple[Line, ...]:
+    return shape.lines if is_known else shape.lines[:1]
 
 
 class MeasuredTables:
@@ -42,7 +54,7 @@ class MeasuredTables:
 
     def lines(self) -> NDArray[np.int64]:
         """How many lines each table has."""
-        return np.array([len(table.shape.lines) for table in self._numbers], dtype=np.int64)
+        return np.array([len(table.lines) for table in self._numbers], dtype=np.int64)
 
     def noise(self, table: MeasuredTable) -> Noise:
         return self._universe.levels[table.level].design.noise(table.stage)

@@ -97,7 +97,7 @@ def _write_numbers(opened: ReleaseFolder, data: DataFolder, tables: MeasuredTabl
                 if rows is not None:
                     name = f"{position}-{int(iterations)}-{number}"
                     written.areas[name] = write_areas(data, f"areas/{name}", rows, universe)
-                    written.numbers += len(rows.values)
+                    written.numbers += rows.numbers
                     families.append(rows)
             if families:
                 name = f"{position}-{int(iterations)}"

@@ -13,6 +13,7 @@ function estimate(entry, lineNumber) {
   const rule = entry.withheld ? entry.withheld.get(lineNumber) : undefined;
   return {
     entry, line, value, margin, low, high,
+    least: entry.table.least,
     published: published === undefined ? value : published,
     selectionMatters: near !== undefined,
     rule: rule === undefined ? null : facts.rules[rule],
@@ -136,9 +137,8 @@ function absenceOf(area, group) {
   return { area, group, status, reason, atMost, isTabulated: true };
 }
 
-function withheldAbsence(area, group, rule) {
-  const reason = `It was measured; the rule ${rule[0]} of this release keeps it from being shown: ${rule[1]}.`;
-  return { area, group, status: "withheld", reason, atMost: null, isTabulated: true };
+function withheldAbsence(area, group, [, , status, reason]) {
+  return { area, group, status, reason, atMost: null, isTabulated: true };
 }
 
 /** The number or the absence of one group in one area, with the tables of all families. */

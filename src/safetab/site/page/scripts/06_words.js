@@ -19,7 +19,8 @@ function between(low, high) {
 
 /** What follows a number in a table: its margin, or its interval where selection makes that more than the margin. */
 function around(number) {
-  return number.selectionMatters ? between(number.low, number.high) : `± ${shown(number.margin)}`;
+  if (number.selectionMatters) return between(number.low, number.high);
+  return number.least === null ? `± ${shown(number.margin)}` : `± ${between(number.least, number.margin)}`;
 }
 
 /** The interval of a number in plain words. */
@@ -41,6 +42,19 @@ function inPlainWords(number) {
 function whyNoise() {
   const { nouns } = facts.product;
   return facts.status.protects ? `, which limits what can be learned of any one of the ${nouns} that were counted` : "";
+}
+
+/** What is said of a total whose table is not known. */
+function unknownTableNote({ least }) {
+  if (least === null) return null;
+  return "The files don't tell which table the group got, and tables differ in noise. The range is the widest that it can be.";
+}
+
+/** Who made the numbers, or read them, and when. */
+function sourceWords() {
+  const { product, version, date, status, isRead } = facts;
+  const made = isRead ? `${product.name}. Read by safetab ${version} on ${date} from published files.` : `${product.name}, released ${date}. Made by safetab ${version}.`;
+  return `${made} ${status.line}`;
 }
 
 function publishedNote(number) {

@@ -20,7 +20,7 @@ function greatest(numbers) {
 }
 
 function figureCells(number) {
-  if (number.rule) return element("span", { class: "soft", title: number.rule[1] }, "withheld");
+  if (number.rule) return element("span", { class: "soft", title: number.rule[1] }, number.rule[2]);
   return [element("span", { class: "figure" }, shown(number.value)), " ", element("small", {}, around(number))];
 }
 

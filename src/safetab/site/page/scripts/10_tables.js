@@ -46,9 +46,12 @@ const CSV_COLUMNS = [
 function csvOfNumber(number, area, group) {
   const { geography, id, name } = area;
   const start = [geography.label, id, name, group.code, group.name, number.line?.id ?? "", number.line?.words ?? ""];
-  if (number.rule) return [...start, "", "", "", "", "withheld", number.rule[0]];
-  const note = number.entry.donor === null ? "" : `copied from ${facts.geographies[number.entry.table.geography].label} ${number.entry.donor}`;
-  return [...start, number.value, number.margin, number.low, number.high, "number", note];
+  if (number.rule) return [...start, "", "", "", "", number.rule[2], number.rule[0]];
+  const notes = [
+    number.entry.donor === null ? null : `copied from ${facts.geographies[number.entry.table.geography].label} ${number.entry.donor}`,
+    number.least === null ? null : `its table is not known: the margin is at least ${number.least}`,
+  ];
+  return [...start, number.value, number.margin, number.low, number.high, "number", notes.filter((one) => one).join("; ")];
 }
 
 function csvOfAbsence({ area, group, status, reason }) {

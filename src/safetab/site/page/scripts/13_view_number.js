@@ -14,7 +14,7 @@ async function numberView(area, group) {
       ...entries.filter((entry) => entry.table.shape.lines.length > 1).map((entry) => element(
         "section", {}, element("h2", {}, capitalised(facts.product.families[entry.family].detail)), scrolling("Table of the group", tableChart(entry)),
       )),
-      total && entries.every((entry) => entry.table.shape.lines.length === 1) ? element("p", { class: "soft" }, `The group is too small here to be shown by ${facts.product.families.map(({ detail }) => detail).join(" or by ")}.`) : null,
+      total && entries.every((entry) => entry.table.shape.lines.length === 1 && entry.table.least === null) ? element("p", { class: "soft" }, `The group is too small here to be shown by ${facts.product.families.map(({ detail }) => detail).join(" or by ")}.`) : null,
       element("section", {}, element("h2", {}, "Go on"), element("ul", { class: "links" },
         element("li", {}, link(areaHref(area), "All groups in ", nameOf(area.name))),
         element("li", {}, link(groupHref(group, area.geography.kind === "nation" ? "state" : area.geography.kind, withinOf(area)), nameOf(group.name), ` in all ${area.geography.kind === "nation" ? "states" : area.geography.nouns}`)),
@@ -39,10 +39,10 @@ function numberCard(total) {
   return element(
     "section", { class: "answer" },
     element("p", { class: "big" }, element("span", { class: "figure", "data-number": "total" }, shown(total.value)), " ", element("span", { class: "unit" }, facts.product.nouns)),
-    element("p", { class: "give-or-take", "data-interval": "total" }, total.selectionMatters ? `probably ${between(total.low, total.high)}` : `give or take ${shown(total.margin)}: ${between(total.low, total.high)}`),
+    element("p", { class: "give-or-take", "data-interval": "total" }, total.selectionMatters ? `probably ${between(total.low, total.high)}` : `give or take ${shown(total.margin)}${total.least === null ? "" : `, or as little as ${shown(total.least)}`}: ${between(total.low, total.high)}`),
     rangeChart(total, Math.max(total.high * 1.25, 1)),
     paragraph(inPlainWords(total)),
-    [publishedNote(total), copied].filter((one) => one).map((text) => element("p", { class: "soft" }, text)),
+    [publishedNote(total), unknownTableNote(total), copied].filter((one) => one).map((text) => element("p", { class: "soft" }, text)),
   );
 }
 

@@ -55,7 +55,7 @@ function numberColumn(answerOfRow) {
     cell: (row) => {
       const answer = answerOfRow(row);
       if (!answer) return element("span", { class: "soft" }, "no number");
-      return answer.rule ? element("span", { class: "soft" }, "withheld") : element("span", { class: "figure" }, shown(answer.value));
+      return answer.rule ? element("span", { class: "soft", title: answer.rule[1] }, answer.rule[2]) : element("span", { class: "figure" }, shown(answer.value));
     },
   };
 }

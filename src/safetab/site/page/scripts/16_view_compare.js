@@ -49,7 +49,7 @@ function comparison(a, b) {
     element("section", { class: "answer" },
       element("p", { class: "big" }, element("span", { class: "figure", "data-number": "difference" }, shown(Math.abs(difference.value))), " ", element("span", { class: "unit" }, difference.value === 0 ? "no difference" : `${facts.product.nouns} ${difference.value > 0 ? "more" : "fewer"} in the first than in the second`)),
       element("p", { class: "verdict", "data-verdict": "" }, verdict(a.total, b.total, difference)),
-      difference.chance === null ? null : element("p", { "data-chance": difference.chance }, `How often noise alone makes equal true numbers differ by this much or more: ${chanceInWords(difference.chance)}.`),
+      difference.chance === null ? null : element("p", { "data-chance": difference.chance }, `How often noise alone makes equal true numbers differ by this much or more: ${chanceInWords(difference.chance)}${[a, b].some(({ total }) => total.least !== null) ? ", or less often: the table of a group is not known" : ""}.`),
       difference.low === null || difference.isSame ? null : element("p", { class: "soft", "data-interval": "difference" }, `The true difference, first less second, is between ${shown(difference.low)} and ${shown(difference.high)}, ${facts.percent} of the time.`)),
     scrolling("Both numbers", element("table", { class: "bars" }, element("caption", {}, "Both numbers with their ranges"), element("tbody", {}, rows))),
   ];

@@ -66,7 +66,7 @@ async function start() {
   const status = byId("status");
   status.hidden = facts.status.forRelease;
   status.textContent = facts.status.line;
-  byId("source").textContent = `${facts.product.name}, released ${facts.date}. Made by safetab ${facts.version}. ${facts.status.line}`;
+  byId("source").textContent = sourceWords();
   makeFinder();
   window.addEventListener("hashchange", showRoute);
   await showRoute();
