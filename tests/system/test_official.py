@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
+from collections import Counter
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -152,6 +155,68 @@ def test_an_absent_group_is_suppressed_only_if_the_files_are_whole_tables(whole,
     assert [one.status for one in answers] == ["suppressed", "not in the files"]
     assert "not in the files that were read" in str(answers[1])
     assert '"not in the files"' in done("status", totals_alone, "--csv", "--level", "TRACT", "--region", region)
+
+
+@pytest.fixture
+def wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "250")
+
+
+def statuses_shown(release: Path, *of_which: object) -> Counter[tuple[str, str]]:
+    """Status and reason of each line of the readable table, counted."""
+    lines = [re.split(" {2,}", line.strip()) for line in done("status", release, *of_which).splitlines()]
+    return Counter((cells[1], cells[2]) for cells in lines if len(cells) == 3 and cells[1] != "status")
+
+
+def rows_for_programs(release: Path, *of_which: object) -> list[dict[str, str]]:
+    return list(csv.DictReader(cli("status", release, "--csv", *of_which).stdout.splitlines()))
+
+
+@pytest.mark.usefixtures("wide_terminal")
+@pytest.mark.parametrize("release", ["whole", "totals_alone"])
+def test_the_readable_table_has_words_for_every_status(release: str, request: pytest.FixtureRequest) -> None:
+    """All groups of two areas, one by one: what programs read as CSV is what people read."""
+    path = request.getfixturevalue(release)
+    absent = {"whole": "suppressed", "totals_alone": "not in the files"}[release]
+    where = next(row for row in rows_for_programs(path) if row["status"] == absent)
+    shown, rows = Counter[tuple[str, str]](), list[dict[str, str]]()
+    for level, area in (("STATE", "44"), (where["geography_level"], where["region_id"])):
+        shown += statuses_shown(path, "--level", level, "--area", area)
+        rows += rows_for_programs(path, "--level", level, "--area", area)
+    by_status = Counter[str]()
+    for (status, reason), count in shown.items():
+        by_status[status] += count
+        assert reason
+        assert "None" not in reason
+    assert by_status == Counter(row["status"] for row in rows)
+    unknown = sum(row["status"] == "published" and not row["table"] for row in rows)
+    assert shown["published", "table not known (the files have its total alone)"] == unknown
+    assert (unknown > 0) == (release == "totals_alone")
+
+
+@pytest.mark.usefixtures("wide_terminal")
+@pytest.mark.parametrize("release", ["whole", "totals_alone"])
+def test_groups_are_counted_by_status_for_people(release: str, request: pytest.FixtureRequest) -> None:
+    path = request.getfixturevalue(release)
+    expected = Counter(row["status"] for row in rows_for_programs(path))
+    counted = Counter[str]()
+    for line in done("status", path).splitlines():
+        cells = re.split(" {2,}", line.strip())
+        if len(cells) == 3:
+            counted[cells[1]] += int(cells[0].replace(",", ""))
+    assert counted == expected
+    assert ("not in the files" in counted) == (release == "totals_alone")
+    assert ("Suppressed: nobody" in done("status", path)) == (release == "whole")
+
+
+@pytest.mark.usefixtures("wide_terminal")
+@pytest.mark.parametrize("release", ["whole", "totals_alone"])
+def test_an_x_has_words_in_the_readable_table(release: str, request: pytest.FixtureRequest) -> None:
+    path = request.getfixturevalue(release)
+    key = next(key for key, row in numbers_in(path).items() if row["status"] == "withheld" and key[3] == "T01001")
+    shown = statuses_shown(path, "--level", key[0], "--area", key[1], "--group", key[2])
+    assert shown == {("withheld", "the files show X in its place"): 1}
+    assert "the files show X in its place" in done("status", path, "--level", key[0])
 
 
 def test_a_withheld_number_is_said_to_be_the_bureaus_choice(whole) -> None:
