@@ -56,7 +56,7 @@ def test_a_number_that_the_bureau_withheld_is_no_number(browser: Browser, folder
         page = watched.page
         page.wait_for_selector("main h1")
         text = texts_at(page, route)
-        assert "No number It was measured; the Census Bureau shows X in its place." in text
+        assert "No number It was measured; the files that were read show X in its place." in text
         assert "give or take" not in text
         area = texts_at(page, route.rpartition("/")[0])
         assert f"{row['iteration_name']} withheld" in area

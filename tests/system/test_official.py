@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
+import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -106,15 +110,82 @@ def test_a_margin_that_is_a_range_is_said_wherever_the_number_is(totals_alone, t
     )
 
 
-def test_the_status_says_who_made_the_numbers(whole) -> None:
-    line = "Status: official. Made by the Census Bureau, read by safetab from published files."
+def test_the_status_says_where_the_numbers_are_from_and_no_more(whole) -> None:
+    line = "Status: official. Read by safetab from files that were given as published by the Census Bureau."
     assert safetab.open_release(whole).output_status is OutputStatus.OFFICIAL
-    assert line in done("show", whole, "--nation")
+    assert line in " ".join(done("show", whole, "--nation").split())
     assert line in " ".join((whole / "README.txt").read_text().split())
     privacy = json.loads((whole / "privacy.json").read_text())
-    assert privacy["name"] == "SafeTab-P tabulation by the Census Bureau"
+    assert privacy["name"] == "SafeTab-P tabulation, read from files given as published by the Census Bureau"
     assert not (whole / "NOT-FOR-RELEASE").exists()
     assert cli("rerelease", whole, whole.parent / "no").exit_code == 1, "there are no measurements"
+
+
+TOLD = [OutputStatus.SYNTHETIC, OutputStatus.TEST_KEY, OutputStatus.NO_PROTECTION]
+
+
+@pytest.mark.parametrize("told", TOLD)
+def test_what_is_not_for_release_does_not_become_official(
+    made: Made, tmp_path: Path, told: OutputStatus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The NOT-FOR-RELEASE of an export holds for what is read from it, and for exports of that."""
+    monkeypatch.setenv("COLUMNS", "80")
+    (tmp_path / "census").mkdir()
+    file = Path(shutil.copy(made.census / "T01001.csv", tmp_path / "census"))
+    (tmp_path / "census" / "NOT-FOR-RELEASE").write_text(f"{told.line}\n")
+    output = read_again(made, tmp_path / "new", files=[file])
+    assert told.line in " ".join(output.split())
+    assert all(len(line) <= 80 for line in output.splitlines() if str(tmp_path) not in line)
+    assert max(map(len, (tmp_path / "new" / "README.txt").read_text().splitlines())) <= 80
+    assert (tmp_path / "new" / "NOT-FOR-RELEASE").read_text() == f"{told.line}\n"
+    assert safetab.open_release(tmp_path / "new").output_status is told
+    readme = " ".join((tmp_path / "new" / "README.txt").read_text().split())
+    assert told.line in readme
+    privacy = json.loads((tmp_path / "new" / "privacy.json").read_text())
+    assert (privacy["status"], privacy["for_release"]) == (told.value, False)
+    for text in (readme, json.dumps(privacy)):
+        assert "Census Bureau's" not in text
+        assert "by the Census Bureau" not in text
+    done("export", tmp_path / "new", tmp_path / "again", "--form", "census")
+    assert (tmp_path / "again" / "NOT-FOR-RELEASE").is_file()
+
+
+@pytest.mark.parametrize("release", ["whole", "totals_alone"])
+def test_the_readme_is_of_this_very_release(release: str, request: pytest.FixtureRequest) -> None:
+    path = request.getfixturevalue(release)
+    text = (path / "README.txt").read_text()
+    words = " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
+    assert not re.search(r"\[[A-Z_]+\]", text), "all is filled in"
+    example = re.search(r"count = ([-0-9,]+) and margin_of_error = ([0-9,]+) says", words)
+    assert example
+    count, margin = (int(one.replace(",", "")) for one in example.groups())
+    assert (count, margin) in {(row["count"], row["margin_of_error"]) for row in numbers_in(path).values()}
+    assert "use interval_low and interval_high: they allow for it" in words
+    assert "their sum is too large on average, and this is no 95 % interval" in words
+    assert ("it was suppressed (too small to be shown" in words) == (release == "whole")
+    assert ("it is not in the files that were read" in words) == (release == "totals_alone")
+
+
+def test_an_export_keeps_its_status_and_the_gravest_holds(made: Made, tmp_path: Path) -> None:
+    """One file beside the export's own NOT-FOR-RELEASE, reached by a link; one beside a lesser."""
+    for name in ("linked", "lesser"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "linked" / "T01001.csv").symlink_to(made.census / "T01001.csv")
+    (tmp_path / "lesser" / "NOT-FOR-RELEASE").write_text(OutputStatus.SYNTHETIC.line)
+    files = [Path(shutil.copy(made.census / "T02001.csv", tmp_path / "lesser")), tmp_path / "linked" / "T01001.csv"]
+    read_again(made, tmp_path / "new", files=files)
+    assert safetab.open_release(tmp_path / "new").output_status is OutputStatus.TEST_KEY
+
+
+@pytest.mark.parametrize("text", ["", "Status: for release. This output may be released.\n", "\x00"])
+def test_a_marker_that_is_not_understood_is_an_error(made: Made, tmp_path: Path, text: str) -> None:
+    file = Path(shutil.copy(made.census / "T01001.csv", tmp_path))
+    (tmp_path / "NOT-FOR-RELEASE").write_text(text)
+    result = cli("official", file, tmp_path / "new", "--parameters", made.world.parameters)
+    assert result.exit_code == 1
+    assert "the NOT-FOR-RELEASE beside them can't be understood" in " ".join(result.stderr.split())
+    assert not (tmp_path / "new").exists()
 
 
 def test_an_absent_group_is_suppressed_only_if_the_files_are_whole_tables(whole, totals_alone) -> None:
@@ -128,13 +199,67 @@ def test_an_absent_group_is_suppressed_only_if_the_files_are_whole_tables(whole,
     assert '"not in the files"' in done("status", totals_alone, "--csv", "--level", "TRACT", "--region", region)
 
 
-def test_a_withheld_number_is_said_to_be_the_bureaus_choice(whole) -> None:
+def statuses_shown(release: Path, *of_which: object) -> Counter[tuple[str, str]]:
+    """Status and reason of each line of the readable table, counted."""
+    lines = [re.split(" {2,}", line.strip()) for line in done("status", release, *of_which).splitlines()]
+    return Counter((cells[1], cells[2]) for cells in lines if len(cells) == 3 and cells[1] != "status")
+
+
+def rows_for_programs(release: Path, *of_which: object) -> list[dict[str, str]]:
+    return list(csv.DictReader(cli("status", release, "--csv", *of_which).stdout.splitlines()))
+
+
+@pytest.mark.parametrize("release", ["whole", "totals_alone"])
+def test_the_readable_table_has_words_for_every_status(release: str, request: pytest.FixtureRequest) -> None:
+    """All groups of two areas, one by one: what programs read as CSV is what people read."""
+    path = request.getfixturevalue(release)
+    absent = {"whole": "suppressed", "totals_alone": "not in the files"}[release]
+    where = next(row for row in rows_for_programs(path) if row["status"] == absent)
+    shown, rows = Counter[tuple[str, str]](), list[dict[str, str]]()
+    for level, area in (("STATE", "44"), (where["geography_level"], where["region_id"])):
+        shown += statuses_shown(path, "--level", level, "--area", area)
+        rows += rows_for_programs(path, "--level", level, "--area", area)
+    by_status = Counter[str]()
+    for (status, reason), count in shown.items():
+        by_status[status] += count
+        assert reason
+        assert "None" not in reason
+    assert by_status == Counter(row["status"] for row in rows)
+    unknown = sum(row["status"] == "published" and not row["table"] for row in rows)
+    assert shown["published", "table not known (the files have its total alone)"] == unknown
+    assert (unknown > 0) == (release == "totals_alone")
+
+
+@pytest.mark.parametrize("release", ["whole", "totals_alone"])
+def test_groups_are_counted_by_status_for_people(release: str, request: pytest.FixtureRequest) -> None:
+    path = request.getfixturevalue(release)
+    expected = Counter(row["status"] for row in rows_for_programs(path))
+    counted = Counter[str]()
+    for line in done("status", path).splitlines():
+        cells = re.split(" {2,}", line.strip())
+        if len(cells) == 3:
+            counted[cells[1]] += int(cells[0].replace(",", ""))
+    assert counted == expected
+    assert ("not in the files" in counted) == (release == "totals_alone")
+    assert ("Suppressed: nobody" in done("status", path)) == (release == "whole")
+
+
+@pytest.mark.parametrize("release", ["whole", "totals_alone"])
+def test_an_x_has_words_in_the_readable_table(release: str, request: pytest.FixtureRequest) -> None:
+    path = request.getfixturevalue(release)
+    key = next(key for key, row in numbers_in(path).items() if row["status"] == "withheld" and key[3] == "T01001")
+    shown = statuses_shown(path, "--level", key[0], "--area", key[1], "--group", key[2])
+    assert shown == {("withheld", "the files show X in its place"): 1}
+    assert "the files show X in its place" in done("status", path, "--level", key[0])
+
+
+def test_a_withheld_number_is_said_to_be_the_choice_of_the_files(whole) -> None:
     key = next(key for key, row in numbers_in(whole).items() if row["status"] == "withheld" and key[3] == "T01001")
     answer = safetab.open_release(whole).total(
         key[1], key[2], level=key[0].removeprefix("PR-").lower().replace("usa", "nation")
     )
     assert isinstance(answer, Absence)
-    assert "the Census Bureau shows X in its place" in str(answer)
+    assert "the files that were read show X in its place" in str(answer)
 
 
 def test_what_is_not_known_is_left_out_and_named(made, tmp_path: Path) -> None:

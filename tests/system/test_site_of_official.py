@@ -13,7 +13,7 @@ import safetab
 from safetab.estimates.reading.absence import Absence
 from safetab.site.write_site import write_site
 
-X = "It was measured; the Census Bureau shows X in its place."
+X = "It was measured; the files that were read show X in its place."
 
 
 @pytest.fixture(scope="module", params=["official_whole", "official_totals"])

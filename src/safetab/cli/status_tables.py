@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import typer
@@ -18,8 +18,15 @@ from safetab.cli.messages import printable, say
 from safetab.cli.wrapping import terminal_width
 from safetab.estimates.reading.lookup import Lookup
 from safetab.foundation.findings import Finding, InvalidInput
-from safetab.products.product import Selector
-from safetab.release.group_status import NOT_SELECTED, NOT_TABULATED, SUPPRESSED, Slice, statuses
+from safetab.release.group_status import (
+    NOT_IN_FILES,
+    NOT_SELECTED,
+    NOT_TABULATED,
+    SUPPRESSED,
+    Slice,
+    absent_status,
+    statuses,
+)
 from safetab.release.numbers.number_columns import COPIED, PUBLISHED, WITHHELD
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import Universe
@@ -33,13 +40,16 @@ _WHY = {
     COPIED: "from an area of the same blocks",
     SUPPRESSED: "the noisy total is too small to be shown",
     NOT_SELECTED: "no total of its people was published",
+    NOT_IN_FILES: "published elsewhere, or not at all",
+    WITHHELD: "the files show X in its place",  # by a rule that they don't name
 }
+_UNKNOWN_TABLE = "table not known (the files have its total alone)"
 _LEVELS = {level.label: level for level in GeographyLevel}
 _LEGEND = {
-    Selector.NOISY_STAGE_1: "Suppressed: nobody, or few people. Absent is not zero.",
-    Selector.PUBLISHED_TOTALS: "Absent is not zero.",
+    SUPPRESSED: "Suppressed: nobody, or few people. Absent is not zero.",
+    NOT_SELECTED: "Absent is not zero.",
+    NOT_IN_FILES: "Absent is not zero.",
 }
-_STATUS_WIDTH = {Selector.NOISY_STAGE_1: len(NOT_TABULATED), Selector.PUBLISHED_TOTALS: len(NOT_SELECTED)}
 _GAP, _LEAST_REASON, _LEAST_WIDTH, _COUNT_WIDTH = 2, 26, 20, 11
 
 
@@ -81,17 +91,19 @@ def _found(find: Callable[[str], T], names: Iterable[str], findings: list[Findin
 
 def show_statuses(release: ReleaseFolder, wanted: Slice) -> None:
     """Each group if an area or a group was named; else how many groups of each level are there, or absent and why."""
+    if_absent = absent_status(release.universe.product, release.facts.origin)
+    of_status = max(len(NOT_TABULATED), len(if_absent))
+    batches = statuses(release, wanted)
     if wanted.regions or wanted.iterations:
-        _show_each(release.universe, statuses(release, wanted), is_one_group=len(wanted.iterations) == 1)
+        _show_each(release.universe, batches, of_status, is_one_group=len(wanted.iterations) == 1)
     else:
-        _show_counts(release.universe.product.selector, statuses(release, wanted))
-    say(_LEGEND[release.universe.product.selector])
+        _show_counts(batches, of_status)
+    say(_LEGEND[if_absent])
 
 
-def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], *, is_one_group: bool) -> None:
+def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], of_status: int, *, is_one_group: bool) -> None:
     """A heading for each area and a line for each group; of one group alone, a line for each area."""
     reasons, heading = _Reasons(universe), None
-    of_status = _STATUS_WIDTH[universe.product.selector]
     of_reason = max(terminal_width() // 3, _LEAST_REASON)
     widths = (_what_is_left(of_status + of_reason), of_status, of_reason)
     for row in (row for batch in batches for row in batch.to_pylist()):
@@ -107,7 +119,7 @@ def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], *, is_one_
         typer.echo(_line((label, row["status"], reasons.of(row)), widths))
 
 
-def _show_counts(selector: Selector, batches: Iterable[pa.RecordBatch]) -> None:
+def _show_counts(batches: Iterable[pa.RecordBatch], of_status: int) -> None:
     """For each level how many groups have which status, and why."""
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for batch in batches:
@@ -117,7 +129,6 @@ def _show_counts(selector: Selector, batches: Iterable[pa.RecordBatch]) -> None:
             level = f"{batch['geography_level'][0]}{f', {family}' if family else ''}"
             why = row["reason"] or _WHY[row["status"]]
             counts.setdefault(level, Counter())[row["status"], why] += row["count_all"]
-    of_status = _STATUS_WIDTH[selector]
     widths = (_COUNT_WIDTH, of_status, _what_is_left(_COUNT_WIDTH + of_status))
     for level, of_level in counts.items():
         say(f"{level}: {sum(of_level.values()):,} groups")
@@ -134,15 +145,17 @@ class _Reasons:
         self._iterations = {one.code: one for one in universe.lists.iterations}
         self._families = {one.name: one for one in universe.product.families}
 
-    def of(self, row: Mapping[str, str]) -> str:
-        status = row["status"]
+    def of(self, row: Mapping[str, Any]) -> str:
+        status = str(row["status"])
         if status in {PUBLISHED, COPIED}:
             donor = f"from {row['donor_geography_level']} {row['donor_region_id']}: " if status == COPIED else ""
-            return donor + self._universe.product.shape(row["table"]).words
-        if status in {WITHHELD, NOT_TABULATED}:
-            return row["reason"]
-        if status == NOT_SELECTED:
-            return _WHY[status]
+            table = row["table"]
+            return donor + (_UNKNOWN_TABLE if table is None else self._universe.product.shape(table).words)
+        if status != SUPPRESSED:
+            return row["reason"] or _WHY[status]
+        return self._threshold(row)
+
+    def _threshold(self, row: Mapping[str, Any]) -> str:
         family = self._families[row[FAMILY]] if FAMILY in row else self._universe.product.families[0]
         iteration = self._iterations[row["iteration_code"]]
         level = self._universe.level_of(_LEVELS[row["geography_level"]], iteration.level, family)

@@ -27,6 +27,7 @@ from safetab.readers.geography import read_geography_at
 from safetab.readers.official.official_files import read_official_files
 from safetab.readers.public_lists import list_paths, read_public_lists
 from safetab.readers.table_files import table_paths_at
+from safetab.release.census_form.beside import status_beside
 from safetab.release.coterminous.copies import PassSets, sets_of_passes
 from safetab.release.official.copies import sets_by_numbers
 from safetab.release.official.groups import FamilyTables, OfficialGroups
@@ -80,6 +81,7 @@ def read_official_release(
 def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRelease, tuple[Finding, ...]]:
     command = FindingsOf("the command")
     confidence = confidence_of(request.confidence, command)
+    status = status_beside(files, command)
     given = _inputs(files, request, command)
     inputs = given.require()
     tables = known_tables(inputs.tables, inputs.config, inputs.lists)
@@ -96,7 +98,7 @@ def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRele
     sets = sets_by_numbers(universe, groups) if of_pass is None else _sets_of_blocks(of_pass)
     read = OfficialRelease(
         plan, universe, tables, groups, sets, of_pass is not None, request.is_complete, confidence,
-        hashes_of(_paths(files, request)),
+        hashes_of(_paths(files, request)), status,
     )  # fmt: skip
     return read, (*(one for one in given.findings if not one.is_error), *findings)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 
 SYNTHETIC_MARKER = "SYNTHETIC"
@@ -16,7 +16,7 @@ class OutputStatus(Enum):
     SYNTHETIC = "synthetic"
     TEST_KEY = "test key"
     NO_PROTECTION = "no protection"
-    OFFICIAL = "official"  # no output of a run: published numbers, read from files
+    OFFICIAL = "official"  # no output of a run: read from files that were given as published
 
     @property
     def is_for_release(self) -> bool:
@@ -43,8 +43,10 @@ _SENTENCES = {
         "STOP. Not for release: at some levels the noise is 0 more often than not, so a number there is more likely"
         " exact than not. These people are synthetic. They do not exist, even where the places do."
     ),
-    OutputStatus.OFFICIAL: "Made by the Census Bureau, read by safetab from published files.",
+    OutputStatus.OFFICIAL: ("Read by safetab from files that were given as published by the Census Bureau."),
 }
+
+_BY_GRAVITY = (OutputStatus.SYNTHETIC, OutputStatus.TEST_KEY, OutputStatus.NO_PROTECTION)
 
 
 def output_status(*, is_synthetic: bool, has_test_key: bool, is_unprotected: bool) -> OutputStatus:
@@ -54,6 +56,19 @@ def output_status(*, is_synthetic: bool, has_test_key: bool, is_unprotected: boo
     if has_test_key:
         return OutputStatus.TEST_KEY
     return OutputStatus.SYNTHETIC if is_synthetic else OutputStatus.FOR_RELEASE
+
+
+def gravest(statuses: Iterable[OutputStatus]) -> OutputStatus | None:
+    """Of several that forbid a release, the one that forbids it most; none if there are none."""
+    return max(statuses, key=_BY_GRAVITY.index, default=None)
+
+
+def status_that_forbids(line: str) -> OutputStatus:
+    """What a file NOT-FOR-RELEASE tells, of this version or another. Raises ValueError if it tells no such status."""
+    found = next((one for one in _BY_GRAVITY if line.startswith(f"Status: {one.value}.")), None)
+    if found is None:
+        raise ValueError("no status that forbids a release")
+    return found
 
 
 def status_as_json(status: OutputStatus) -> dict[str, object]:

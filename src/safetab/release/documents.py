@@ -22,6 +22,14 @@ from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE
 from safetab.release.data_dictionary import resources_of
 from safetab.release.numbers.number_columns import Column
 from safetab.release.origin import Origin, origin_as_json
+from safetab.release.readme_words import (
+    README_WIDTH,
+    SELECTED_SUMS,
+    SELECTION,
+    absence_in_words,
+    indented,
+    reading_in_words,
+)
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
 
@@ -31,7 +39,7 @@ PRIVACY_FILE = "privacy.json"
 
 JsonObject = dict[str, object]
 
-_README_WIDTH = 80
+_ASK = "Don't put 0 in its place: ask for the reason (EXAMPLES)."
 _NOISE = {
     True: "To protect the people who were counted, random noise was added to every number before it was written here."
     " So no number is exact, and every number tells how inexact it is.",
@@ -42,21 +50,6 @@ _PROTECTION = {
     " conclude nearly as well had that {noun} not been counted. privacy.json states how nearly, exactly.",
     False: "They are not. The loss that privacy.json states is so large that it bounds nothing.",
 }
-
-
-_SELECTION = {
-    Selector.NOISY_STAGE_1: "Small totals below state level are shown only if they are large enough. That makes the"
-    " smallest of those that are shown too large on average. For these, use interval_low and interval_high: they allow"
-    " for it.",
-    Selector.PUBLISHED_TOTALS: "Which groups are here, and how fine their tables are, was decided by published totals"
-    " of people, not by these numbers: their noise is as likely to raise as to lower them.",
-}
-_ABSENT = {
-    Selector.NOISY_STAGE_1: "If a group has no row, it was suppressed (too small to be shown, perhaps nobody, perhaps"
-    " some people), or it was never tabulated at that level. Don't put 0 in its place: ask for the reason (EXAMPLES).",
-    Selector.PUBLISHED_TOTALS: "If a group has no row, no total of its people was published, or it was never tabulated"
-    " at that level; there may be {nouns} in it. Don't put 0 in its place: ask for the reason (EXAMPLES).",
-}
 _CSV_FILES = """
   csv/                the same tables as CSV files, a file for each level"""
 _CSV = {
@@ -65,10 +58,6 @@ _CSV = {
     " Census Bureau's form, e.g. 0500000US01001, and stays as it is.",
     False: "For a spreadsheet, write CSV files: EXAMPLES says how.",
 }
-_SELECTED_SUMS = """ If some of the numbers have an
-  interval_low (they were shown because they passed a threshold), their sum is
-  too large on average, and this is no 95 % interval: safetab's open_release
-  gives one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,22 +134,22 @@ def write_readme(release: Path, product: Product, facts: ReleaseFacts, examples:
     rules = [_paragraph(f"- {rule.value}: {rule.explanation}.") for rule in facts.options.rules]
     selector = product.selector
     values = {
-        "COUNTS": _indented(f"For many geographic areas and race or ethnicity groups: {product.counts}."),
-        "SELECTION": _indented(_SELECTION[selector]),
-        "ABSENT": _indented(_ABSENT[selector].format(nouns=product.record.nouns)),
-        "SELECTED_SUMS": _SELECTED_SUMS if selector is Selector.NOISY_STAGE_1 else "",
-        "ADDING_UP": _indented(product.adding_up),
+        "COUNTS": indented(f"For many geographic areas and race or ethnicity groups: {product.counts}."),
+        "SELECTION": indented(SELECTION[selector]),
+        "ABSENT": indented(f"{absence_in_words(product)} {_ASK}"),
+        "SELECTED_SUMS": SELECTED_SUMS if selector is Selector.NOISY_STAGE_1 else "",
+        "ADDING_UP": indented(product.adding_up),
         "NOUNS": product.record.nouns,
         "NOUN": product.record.noun,
         "CSV_FILES": _CSV_FILES if facts.options.csv else "",
-        "CSV": _indented(_CSV[facts.options.csv]),
+        "CSV": indented(_CSV[facts.options.csv]),
         "EXAMPLES": examples.text.rstrip("\n"),
-        "READING": _indented(_reading(facts.options.confidence, examples)),
+        "READING": indented(reading_in_words(facts.options.confidence, examples.number)),
         "DATE": facts.date.isoformat(),
         "VERSION": facts.version,
-        "NOISE": _indented(_NOISE[is_protected]),
-        "PROTECTION": _indented(_PROTECTION[is_protected].format(noun=product.record.noun)),
-        "STATUS": textwrap.fill(facts.status.line, width=_README_WIDTH),
+        "NOISE": indented(_NOISE[is_protected]),
+        "PROTECTION": indented(_PROTECTION[is_protected].format(noun=product.record.noun)),
+        "STATUS": textwrap.fill(facts.status.line, width=README_WIDTH),
         "COTERMINOUS": _paragraph(
             "applied: such areas have the same numbers, those of the donor that donor_geography_level and"
             " donor_region_id name."
@@ -174,23 +163,8 @@ def write_readme(release: Path, product: Product, facts: ReleaseFacts, examples:
     (release / README_FILE).write_text(text, encoding="utf-8")
 
 
-def _reading(confidence: Fraction, examples: ReadmeExamples) -> str:
-    if examples.number is None:
-        return "A true number is likely to be at most margin_of_error away from count."
-    count, margin = examples.number
-    return (
-        f"count = {count:,} and margin_of_error = {margin:,} says: noise moved the true number by at most {margin:,},"
-        f" in {float(100 * confidence):.10g} of 100 cases. A true number between {count - margin:,} and"
-        f' {count + margin:,} is likely. A count can be negative: read it as "few".'
-    )
-
-
-def _indented(text: str) -> str:
-    return textwrap.fill(text, width=_README_WIDTH, initial_indent="  ", subsequent_indent="  ")
-
-
 def _paragraph(text: str) -> str:
-    return textwrap.fill(text, width=_README_WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return textwrap.fill(text, width=README_WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
 def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: ReleaseFacts) -> None:
@@ -228,8 +202,14 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
 
 def _made_by(product: Product, facts: ReleaseFacts) -> JsonObject:
     if facts.origin is not None:
-        software = {"program": product.name, "read_by": f"safetab {VERSION}", "algorithm": product.source}
-        return {"name": f"{product.name} tabulation by the Census Bureau", "software": software}
+        is_official = facts.status is OutputStatus.OFFICIAL
+        software = {
+            "program": product.name if is_official else "safetab",
+            "read_by": f"safetab {VERSION}",
+            "algorithm": product.source,
+        }
+        given_as = "files given as published by the Census Bureau" if is_official else "files that are not for release"
+        return {"name": f"{product.name} tabulation, read from {given_as}", "software": software}
     software = {"program": "safetab", "version": VERSION, "algorithm": product.source}
     return {"name": f"{product.name} tabulation by safetab", "software": software}
 

@@ -80,7 +80,7 @@ class GroupStatus:
         table = f" ({self.shape.label})" if self.shape else ""
         donor = f" from {self.donor[0].label} {self.donor[1]}" if self.donor else ""
         if self.status == WITHHELD:
-            return f"withheld by {f'the rule {self.reason}' if self.reason else 'the Census Bureau'}{table}"
+            return f"withheld {f'by the rule {self.reason}' if self.reason else 'in the files that were read'}{table}"
         return f"{self.status}{donor}{table}"
 
 

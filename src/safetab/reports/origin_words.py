@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from safetab.release.origin import Origin
 
-KICKER = "Report on published numbers"
-ABOUT = "Counts of {nouns} that the Census Bureau published, and the noise that they have. Read on "
-RULES = "Which rules the Census Bureau applied is not known here; what it withheld is shown as withheld."
+KICKER = "Report on numbers that were read from files"
+ABOUT = "Counts of {nouns} from files that were given, and the noise that they have. Read on "
+RULES = "Which rules were applied, the files don't tell; what they withhold is shown as withheld."
 
 
 def origin_notes(origin: Origin | None) -> list[str]:
@@ -14,7 +14,7 @@ def origin_notes(origin: Origin | None) -> list[str]:
     if origin is None:
         return []
     notes = [
-        "The numbers are the Census Bureau's; margins follow from the parameters that they were made with. Where the"
+        "The numbers are those of the files; margins follow from the parameters that were given with them. Where the"
         " files don't tell which table a group got, it is counted here under the finest one, with the greatest margin"
         " of error that it can have: least_margin_of_error in the data tells which groups these are."
     ]

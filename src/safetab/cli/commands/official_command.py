@@ -63,11 +63,10 @@ def official(
 
 
 def _show(summary: OfficialSummary, new: Path) -> None:
-    from safetab.cli.messages import printable
-    from safetab.privacy.output_status import OutputStatus
+    from safetab.cli.messages import say
 
     numbers = sum(rows for name, rows in summary.rows.items() if name.startswith("numbers/"))
-    typer.echo(f"Wrote {new}: {numbers:,} numbers.")
+    say(f"Wrote {new}: {numbers:,} numbers.")
     for count, what in (
         (summary.unknown_tables, "groups have a table that is not known: their margin of error is a range"),
         (summary.withheld, "numbers are withheld"),
@@ -75,9 +74,9 @@ def _show(summary: OfficialSummary, new: Path) -> None:
         (summary.differing, "groups differ, although their areas have the same blocks: taken as measured apart"),
     ):
         if count:
-            typer.echo(f"  {count:,} {what}")
+            say(f"  {count:,} {what}")
     for reason, rows in summary.left_out.items():
-        typer.echo(printable(f"  left out: {rows:,} rows of {reason}"))
+        say(f"  left out: {rows:,} rows of {reason}")
     for level, groups in summary.not_tabulated.items():
-        typer.echo(f"  left out: {groups:,} groups that {level} doesn't tabulate")
-    typer.echo(OutputStatus.OFFICIAL.line)
+        say(f"  left out: {groups:,} groups that {level} doesn't tabulate")
+    say(summary.status.line)

@@ -83,7 +83,7 @@ def most_if_suppressed(design: LevelDesign, confidence: Fraction) -> int | None:
 
 def withheld_because(rule: str | None) -> str:
     if rule is None:
-        return "It was measured; the Census Bureau shows X in its place."
+        return "It was measured; the files that were read show X in its place."
     return f"It was measured; the rule {rule} of this release keeps it from being shown."
 
 

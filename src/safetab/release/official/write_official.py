@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import datetime
 import json
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import resources
 from pathlib import Path
 
 from safetab.census.geography_levels import COTERMINOUS_ORDER
 from safetab.census.official_tables import OfficialTables
 from safetab.foundation.version import VERSION
+from safetab.outputs.manifest import write_not_for_release
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.output_status import OutputStatus
 from safetab.release.census_form.popgroups import Popgroup, write_popgroups
 from safetab.release.checksums import write_checksums
 from safetab.release.coterminous.copies import PassSets
-from safetab.release.documents import README_FILE, ReleaseFacts, write_datapackage, write_privacy
+from safetab.release.documents import ReleaseFacts, write_datapackage, write_privacy
+from safetab.release.numbers.number_files import NUMBERS_FOLDER
 from safetab.release.official.copies import donors_of
 from safetab.release.official.groups import OfficialGroups
 from safetab.release.official.numbers import OfficialNumbers
+from safetab.release.official.official_readme import FoundInFiles, write_official_readme
 from safetab.release.origin import LEAST_MARGIN_COLUMN, Origin
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions
 from safetab.release.release_universe import Universe
 from safetab.release.universe_files import write_universe
 
 ORIGIN_FILE = "official-files.json"
-_WIDTH = 80
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +45,7 @@ class OfficialRelease:
     is_complete: bool
     confidence: Fraction
     hashes: Mapping[str, str]
+    status: OutputStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +59,14 @@ class OfficialSummary:
     differing: int
     not_tabulated: Mapping[str, int]
     left_out: Mapping[str, int]
+    status: OutputStatus
 
 
 def write_official(output: Path, read: OfficialRelease, date: datetime.date) -> OfficialSummary:
     has_sets = any(of_pass.sets for of_pass in read.sets)
     coterminous = CoterminousOptions(COTERMINOUS_ORDER, copy_all=False) if has_sets else None
     options = ReleaseOptions(read.confidence, (), coterminous)
-    facts = ReleaseFacts(VERSION, date, OutputStatus.OFFICIAL, options, Origin(read.is_complete))
+    facts = ReleaseFacts(VERSION, date, read.status, options, Origin(read.is_complete))
     rows = write_universe(output, read.universe, read.sets if has_sets else None)
     donors, differing = donors_of(read.groups, read.sets)
     numbers = OfficialNumbers(read.universe, read.groups, donors, options)
@@ -79,12 +81,23 @@ def write_official(output: Path, read: OfficialRelease, date: datetime.date) -> 
         differing,
         {level: count for level, count in numbers.not_tabulated.items() if count},
         read.tables.left_out,
+        read.status,
     )
     write_popgroups(output, _popgroups(read), read.universe.lists)
     _write_origin(output / ORIGIN_FILE, read, summary, facts)
-    _write_readme(output / README_FILE, read, summary, facts)
+    write_official_readme(output, read.universe, facts, _found(read, summary))
+    write_not_for_release(output, read.status)
     write_checksums(output)
     return summary
+
+
+def _found(read: OfficialRelease, summary: OfficialSummary) -> FoundInFiles:
+    return FoundInFiles(
+        tuple(name for name in summary.rows if name.startswith(NUMBERS_FOLDER)),
+        summary.unknown_tables,
+        summary.copied_groups,
+        read.sets_are_from_blocks,
+    )
 
 
 def _popgroups(read: OfficialRelease) -> list[Popgroup]:
@@ -123,54 +136,3 @@ def unknown_popgroups(tables: OfficialTables, universe: Universe) -> dict[str, s
     """Those of the files that no list has, with their labels."""
     known = {one.code for one in universe.lists.iterations}
     return {code: label for code, label in sorted(tables.labels.items()) if code not in known}
-
-
-def _write_readme(path: Path, read: OfficialRelease, summary: OfficialSummary, facts: ReleaseFacts) -> None:
-    text = resources.files("safetab.release.official").joinpath("readme_template.txt").read_text(encoding="utf-8")
-    product = read.universe.product
-    values = {
-        "STATUS": textwrap.fill(facts.status.line, _WIDTH),
-        "DATE": facts.date.isoformat(),
-        "VERSION": facts.version,
-        "COUNTS": _paragraph(f"For many geographic areas and race or ethnicity groups: {product.counts}."),
-        "CONFIDENCE": f"{float(100 * read.confidence):.10g}",
-        "TABLES": _paragraph(_about_tables(summary)),
-        "ABSENT": _paragraph(_about_absence(read)),
-        "COPIES": _paragraph(_about_copies(read, summary)),
-        "ADDING_UP": _paragraph(product.adding_up),
-    }
-    for key, value in values.items():
-        text = text.replace(f"[{key}]", value)
-    path.write_text(text, encoding="utf-8")
-
-
-def _about_tables(summary: OfficialSummary) -> str:
-    if not summary.unknown_tables:
-        return "The table of every group is known, and with it the noise of its numbers."
-    return (
-        f"For {summary.unknown_tables:,} groups the files have a total and don't tell which table the group got, on"
-        " which the noise of the total depends. least_margin_of_error and margin_of_error are then the ends of a range;"
-        " whatever is computed takes the greater. Read the tables too, and the margins are exact."
-    )
-
-
-def _about_absence(read: OfficialRelease) -> str:
-    if read.is_complete:
-        return "If a group has no row, it was suppressed, or it was never tabulated at that level. It is not zero."
-    return (
-        "If a group has no row, it is not in the files that were read. It may be published elsewhere, suppressed, or"
-        " never tabulated at that level. It is not zero."
-    )
-
-
-def _about_copies(read: OfficialRelease, summary: OfficialSummary) -> str:
-    known_from = "their blocks" if read.sets_are_from_blocks else "their numbers, which are the same throughout"
-    return (
-        f"Areas with the same boundary share one set of numbers. Such areas are known from {known_from}:"
-        f" {summary.copied_groups:,} groups have the numbers, and so the noise, of the area that donor_geography_level"
-        " and donor_region_id name."
-    )
-
-
-def _paragraph(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, initial_indent="  ", subsequent_indent="  ")
