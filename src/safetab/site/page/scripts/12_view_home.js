@@ -58,7 +58,7 @@ function aboutView() {
       element("h2", {}, "Sums"),
       paragraph("Numbers that should add up don't quite: each has noise of its own. Groups overlap, since a person can be in several. Ranges of sums don't add up either; the program safetab computes them exactly."),
       element("h2", {}, "No number"),
-      paragraph(`${facts.product.suppresses ? "Small totals are not shown below a threshold" : "Only groups with a published total of people are counted"}, some groups are counted only for large areas, ${facts.isRead ? "and the Census Bureau shows X in place of some numbers" : "and a rule of the release may withhold a number"}. In each case the page gives the reason. No number does not mean nobody.`),
+      paragraph(`${facts.product.suppresses ? "Small totals are not shown below a threshold" : "Only groups with a published total of people are counted"}, some groups are counted only for large areas, ${facts.isRead ? "and the files that were read show X in place of some numbers" : "and a rule of the release may withhold a number"}. In each case the page gives the reason. No number does not mean nobody.`),
       element("h2", {}, "The same area twice"),
       paragraph("Where two areas have the same boundary, such as a county with one place, the release may give both the same number. Such a number is marked as a copy."),
       element("h2", {}, "Where this is from"),
