@@ -52,6 +52,31 @@ def test_columns_and_popgroups_are_explained(made: Made) -> None:
     assert (made.census / "NOT-FOR-RELEASE").is_file()
 
 
+def test_the_readme_has_the_words_of_persons(made: Made) -> None:
+    text = (made.census / "README.txt").read_text()
+    words = " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
+    assert "T02001_003N is line 3 of table T02001." in words
+    assert "Numbers below 0 are withheld. If a group has no row, it was suppressed" in words
+    assert "which makes the smallest of them too large on average" in words
+    assert {row["BELOW_0"] for row in rows_of(made.census / "columns.csv")} == {"withheld"}
+
+
+def test_numbers_that_were_raised_to_0_are_not_read_as_published_ones(made: Made, tmp_path: Path) -> None:
+    """Their margin would be that of a number which is not there."""
+    done("rerelease", made.out, tmp_path / "clamped", "--rule", "clamp-negatives")
+    done("export", tmp_path / "clamped", tmp_path / "census", "--form", "census")
+    assert {row["BELOW_0"] for row in rows_of(tmp_path / "census" / "columns.csv")} == {"shown as 0"}
+    assert "Numbers below 0 are shown as 0" in (tmp_path / "census" / "README.txt").read_text()
+    new = tmp_path / "new"
+    refused = cli("official", tmp_path / "census" / "T01001.csv", new, "--parameters", made.world.parameters)
+    assert refused.exit_code == 1
+    assert "FILES: the columns.csv beside them says that numbers below 0 are shown as 0" in refused.stderr
+    assert not new.exists()
+    (tmp_path / "census" / "columns.csv").write_text("COLUMN\nT01001_001N\n")
+    done("official", tmp_path / "census" / "T01001.csv", new, "--parameters", made.world.parameters)
+
+
 @pytest.mark.parametrize("form", ["tidy", "census"])
 def test_an_export_is_replaced_only_if_that_is_asked_for(made: Made, tmp_path: Path, form: str) -> None:
     folder = shutil.copytree(made.census, tmp_path / "csv")

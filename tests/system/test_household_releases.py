@@ -172,9 +172,17 @@ def test_households_that_went_through_the_official_form_have_the_same_margins(ma
     assert cli("export", out, tmp_path / "census", "--form", "census").exit_code == 0
     tables = sorted((tmp_path / "census").glob("T0*.csv"))
     assert [one.stem for one in tables] == ["T03001", "T03002", "T03003", "T03004", "T04001", "T04002"]
-    read = cli("official", *tables, tmp_path / "new", "--parameters", world.parameters)
+    readme = (tmp_path / "census" / "README.txt").read_text()
+    assert max(map(len, readme.splitlines())) <= 80
+    assert "T02001" not in readme
+    assert "T03002_003N is line 3 of table T03002." in " ".join(readme.split())
+    read = cli("official", *tables, tmp_path / "new", "--parameters", world.parameters, "--complete")
     assert read.exit_code == 0, read.output
     assert "not known" not in read.output, "each table of households is the group's own"
+    for words in (" ".join(one.split()) for one in (readme, (tmp_path / "new" / "README.txt").read_text())):
+        assert "If a group has no row, no total of its people was published" in words
+        assert "suppressed" not in words
+        assert "too large on average" not in words
     (tmp_path / "read").mkdir()
     shutil.move(tmp_path / "new", tmp_path / "read" / "release")
     assert numbers_of(out) == [

@@ -27,7 +27,7 @@ from safetab.readers.geography import read_geography_at
 from safetab.readers.official.official_files import read_official_files
 from safetab.readers.public_lists import list_paths, read_public_lists
 from safetab.readers.table_files import table_paths_at
-from safetab.release.census_form.beside import status_beside
+from safetab.release.census_form.beside import check_not_clamped, status_beside
 from safetab.release.coterminous.copies import PassSets, sets_of_passes
 from safetab.release.official.copies import sets_by_numbers
 from safetab.release.official.groups import FamilyTables, OfficialGroups
@@ -82,6 +82,7 @@ def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRele
     command = FindingsOf("the command")
     confidence = confidence_of(request.confidence, command)
     status = status_beside(files, command)
+    check_not_clamped(files, command)
     given = _inputs(files, request, command)
     inputs = given.require()
     tables = known_tables(inputs.tables, inputs.config, inputs.lists)

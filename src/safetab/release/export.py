@@ -15,7 +15,8 @@ from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.outputs.manifest import write_not_for_release
 from safetab.outputs.output_folder import output_findings, whole_output
-from safetab.release.census_form.census_form import COLUMNS_FILE, write_census_form
+from safetab.release.census_form.census_form import write_census_form
+from safetab.release.census_form.columns_file import COLUMNS_FILE
 from safetab.release.checksums import CHECKSUMS
 from safetab.release.csv_tables import write_csv_tables
 from safetab.release.data_dictionary import csv_resources_of

@@ -8,6 +8,7 @@ from pathlib import Path
 from safetab.foundation.findings import FindingsOf
 from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE
 from safetab.privacy.output_status import OutputStatus, gravest, status_that_forbids
+from safetab.release.census_form.columns_file import COLUMNS_FILE, tells_of_clamping
 
 
 def status_beside(files: Sequence[Path], findings: FindingsOf) -> OutputStatus:
@@ -23,6 +24,16 @@ def status_beside(files: Sequence[Path], findings: FindingsOf) -> OutputStatus:
             message = f"the {NOT_FOR_RELEASE_FILE} beside them can't be understood. Get the folder again."
             findings.error("FILES", message)
     return gravest(found) or OutputStatus.OFFICIAL
+
+
+def check_not_clamped(files: Sequence[Path], findings: FindingsOf) -> None:
+    """Refuses an export whose numbers below 0 became 0: such a 0 has not the noise that its margin is of."""
+    if any(tells_of_clamping(folder / COLUMNS_FILE) for folder in _folders(files)):
+        findings.error(
+            "FILES",
+            f"the {COLUMNS_FILE} beside them says that numbers below 0 are shown as 0, so that what noise they have"
+            " can't be told. Export a release that shows or withholds them.",
+        )
 
 
 def _folders(files: Iterable[Path]) -> list[Path]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import shutil
 from collections.abc import Iterator, Sequence
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +16,14 @@ from numpy.typing import NDArray
 from safetab.census.geo_ids import geo_id
 from safetab.census.geography import changes_in
 from safetab.products.official_names import lines_of_tables, margin_variable_of, variable_of
-from safetab.products.product import Line, Product
-from safetab.release.census_form.popgroups import POPGROUPS_FILE, Popgroup, write_popgroups
+from safetab.products.product import Line
+from safetab.release.census_form.census_readme import write_census_readme
+from safetab.release.census_form.columns_file import COLUMNS_FILE, numbers_below_0, write_columns
+from safetab.release.census_form.popgroups import Popgroup, write_popgroups
 from safetab.release.documents import PRIVACY_FILE, README_FILE
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import ReleaseLevel
 
-COLUMNS_FILE = "columns.csv"
 WITHHELD_CELL = "X"
 _GROUP_COLUMNS = ("GEO_ID", "NAME", "POPGROUP", "POPGROUP_LABEL")
 _READ = ("region_id", "region_name", "iteration_code", "iteration_name", "count", "margin_of_error")
@@ -39,9 +38,10 @@ def write_census_form(opened: ReleaseFolder, output: Path) -> dict[str, int]:
         levels = [one for one in universe.levels if any(table_id == line.table_id for line in _lines_of(one))]
         rows[f"{table_id}.csv"] = _write_table(opened, levels, lines, output / f"{table_id}.csv")
     write_popgroups(output, [Popgroup(one.code, one.name, one) for one in universe.lists.iterations], universe.lists)
-    _write_columns(product, output / COLUMNS_FILE)
+    below = numbers_below_0(opened)
+    write_columns(product, below, output / COLUMNS_FILE)
     shutil.copyfile(opened.path / PRIVACY_FILE, output / PRIVACY_FILE)
-    _write_readme(opened, output / README_FILE)
+    write_census_readme(opened, below, output / README_FILE)
     return rows
 
 
@@ -112,32 +112,3 @@ def _empty(lines: Sequence[Line]) -> pa.Table:
     for line in lines:
         fields += [pa.field(variable_of(line), pa.string()), pa.field(margin_variable_of(line), pa.int64())]
     return pa.schema(fields).empty_table()
-
-
-def _write_columns(product: Product, path: Path) -> None:
-    """What each column of a number counts."""
-    title_of = {shape.table_id: shape.title for family in product.families for shape in family.shapes}
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        writer.writerow(["COLUMN", "MARGIN_COLUMN", "TABLE", "TITLE", "LINE", "STUB", "WHO"])
-        for table_id, lines in lines_of_tables(product).items():
-            for line in lines:
-                names = (variable_of(line), margin_variable_of(line))
-                writer.writerow([*names, table_id, title_of[table_id], line.number, line.stub, line.words or "all"])
-
-
-def _write_readme(opened: ReleaseFolder, path: Path) -> None:
-    text = resources.files("safetab.release.census_form").joinpath("readme_template.txt").read_text(encoding="utf-8")
-    facts = opened.facts
-    values = {
-        "STATUS": facts.status.line,
-        "TABLES": ", ".join(f"{table_id}.csv" for table_id in opened.universe.product.table_ids),
-        "COLUMNS": COLUMNS_FILE,
-        "POPGROUPS": POPGROUPS_FILE,
-        "CONFIDENCE": f"{float(100 * facts.options.confidence):.10g}",
-        "DATE": facts.date.isoformat(),
-        "VERSION": facts.version,
-    }
-    for key, value in values.items():
-        text = text.replace(f"[{key}]", value)
-    path.write_text(text, encoding="utf-8")

@@ -78,7 +78,7 @@ def _example(files: Iterable[Path]) -> tuple[int, int] | None:
 
 def _source(facts: ReleaseFacts) -> str:
     return (
-        f"{_SOURCE[facts.status is OutputStatus.OFFICIAL]} The margins of error are not in them: safetab computed them"
+        f"{_SOURCE[facts.status is OutputStatus.OFFICIAL]} The margins of error are not theirs: safetab computed them"
         " from the parameters that were given with the files, and they hold if the numbers were made with these. The"
         " release holds no measurement and no key, and no number that the files don't have."
     )
