@@ -93,7 +93,7 @@ def test_the_page_says_who_made_the_numbers_and_who_read_them(browser: Browser, 
             watched.page.wait_for_selector("main h1")
             for text in (texts_at(watched.page, "#/about"), watched.page.locator("#source").inner_text()):
                 assert f"SafeTab-P. Read by safetab {safetab.__version__} on " in text
-                assert "from published files. Status: official. Made by the Census Bureau" in text
+                assert safetab.open_release(folder / name).output_status.line in text
                 assert "Made by safetab" not in text
                 assert ", released " not in text
                 assert ("Where the files don't tell a group's table" in text) == (name == "totals")

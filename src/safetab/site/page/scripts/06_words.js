@@ -53,7 +53,7 @@ function unknownTableNote({ least }) {
 /** Who made the numbers, or read them, and when. */
 function sourceWords() {
   const { product, version, date, status, isRead } = facts;
-  const made = isRead ? `${product.name}. Read by safetab ${version} on ${date} from published files.` : `${product.name}, released ${date}. Made by safetab ${version}.`;
+  const made = isRead ? `${product.name}. Read by safetab ${version} on ${date}.` : `${product.name}, released ${date}. Made by safetab ${version}.`;
   return `${made} ${status.line}`;
 }
 
