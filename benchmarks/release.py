@@ -25,6 +25,7 @@ from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.output_status import OutputStatus
 from safetab.privacy.stages import Stage
 from safetab.release.checks.output_checks import check_output
+from safetab.release.checksums import write_checksums
 from safetab.release.coterminous.coterminous_sets import coterminous_sets
 from safetab.release.documents import ReleaseFacts
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions
@@ -77,19 +78,23 @@ def big_plan(folder: Path) -> tuple[PublicFiles, RunPlan]:
     return files, plan_of(files).require()
 
 
+def write_measurements(output: Path, plan: RunPlan, groups: int) -> dict[str, int]:
+    """Of about so many groups, over all levels; tells the rows of each file."""
+    output.mkdir()
+    rng, size = np.random.default_rng(1), sum(level.universe.size for level in plan.levels)
+    with closing(PassFiles(output, TabulationPass.US, plan.config)) as written:
+        for level in plan.levels:
+            for part in measurements_of(level, groups * level.universe.size // size, rng):
+                written.write(part)
+    return written.rows
+
+
 def main() -> None:
     groups = int(sys.argv[1]) if len(sys.argv) > 1 else 3_000_000
-    rng = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as temporary:
         files, plan = big_plan(Path(temporary) / "census")
         output = Path(temporary) / "out"
-        output.mkdir()
-        size = sum(level.universe.size for level in plan.levels)
-        with closing(PassFiles(output, TabulationPass.US, plan.config)) as written:
-            for level in plan.levels:
-                for part in measurements_of(level, groups * level.universe.size // size, rng):
-                    written.write(part)
-        rows = written.rows
+        rows = write_measurements(output, plan, groups)
         universe = universe_of_run(plan, files.geography_of_pass, {})
         print(f"{rows['t1/us.csv']:,} groups, {rows['measurements/us.parquet']:,} measurements")
         print(f"memory before: {_megabytes():,} MB")
@@ -104,6 +109,7 @@ def main() -> None:
                 output, universe, ReleaseFacts("0", day, OutputStatus.SYNTHETIC, options), files.geography_of_pass
             )
             seconds = time.process_time() - started
+            write_checksums(output / "release")
             numbers = sum(count for name, count in released.items() if "/numbers/" in name)
             size = sum(path.stat().st_size for path in (output / "release").rglob("*.parquet"))
             speed = f"{numbers / seconds / 1e6:.2f} million rows a CPU second"

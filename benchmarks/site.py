@@ -10,15 +10,11 @@ import datetime
 import subprocess
 import sys
 import tempfile
-from contextlib import closing
 from pathlib import Path
 
-import numpy as np
-
-from benchmarks.release import big_plan, measurements_of
-from safetab.census.geography_levels import TabulationPass
-from safetab.outputs.pass_files import PassFiles
+from benchmarks.release import big_plan, write_measurements
 from safetab.privacy.output_status import OutputStatus
+from safetab.release.checksums import write_checksums
 from safetab.release.documents import ReleaseFacts
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import universe_of_run
@@ -39,16 +35,12 @@ print(f"{spent.ru_utime + spent.ru_stime:.1f} CPU s, {int(peak.split()[1]) // 10
 
 def made_up_release(folder: Path, groups: int) -> Path:
     files, plan = big_plan(folder / "census")
-    output, rng = folder / "out", np.random.default_rng(1)
-    output.mkdir()
-    size = sum(level.universe.size for level in plan.levels)
-    with closing(PassFiles(output, TabulationPass.US, plan.config)) as written:
-        for level in plan.levels:
-            for part in measurements_of(level, groups * level.universe.size // size, rng):
-                written.write(part)
+    output = folder / "out"
+    write_measurements(output, plan, groups)
     universe = universe_of_run(plan, files.geography_of_pass, {})
     facts = ReleaseFacts("0", datetime.date(2020, 4, 1), OutputStatus.SYNTHETIC, ReleaseOptions())
     write_release(output, universe, facts, files.geography_of_pass)
+    write_checksums(output / "release")
     return output
 
 
