@@ -101,7 +101,6 @@ def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, t
     monkeypatch.setattr("safetab.engines.local.person_batches._ROWS_AT_ONCE", 7)
     monkeypatch.setattr("safetab.engines.pattern_table._PATTERNS_AT_ONCE", 5)
     monkeypatch.setattr("safetab.privacy.addressed_bits._BLOCKS_AT_ONCE", 5)
-    monkeypatch.setattr("safetab.mechanisms.noisy_count._INDICES_AT_ONCE", 11)
     monkeypatch.setattr("safetab.tabulation.tabulate_level._CELLS_AT_ONCE", 9)
     assert run(world, tmp_path / "out") == expected
 

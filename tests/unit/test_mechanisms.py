@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import multiprocessing
 from fractions import Fraction
+from itertools import accumulate, chain
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.iterations import IterationLevel
@@ -119,10 +121,22 @@ def test_neighbouring_addresses_have_their_own_bits_however_they_are_asked_for()
     places = np.array([0, 1, 5, 2**31, 2**40 - 1])
     words = BITS.words(7, places)
     assert words.tolist() == [BITS.words(7, places[[n]])[0].tolist() for n in range(len(places))]
-    assert BITS.words(7, np.arange(100_000))[:, 0].tolist() == BITS.first_words_of_range(7, 0, 100_000).tolist()
-    assert (
-        BITS.first_words_of_range(7, 99_000, 99_010).tolist() == BITS.words(7, np.arange(99_000, 99_010))[:, 0].tolist()
-    )
+    for first, end in ((0, 100_000), (99_000, 99_010), (2**40 - 3, 2**40 + 3), (5, 5)):
+        parts = [(start, words.tolist()) for start, words in BITS.first_words_of_range(7, first, end)]
+        assert [word for _, part in parts for word in part] == BITS.words(7, np.arange(first, end))[:, 0].tolist()
+        begins = accumulate((len(part) for _, part in parts), initial=first)
+        assert [start for start, _ in parts] + [end] == list(begins)
+
+
+def test_the_bits_of_an_address_are_aes_of_it() -> None:
+    """By another way through the library, at both ends of a batch and far out."""
+    aes = Cipher(algorithms.AES(KEY), modes.ECB()).encryptor()
+    places = np.array([0, 1, 2**14 - 1, 2**14, 2**14 + 1, 2**40 - 1, 2**62])
+    dense = np.arange(2**14 + 2)
+    for prefix in (0, 7, 2**64 - 1):
+        for asked in (places, dense):
+            expected = [aes.update(prefix.to_bytes(8, "big") + place.to_bytes(8, "big")) for place in asked.tolist()]
+            assert BITS.words(prefix, asked).tobytes() == b"".join(expected)
 
 
 @pytest.mark.parametrize("other_prefix", [8, 7 + (1 << 24), 7 + (1 << 32), 7 + (1 << 40)])
@@ -195,9 +209,8 @@ FEW, MANY = 1, 1 << 20
 
 def values_of(table: InversionTable, words: list[int], draws: int) -> tuple[list[int], list[int]]:
     """The values, and the positions of the undecided ones, by the way that is taken for so many draws."""
-    values = np.zeros(len(words), dtype=np.int64)
     blocks = np.array([[word << (64 - table.word_bits), 0] for word in words], dtype=np.uint64)
-    undecided = table.adder(draws)(blocks, values)
+    values, undecided = table.inverter(draws)(blocks)
     return values.tolist(), undecided.tolist()
 
 
@@ -230,7 +243,9 @@ def test_many_draws_and_few_give_the_same_values(noise) -> None:
     thresholds = [table.least_word_above(value) for value in range(-2000, 2000)]
     near = {min(max(word + step, 0), 2**64 - 1) for word in thresholds for step in (-1, 0, 1)}
     words = [*BITS.words(3, np.arange(10_000))[:, 0].tolist(), *near, 0, 2**64 - 1]
+    some_at_once = [values_of(table, words[first : first + 1000], FEW)[0] for first in range(0, len(words), 1000)]
     assert values_of(table, words, MANY) == values_of(table, words, FEW)
+    assert values_of(table, words * 4, FEW)[0][: len(words)] == list(chain(*some_at_once))  # by the guide
     assert set(thresholds) <= {words[position] for position in values_of(table, words, MANY)[1]}
 
 
@@ -310,7 +325,7 @@ def test_groups_with_large_noise_are_found_without_drawing_all(value: int) -> No
 def test_a_word_that_is_undecided_counts_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
     threshold = InversionTable(NOISE).least_word_above(21)
     words = np.array([threshold - 1, threshold, threshold + 1], dtype=np.uint64)
-    monkeypatch.setattr(AddressedBits, "first_words_of_range", lambda *_: words)
+    monkeypatch.setattr(AddressedBits, "first_words_of_range", lambda *_: iter([(50, words)]))
     assert indices_whose_noise_may_exceed(21, 50, 53, right()).tolist() == [51, 52]
 
 

@@ -6,30 +6,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def add_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
+def write_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
     words: NDArray[np.uint64],
     thresholds: NDArray[np.uint64],
-    guide: NDArray[np.int32],
+    guide: NDArray[np.uint32],
     shifts: tuple[np.uint64, np.uint64],
     least: int,
-    sums: NDArray[np.int64],
+    values: NDArray[np.int64],
     undecided: NDArray[np.int64],
 ) -> int:
-    """Adds to each sum the value of its word; writes the positions of undecided words, and returns how many they are.
+    """Writes the value of each word, 0 if it is undecided, and the positions of these; returns how many they are.
 
     `guide` has for each beginning of a word the number of thresholds below all words that begin so: from there the
-    thresholds below the word are counted. The last threshold is the greatest word, so the count ends.
+    thresholds below the word are counted. The greatest word ends `thresholds`, twice, so the count ends.
     `shifts` take off the bits that are not used, and then all but the beginning.
     """
+    one = np.uint64(1)  # unsigned positions: an index that could be negative takes twice as long
     found = 0
-    for position in range(len(sums)):
+    for position in range(len(values)):
         word = words[position, 0] >> shifts[0]
-        below = guide[word >> shifts[1]]
-        while thresholds[below] < word:
-            below += 1
-        if thresholds[below] == word:
+        below = np.uint64(guide[word >> shifts[1]])
+        while thresholds[below + one] < word:  # rare: the last step is taken without a branch to guess
+            below += one
+        here, ahead = thresholds[below], thresholds[below + one]
+        if here == word or ahead == word:  # noqa: PLR1714 - compiled as it stands
+            values[position] = 0
             undecided[found] = position
             found += 1
         else:
-            sums[position] += below + least
+            values[position] = np.int64(below) + least + np.int64(here < word)
     return found

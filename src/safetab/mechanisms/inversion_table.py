@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 
 from safetab.distributions.thresholds import lower_thresholds
 from safetab.foundation.compiled import compiled
-from safetab.mechanisms.inversion_loop import add_values
+from safetab.mechanisms.inversion_loop import write_values
 from safetab.privacy.calibration import Noise
 
 WORD_BITS = 64
-_GUIDE_BITS = 16
+_LEAST_GUIDE_BITS, _MOST_GUIDE_BITS = 12, 16  # 16 KB for narrow noise, 256 KB for wide: what caches hold
 _MANY = 1 << 18  # from here on the compiled loop saves more than it costs to load
 
 MoreBits = Callable[[int], int]
 """Gives 128 further bits: those of the n-th extension block, n = 1, 2, ..."""
-ValueAdder = Callable[[NDArray[np.uint64], NDArray[np.int64]], NDArray[np.intp]]
+Inverter = Callable[[NDArray[np.uint64]], tuple[NDArray[np.int64], NDArray[np.intp]]]
+"""Gives the value of the first word in each row, and the positions of the undecided ones, whose value is 0 so far."""
 
 
 class InversionTable:
@@ -38,33 +39,50 @@ class InversionTable:
         self.word_bits = word_bits
         self._least = -len(lower)
         self._thresholds = np.array(lower + upper, dtype=np.uint64)
-        self._shifts = (np.uint64(WORD_BITS - word_bits), np.uint64(max(word_bits - _GUIDE_BITS, 0)))
+        self._shifts = (np.uint64(WORD_BITS - word_bits), np.uint64(word_bits - self._guide_bits))
+
+    @property
+    def _guide_bits(self) -> int:
+        """So many that few beginnings of a word have more than one threshold."""
+        wanted = len(self._thresholds).bit_length() + 3
+        return min(max(wanted, _LEAST_GUIDE_BITS), _MOST_GUIDE_BITS, self.word_bits)
 
     @cached_property
-    def _guide(self) -> NDArray[np.int32]:
+    def _guide(self) -> NDArray[np.uint32]:
         """For each beginning of a word the number of thresholds below all words that begin so."""
-        beginnings = np.arange(1 << min(_GUIDE_BITS, self.word_bits), dtype=np.uint64)
-        return np.searchsorted(self._thresholds, beginnings << self._shifts[1], side="left").astype(np.int32)
+        beginnings = np.arange(1 << self._guide_bits, dtype=np.uint64)
+        return np.searchsorted(self._thresholds, beginnings << self._shifts[1], side="left").astype(np.uint32)
 
-    def adder(self, draws: int) -> ValueAdder:
-        """The quicker of two ways to the same numbers, for so many draws in all.
+    @cached_property
+    def _ended_thresholds(self) -> NDArray[np.uint64]:
+        """With the last one twice: the compiled loop looks one ahead."""
+        return np.append(self._thresholds, self._thresholds[-1])
 
-        Either adds to each sum the value of the first word in its row, and returns the positions of the undecided
-        ones, to which nothing is added.
-        """
-        return self._add_values_compiled if draws >= _MANY else self._add_values
+    def inverter(self, draws: int) -> Inverter:
+        """The quicker of two ways to the same numbers, for so many draws in all."""
+        return self._values_compiled if draws >= _MANY else self._values
 
-    def _add_values(self, words: NDArray[np.uint64], sums: NDArray[np.int64]) -> NDArray[np.intp]:
+    def _values(self, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         used = words[:, 0] >> self._shifts[0]
-        below = np.searchsorted(self._thresholds, used, side="left")
+        below = self._thresholds_below(used)
         is_decided = self._thresholds[below] != used  # the last threshold is the greatest word, so `below` is inside
-        sums += np.where(is_decided, below + self._least, 0)
-        return np.flatnonzero(~is_decided)
+        return np.where(is_decided, below + self._least, 0), np.flatnonzero(~is_decided)
 
-    def _add_values_compiled(self, words: NDArray[np.uint64], sums: NDArray[np.int64]) -> NDArray[np.intp]:
-        undecided = np.empty(len(words), dtype=np.int64)
-        found = compiled(add_values)(words, self._thresholds, self._guide, self._shifts, self._least, sums, undecided)
-        return undecided[:found]
+    def _thresholds_below(self, used: NDArray[np.uint64]) -> NDArray[np.intp]:
+        """How many thresholds are below each word: with the guide if there are as many words as it has entries."""
+        if len(used) < 1 << self._guide_bits:
+            return np.searchsorted(self._thresholds, used, side="left")
+        below: NDArray[np.intp] = self._guide[used >> self._shifts[1]].astype(np.intp)
+        below += self._thresholds[below] < used
+        further = np.flatnonzero(self._thresholds[below] < used)
+        below[further] = np.searchsorted(self._thresholds, used[further], side="left")
+        return below
+
+    def _values_compiled(self, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        values, undecided = np.empty((2, len(words)), dtype=np.int64)
+        table = (self._ended_thresholds, self._guide, self._shifts, self._least)
+        found = compiled(write_values)(words, *table, values, undecided)
+        return values, undecided[:found]
 
     def least_word_above(self, value: int) -> int:
         """No word below this one gives noise above `value`; the word itself may be undecided."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,8 +14,6 @@ from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight
 from safetab.products.product import Shape
 
-_INDICES_AT_ONCE = 1 << 16
-
 
 def noisy_count(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArray[np.int64]:
     """Counts plus independent noise of the event that was paid for: a row for each group, a column for each cell.
@@ -25,9 +24,11 @@ def noisy_count(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArr
     """
     if counts.confidential_counts.shape[1] != shape.cells:
         raise ValueError("the counts are of another shape")
-    noisy = np.asfortranarray(counts.confidential_counts.copy())
+    noisy = np.empty(counts.confidential_counts.shape, dtype=np.int64, order="F")
     for cell in range(shape.cells):
-        _add_noise(noisy[:, cell], _Draws(counts.indices, shape, cell, right), noisy.size)
+        draws = _Draws(counts.indices, shape, cell, right)
+        for part, noise in draws.values(noisy.size):
+            np.add(counts.confidential_counts[part, cell], noise, out=noisy[part, cell])  # both are far below 2^62
     return noisy
 
 
@@ -39,10 +40,8 @@ def indices_whose_noise_may_exceed(value: int, first: int, end: int, right: Draw
     """
     least_word = np.uint64(inversion_table(right.event.noise).least_word_above(value))
     prefix = _prefix(right, right.event.family.total, cell=0)
-    found: list[NDArray[np.int64]] = []
-    for start in range(first, end, _INDICES_AT_ONCE):
-        words = right.bits.first_words_of_range(prefix, start, min(start + _INDICES_AT_ONCE, end))
-        found.append(np.flatnonzero(words >= least_word) + start)
+    parts = right.bits.first_words_of_range(prefix, first, end)
+    found = [np.flatnonzero(words >= least_word) + start for start, words in parts]
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
@@ -55,22 +54,30 @@ class _Draws:
     cell: int
     right: DrawingRight
 
-    def extension_block(self, position: int, number: int) -> int:
+    def values(self, draws_in_all: int) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """The noise, part by part; with many draws in all compiling pays."""
+        table = inversion_table(self.right.event.noise)
+        values_of = table.inverter(draws_in_all)
+        for part, words in self.right.bits.batches(_prefix(self.right, self.shape, self.cell), self.indices):
+            values, undecided = values_of(words)
+            if len(undecided):
+                self._resolve(values, undecided, words, part.start)
+            yield part, values
+
+    def _resolve(
+        self, values: NDArray[np.int64], undecided: NDArray[np.intp], words: NDArray[np.uint64], start: int
+    ) -> None:
+        """Writes the values of the undecided words of a part, from as many of their further bits as it takes."""
+        table = inversion_table(self.right.event.noise)
+        for position, (first, second) in zip(undecided.tolist(), words[undecided].tolist(), strict=True):
+            extension = partial(self._extension_block, start + position)
+            values[position] = table.resolved((first << 64) | second, extension)
+
+    def _extension_block(self, position: int, number: int) -> int:
         """Further bits of one draw, from addresses that no first block has."""
         prefix = _prefix(self.right, self.shape, self.cell, extension=number)
         first, second = self.right.bits.words(prefix, self.indices[position : position + 1])[0]
         return (int(first) << 64) | int(second)
-
-
-def _add_noise(sums: NDArray[np.int64], draws: _Draws, draws_in_all: int) -> None:
-    """Adds to each sum its draw; both are far below 2^62."""
-    inversion = inversion_table(draws.right.event.noise)
-    add_values = inversion.adder(draws_in_all)
-    for part, words in draws.right.bits.batches(_prefix(draws.right, draws.shape, draws.cell), draws.indices):
-        for undecided in add_values(words, sums[part]).tolist():
-            first, second = (int(word) for word in words[undecided])
-            extension = partial(draws.extension_block, part.start + undecided)
-            sums[part.start + undecided] += inversion.resolved((first << 64) | second, extension)
 
 
 def _prefix(right: DrawingRight, shape: Shape, cell: int, extension: int = 0) -> int:

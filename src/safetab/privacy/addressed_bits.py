@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 KEY_BYTES = 32
 BLOCK_BYTES = 16
-_BLOCKS_AT_ONCE = 1 << 15
+_BLOCKS_AT_ONCE = 1 << 14  # what is asked for and what is made of it fit into a core's own cache
 _ZEROS = np.zeros(_BLOCKS_AT_ONCE * BLOCK_BYTES, dtype=np.uint8)
 
 
@@ -32,10 +32,10 @@ class AddressedBits:
     def __init__(self, key: bytes) -> None:
         if len(key) != KEY_BYTES:
             raise ValueError(f"a key has {KEY_BYTES} bytes")
-        self._algorithm = algorithms.AES(key)
         self._is_owned = False
         self._scratch = np.empty_like(_ZEROS)  # one buffer, so an object belongs to one thread
-        self._cipher = Cipher(self._algorithm, modes.ECB())  # noqa: S305 - every block is a different address
+        self._cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305 - every block is a different address
+        self._counter_mode = Cipher(algorithms.AES(key), modes.CTR(bytes(BLOCK_BYTES))).encryptor()
 
     @classmethod
     def of_the_operating_system(cls) -> AddressedBits:
@@ -74,17 +74,16 @@ class AddressedBits:
                 stream = scrambled[: encryptor.update_into(blocks.data, scrambled.data)]
             yield slice(first, first + len(part)), stream.view("<u8").reshape(-1, 2)
 
-    def first_words_of_range(self, prefix: int, first: int, end: int) -> NDArray[np.uint64]:
-        """The first word of each index in [first, end)."""
-        found = np.empty(end - first, dtype="<u8")
+    def first_words_of_range(self, prefix: int, first: int, end: int) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+        """The first word of each index in [first, end), part by part: where a part begins, and its words."""
         for start in range(first, end, _BLOCKS_AT_ONCE):
             count = min(_BLOCKS_AT_ONCE, end - start)
-            found[start - first : start - first + count] = self._stream(prefix, start, count).view("<u8")[::2]
-        return found
+            yield start, self._stream(prefix, start, count).view("<u8")[::2]
 
     def _stream(self, prefix: int, first: int, count: int) -> NDArray[np.uint8]:
         """The blocks of neighbouring indices, as a key stream: AES in counter mode numbers them the same way."""
         counter = prefix.to_bytes(8, "big") + first.to_bytes(8, "big")
         stream = self._scratch[: count * BLOCK_BYTES]
-        Cipher(self._algorithm, modes.CTR(counter)).encryptor().update_into(_ZEROS[: len(stream)].data, stream.data)
+        self._counter_mode.reset_nonce(counter)
+        self._counter_mode.update_into(_ZEROS[: len(stream)].data, stream.data)
         return stream
