@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+LOCKED := install --require-hashes --only-binary :all:
 
 # Commands and tests start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-slow test-browser r-page test-spark audit check docs paper bench bench-small bench-spark bench-noise
-.PHONY: bench-households bench-release bench-explorer bench-site lock clean help
+.PHONY: bench-households bench-release bench-explorer bench-site lock check-wheels bill audit-dependencies dist clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -47,20 +48,20 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.runtime: requirements.lock requirements-build.lock pyproject.toml | $(VENV)/bin/python
-	$(PIP) install --require-hashes -r requirements.lock -r requirements-build.lock
+	$(PIP) $(LOCKED) -r requirements.lock -r requirements-build.lock
 	$(PIP) install --no-deps --no-build-isolation -e .
 	touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
-	$(PIP) install --require-hashes -r requirements-dev.lock
+	$(PIP) $(LOCKED) -r requirements-dev.lock
 	touch $@
 
 $(VENV)/.spark: requirements-spark.lock $(VENV)/.dev
-	$(PIP) install --require-hashes -r requirements-spark.lock
+	$(PIP) $(LOCKED) --no-binary pyspark -r requirements-spark.lock
 	touch $@
 
 $(VENV)/.docs: requirements-docs.lock $(VENV)/.runtime
-	$(PIP) install --require-hashes -r requirements-docs.lock
+	$(PIP) $(LOCKED) -r requirements-docs.lock
 	touch $@
 
 bench: $(VENV)/.dev ## how cost grows: writes docs/benchmarks.md; an hour, BENCH_FULL=1 for the whole nation
@@ -98,6 +99,19 @@ lock: ## renew the lock files; needs uv, which the project itself doesn't
 	$(COMPILE) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 	$(COMPILE) --group spark -c requirements-dev.lock -o requirements-spark.lock
 	$(COMPILE) --group docs -c requirements-dev.lock -o requirements-docs.lock
+
+check-wheels: $(VENV)/.dev ## every locked package has a wheel for each Python and processor; needs uv
+	$(BIN)/python -m supply_chain.wheels
+
+bill: $(VENV)/.dev ## the licences of all locked packages, and the bill of materials that the wheel carries
+	$(BIN)/python -m supply_chain.licences
+	$(BIN)/python -m supply_chain.bill
+
+audit-dependencies: $(VENV)/.dev ## known faults of the locked versions; without internet, OSV_ZIP=a copy of the database
+	$(BIN)/python -m supply_chain.faults
+
+dist: $(VENV)/.dev ## wheel and source archive of the last commit in build/dist, built twice and compared
+	$(BIN)/python -m supply_chain.archives
 
 clean:
 	rm -rf $(VENV)

