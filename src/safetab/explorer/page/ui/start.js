@@ -15,6 +15,7 @@ function start() {
   keepClearOfBar();
   byId("print-top").addEventListener("click", () => window.print());
   window.addEventListener("beforeprint", drawAll);
+  window.addEventListener("scroll", drawWaitingInSight, { passive: true });
   session.fingerprint = pageFingerprint();
   buildMemory();
   const stored = settingsFromStorage();
