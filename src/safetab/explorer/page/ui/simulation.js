@@ -142,13 +142,14 @@ function simulationTable(family, state) {
   return captioned(`${whose} drawn (in bold) and expected on average`, heads, rows);
 }
 
-const OUTCOME_BARS = { name: 190, row: 22, top: 26 };
+const OUTCOME_BARS = { name: 190, nameOfFamily: 300, row: 22, top: 26 };
 
 /** Every level on the scale from 0 to 100 % of its groups with somebody in them; parts are labelled where there is room. */
 function outcomeBars(found, width) {
   const levels = session.facts.levels.filter(({ key }) => found.has(key));
   const isWrapped = width < WRAPPED_BELOW;
-  const [left, row] = isWrapped ? [0, 38] : [OUTCOME_BARS.name, OUTCOME_BARS.row];
+  const names = hasSeveralFamilies() ? OUTCOME_BARS.nameOfFamily : OUTCOME_BARS.name;
+  const [left, row] = isWrapped ? [0, 38] : [names, OUTCOME_BARS.row];
   const across = scaleOf({ from: 0, to: 1 }, left, width - 4);
   const height = OUTCOME_BARS.top + levels.length * row + 4;
   return svgElement(
