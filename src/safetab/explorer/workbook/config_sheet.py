@@ -47,7 +47,7 @@ def write_config(workbook: Workbook, inputs: Inputs, base: str, styles: Styles) 
         whole = sheet.put(row, 3, followed_by(whole, before, value, after, a_space()), styles.code)
     sheet.worksheet.merge_range(WHOLE_TEXT_ROW, 0, WHOLE_TEXT_ROW, 2, "", styles.code_framed)
     sheet.put(WHOLE_TEXT_ROW, 0, whole, styles.code_framed)
-    sheet.worksheet.set_row(WHOLE_TEXT_ROW, 320)
+    sheet.worksheet.set_row(WHOLE_TEXT_ROW, 220)
     sheet.worksheet.print_area(0, 0, row, 2)
 
 

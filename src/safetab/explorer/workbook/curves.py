@@ -65,7 +65,7 @@ def write_curves(workbook: Workbook, inputs: Inputs, results: Sequence[LevelResu
     _write_suppression(sheet, noises, threshold, thresholds[0], styles)
     _write_tables(sheet, noises[0], thresholds, styles)
     _draw(workbook, sheet)
-    sheet.print_broken_at(_CHARTS_COLUMN, 75)
+    sheet.print_broken_at(_CHARTS_COLUMN, 60)
 
 
 def _write_suppression(
