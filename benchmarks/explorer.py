@@ -1,8 +1,8 @@
-"""How long the explorer's page takes to answer a change: CPU of its main thread, for every control.
+"""How much CPU the explorer's page takes to answer a change, for every control of both products.
 
-Wall times lie on a shared machine, so Chromium counts the thread's ticks in scripts, styles and layout until every
-section is drawn, those out of sight too; the answer in sight comes first. Last stands the slowest single answer by the
-clock.
+Wall times lie on a shared machine, so Chromium counts the ticks of the page's main thread in scripts, styles and
+layout. An answer is everything until all that is in sight is drawn; what is out of sight follows when changes come to
+rest, a section at a time.
 """
 
 from __future__ import annotations
@@ -16,15 +16,27 @@ from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from safetab.explorer.explore import ExplorerRequest, write_explorer
 
-CHANGES = {
-    "Budget of County, Detailed": ("0.2", "0.3", "0.0171", "1.5", "0.159"),
-    "Target margin of error of County, Detailed, persons; sets the budget": ("5", "40", "7", "300", "11"),
-    "Threshold for sex by 4 ages, County, Detailed, persons": ("500", "900", "50", "600", "971"),
-    "Share of each budget for stage 1, gamma": ("0.2", "0.3", "0.05", "0.5", "0.1"),
-    "Chance that an empty group is suppressed": ("0.99", "0.999999", "0.5", "0.9", "0.9999"),
-    "Most race codes counted for a person": ("3", "1", "5", "2", "8"),
-}
+CHANGES = (
+    {
+        "Budget of County, Detailed": ("0.2", "0.3", "0.0171", "1.5", "0.159"),
+        "Target margin of error of County, Detailed, persons; sets the budget": ("5", "40", "7", "300", "11"),
+        "Threshold for sex by 4 ages, County, Detailed, persons": ("500", "900", "50", "600", "971"),
+        "Share of each budget for stage 1, gamma": ("0.2", "0.3", "0.05", "0.5", "0.1"),
+        "Chance that an empty group is suppressed": ("0.99", "0.999999", "0.5", "0.9", "0.9999"),
+        "Most race codes counted for a person": ("3", "1", "5", "2", "8"),
+    },
+    {
+        "Budget of County, Detailed, tenure": ("0.2", "0.3", "0.0171", "1.5", "0.142869"),
+        "Threshold for tenure in 3 cells, County, Detailed, tenure, people": ("500", "900", "50", "600", "971"),
+        "Most race codes counted for a household": ("3", "1", "5", "2", "8"),
+    },
+)
 LIMIT_MILLISECONDS = 50
+_TYPED = """([field, value]) => {
+    field.value = value;
+    field.dispatchEvent(new Event("input"));
+    void document.body.offsetHeight; // lays out what was drawn
+}"""
 
 
 def main() -> None:
@@ -36,26 +48,32 @@ def main() -> None:
         page.goto(file.as_uri())
         ticks = page.context.new_cdp_session(page)
         ticks.send("Performance.enable", {"timeDomain": "threadTicks"})
-        page.wait_for_timeout(1000)
-        for label, values in CHANGES.items():
-            costs = [_cost(ticks, _typing(page, label, value), page) for value in values]
-            print(f"{label:70} {min(costs):6.1f} to {max(costs):6.1f} ms CPU, everything drawn")
-        slowest = page.evaluate("window.explorer.slowestAnswer()")
-        print(f"{'slowest single answer, by the clock':70} {slowest:6.1f} ms (wanted: at most {LIMIT_MILLISECONDS})")
+        for product, changes in enumerate(CHANGES):
+            page.evaluate("number => window.explorer.show(number)", product)
+            page.wait_for_timeout(1000)
+            for label, values in changes.items():
+                costs = [_cost(ticks, _typing(page, label, value), page) for value in values]
+                answers, all_drawn = zip(*costs, strict=True)
+                print(f"{label:70} {min(answers):6.1f} to {max(answers):6.1f} ms CPU; everything {max(all_drawn):6.1f}")
+        print(f"An answer should take at most {LIMIT_MILLISECONDS} ms.")
         browser.close()
 
 
 def _typing(page: Page, label: str, value: str) -> Callable[[], object]:
     field = page.get_by_label(label, exact=True).first
-    return lambda: field.fill(value)
+    field.scroll_into_view_if_needed()
+    field.focus()
+    page.wait_for_timeout(100)
+    return lambda: page.evaluate(_TYPED, [field.element_handle(), value])
 
 
-def _cost(ticks: CDPSession, act: Callable[[], object], page: Page) -> float:
-    """Milliseconds of the main thread until all sections, in sight or not, are drawn."""
+def _cost(ticks: CDPSession, act: Callable[[], object], page: Page) -> tuple[float, float]:
+    """Milliseconds of the main thread until what is in sight is drawn and laid out, and until all sections are."""
     before = _busy_seconds(ticks)
     act()
-    page.wait_for_timeout(400)
-    return 1000 * (_busy_seconds(ticks) - before)
+    answered = _busy_seconds(ticks)
+    page.wait_for_timeout(1000)
+    return 1000 * (answered - before), 1000 * (_busy_seconds(ticks) - before)
 
 
 def _busy_seconds(ticks: CDPSession) -> float:

@@ -384,6 +384,8 @@ def agrees(text: str, exact: object) -> bool:
         "\N{EN DASH}": lambda: exact is None,
         "same": lambda: exact == 0,
         "below 10^-298 %": lambda: 0 <= exact < 1e-299,  # a float that small may be 0
+        "< 0.1 %": lambda: 0 <= exact < 0.0005,
+        "> 99 %": lambda: 0.995 < exact <= 1,
         "over 99.9999999 %": lambda: 0.999999999 < exact < 1,
     }
     if text in in_words or exact is None:

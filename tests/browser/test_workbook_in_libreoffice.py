@@ -14,6 +14,8 @@ from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.config_file import parse_config
 from safetab.explorer.workbook.exact import margins
 from safetab.explorer.workbook.workbook import write_workbook
+from safetab.planning.losses import DELTA
+from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
 from safetab.products.product import Thresholds
@@ -92,6 +94,11 @@ def test_libreoffice_computes_what_python_computes_also_for_other_inputs(
         compare_level(rows[name(level)], tuning, tuned)
     losses = {row[0]: row[1:3] for row in book["Results"].iter_rows(min_row=5, max_row=7, values_only=True)}
     assert losses["anybody"] == pytest.approx((float(tuning.loss.unbounded), float(tuning.loss.bounded)))
+    rho = definition is PrivacyDefinition.ZCDP
+    epsilons = next(row[3:5] for row in book["Results"].iter_rows(min_row=5, values_only=True) if row[0] == "anybody")
+    stated = (tuning.loss.unbounded, tuning.loss.bounded)
+    assert epsilons == pytest.approx([float(epsilon_of_rho(loss, DELTA) if rho else loss) for loss in stated])
+    assert parse_config(book["Config"]["A4"].value).require() == tuning.config
     compare_curves(book["Curves"], tuning)
     assert no_errors(book)
 

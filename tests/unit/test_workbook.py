@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -10,6 +11,7 @@ import pytest
 import xlsxwriter
 from openpyxl import load_workbook
 
+from safetab.config.config_file import parse_config
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.explorer.workbook.live import of, one_of, rounded_up, when
@@ -17,9 +19,12 @@ from safetab.explorer.workbook.noise import LiveNoise, least_rho
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.explorer.workbook.workbook import write_workbook
 from safetab.foundation.findings import InvalidInput
+from safetab.planning.losses import DELTA
+from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.products.product import Thresholds
 from safetab.tuning import Tuning, tuning_of
+from safetab.tuning.presets import presets
 
 GAUSSIAN, GEOMETRIC = of(1).is_above(0), of(0).is_above(1)
 FUNCTIONS = {
@@ -38,6 +43,7 @@ FUNCTIONS = {
     "IFERROR",
     "ROUND",
     "ROUNDUP",
+    "SUBSTITUTE",
 }
 
 
@@ -80,7 +86,7 @@ def test_the_numbers_kept_in_the_file_are_those_of_python(production: Tuning, tm
         live_losses, exact_losses = (of[people][:4] for of in losses)
         unbounded, bounded, *epsilons = (Fraction(text.replace(",", "")) for text in exact_losses)
         assert live_losses[:2] == [float(unbounded), float(bounded)]
-        assert all(bound >= epsilon for bound, epsilon in zip(live_losses[2:], epsilons, strict=True))
+        assert live_losses[2:] == [float(epsilon) for epsilon in epsilons]
 
 
 def test_losses_are_never_shown_too_small(production: Tuning, tmp_path: Path) -> None:
@@ -109,13 +115,40 @@ def test_formulas_are_made_of_known_functions_cells_and_numbers_alone(production
     formulas = [cell.value for sheet in book for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
     assert len(formulas) > 800
     for formula in formulas:
-        without_words = re.sub(r'"(|zcdp|yes|no: sigma is below 0\.7)"', "", formula[1:])
-        without_cells = re.sub(r"((Inputs|Results|Curves)!)?\$[A-Z]{1,2}\$[0-9]+", "", without_words)
+        without_words = re.sub(r'"(|zcdp|yes|no: sigma is below 0\.7|,|\.|, | )"', "", formula[1:])
+        without_cells = re.sub(
+            r"((Inputs|Facts|Epsilon|Config|Results|Curves)!)?\$[A-Z]{1,2}\$[0-9]+", "", without_words
+        )
         assert set(re.findall("[A-Z]{2,}", without_cells)) <= FUNCTIONS
-        assert re.fullmatch(r"[A-Z0-9.+\-*/^(),:>= ]*", without_cells), formula
-    assert {sheet.title for sheet in book} == {"Inputs", "Results", "Curves", "Exact", "What is exact"}
+        assert re.fullmatch(r"[A-Z0-9.+\-*/^(),:>= &]*", without_cells), formula
+    assert {sheet.title for sheet in book} == {
+        *("Inputs", "Facts", "Results", "Epsilon", "Config", "Curves", "Exact", "What is exact")
+    }
     kinds = {cell.data_type for row in book["Exact"].iter_rows() for cell in row if cell.value is not None}
     assert kinds == {"s", "n"}
+
+
+def test_the_workbooks_epsilon_is_the_pages(production: Tuning, tmp_path: Path) -> None:
+    for factor in (Fraction(1, 1000), Fraction(1, 7), Fraction(50)):
+        budgets = {level: factor * budget for level, budget in production.config.families[0].budgets.items()}
+        tuning = production.but(passes=production.config.passes[1:]).with_budgets(budgets)
+        write_workbook(tuning, tmp_path / f"{factor.numerator}-{factor.denominator}.xlsx")
+        live = rows_of(tmp_path / f"{factor.numerator}-{factor.denominator}.xlsx", "Results", 5)["anybody"]
+        losses = tuning.loss.unbounded, tuning.loss.bounded
+        assert live[2:4] == [float(epsilon_of_rho(loss, DELTA)) for loss in losses]
+
+
+def test_a_cell_holds_the_config_of_the_inputs(production: Tuning, tmp_path: Path) -> None:
+    text = presets()["2020 production"].replace('"reader"', '"mine": ["=1+1", {"a": "\\"x\\""}],\n"reader"')
+    write_workbook(production.but(max_race_codes=5), tmp_path / "w.xlsx", loaded_config=text)
+    book = load_workbook(tmp_path / "w.xlsx", data_only=True)
+    copied = book["Config"]["A4"].value
+    assert "\n" not in copied  # a spreadsheet would put it into quotes
+    assert json.loads(copied) == json.loads(text) | {"max_race_codes": 5}
+    assert parse_config(copied).require() == production.but(max_race_codes=5).config
+    beside = next(row for row in book["Inputs"].iter_rows(min_row=14, values_only=True) if row[0] == "COUNTY Detailed")
+    assert beside[7:11] == (pytest.approx(0.159 / 4.944), 9, 61, 17)  # with 5 codes
+    assert [cell.value for cell in book["Inputs"][8][8:13]] == ["anybody", 4.944, 9.888, 25.3629, 38.9488]
 
 
 def test_a_text_that_looks_like_a_formula_stays_a_text(tmp_path: Path) -> None:

@@ -41,10 +41,11 @@ def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
     tuning = checked.require()
     if request.workbook is not None:
         _refuse_workbook_of_others(tuning)
-    page = _page_of(tuning, request)
+    loaded = _loaded_config(request)
+    page = explorer_page(page_facts(tuning.facts, _source(request), loaded, tuning.config.product))
     write_new_file(request.page, lambda beside: _write_page(page, beside), overwrite=request.overwrite)
     if request.workbook is not None:
-        write_workbook(tuning, request.workbook, overwrite=request.overwrite)
+        write_workbook(tuning, request.workbook, loaded_config=loaded, overwrite=request.overwrite)
     return checked.warnings
 
 
@@ -59,10 +60,9 @@ def _refuse_workbook_of_others(tuning: Tuning) -> None:
         raise InvalidInput([Finding(Severity.ERROR, CONFIG_FILE, "", message)])
 
 
-def _page_of(tuning: Tuning, request: ExplorerRequest) -> str:
+def _loaded_config(request: ExplorerRequest) -> str | None:
     path = config_path(request.config, request.parameters)
-    loaded = None if path is None else read_text(path)
-    return explorer_page(page_facts(tuning.facts, _source(request), loaded, tuning.config.product))
+    return None if path is None else read_text(path)
 
 
 def _write_page(page: str, file: Path) -> None:

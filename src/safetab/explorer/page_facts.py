@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.config_file import budget_key, measured_levels, threshold_key
+from safetab.explorer.group_sizes import group_sizes
 from safetab.foundation.version import VERSION
 from safetab.planning.joint_loss import PEOPLE_SHOWN
 from safetab.planning.losses import reference_loss
@@ -37,6 +38,7 @@ def page_facts(
         "source": source,
         "first_product": PRODUCTS.index(loaded_product),
         "people_shown": PEOPLE_SHOWN,
+        "sizes": group_sizes(facts),
         "production": PRODUCTION,
         "products": [_product(product, facts, loaded.get(product.name)) for product in PRODUCTS],
     }

@@ -23,6 +23,7 @@ STEPS = 40
 TABLE_STEPS = 60
 """From half of the lowest threshold to twice the highest."""
 _TABLES_COLUMN = 7
+_CHARTS_COLUMN = 13
 
 
 def first_choice(results: Sequence[LevelResults]) -> int:
@@ -64,6 +65,7 @@ def write_curves(workbook: Workbook, inputs: Inputs, results: Sequence[LevelResu
     _write_suppression(sheet, noises, threshold, thresholds[0], styles)
     _write_tables(sheet, noises[0], thresholds, styles)
     _draw(workbook, sheet)
+    sheet.print_broken_at(_CHARTS_COLUMN, 60)
 
 
 def _write_suppression(
@@ -119,14 +121,14 @@ def _draw(workbook: Workbook, sheet: Sheet) -> None:
         for column, name in series:
             chart.add_series(_series(0, column, last, name, "#1f5f99"))
         _dress(chart, title, across, up)
-        sheet.worksheet.insert_chart(1, 13 + 8 * number, chart, {"object_position": 3})
+        sheet.worksheet.insert_chart(1, _CHARTS_COLUMN + 8 * number, chart, {"object_position": 3})
     chart = workbook.add_chart({"type": "scatter", "subtype": "straight"})
     colours = ("#6b7785", "#1f5f99", "#c05a00", "#2e7d32")
     for number, (name, colour) in enumerate(zip(("total alone", "4 ages", "9 ages", "23 ages"), colours, strict=True)):
         chart.add_series(_series(_TABLES_COLUMN, _TABLES_COLUMN + 1 + number, last_table, name, colour))
     _dress(chart, "Which table a group gets", "true size, persons (logarithmic)", "chance", log_base=10)
     chart.set_legend({"position": "bottom"})
-    sheet.worksheet.insert_chart(18, 13, chart, {"object_position": 3})
+    sheet.worksheet.insert_chart(18, _CHARTS_COLUMN, chart, {"object_position": 3})
 
 
 def _series(across: int, column: int, last: int, name: str, colour: str) -> dict[str, object]:

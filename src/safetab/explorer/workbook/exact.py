@@ -39,6 +39,7 @@ def write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None,
     if curve_of is not None:
         _write_curve(sheet, row + 2, curve_of, styles)
     sheet.worksheet.freeze_panes(FIRST_LEVEL, 1)
+    sheet.print_two_wide()
 
 
 def _write_losses(sheet: Sheet, tuning: Tuning, styles: Styles) -> None:

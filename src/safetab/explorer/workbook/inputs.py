@@ -13,11 +13,14 @@ from safetab.explorer.workbook.live import Live, one_of
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.planning.losses import DELTA
 from safetab.privacy.definitions import PrivacyDefinition
-from safetab.tuning.level_sizes import MOST_RACE_CODES
+from safetab.tuning.level_sizes import MOST_RACE_CODES, LevelSizes
 from safetab.tuning.tuning import Tuning
 
 INPUTS = "Inputs"
-_FIRST_LEVEL = 13
+FACTS = "Facts"
+FIRST_LEVEL = 13
+FIRST_RESULT = 7
+"""The column after the inputs of a level: there its results stand."""
 _HEADS = (
     "level",
     "pass",
@@ -26,6 +29,9 @@ _HEADS = (
     "threshold: sex by 9 ages",
     "threshold: sex by 23 ages",
     "wanted margin of a cell, persons at 95 %",
+)
+_FACTS_HEADS = (
+    "level",
     "geographic entities",
     "adaptive iterations",
     "total-only iterations",
@@ -63,6 +69,7 @@ class Inputs:
     suppression_chance: Live
     delta: Live
     levels: tuple[LevelInputs, ...]
+    sheet: Sheet
 
     @property
     def is_zcdp(self) -> Live:
@@ -74,11 +81,15 @@ def level_name(level: PopulationGroupLevel) -> str:
 
 
 def write_inputs(workbook: Workbook, tuning: Tuning, styles: Styles) -> Inputs:
-    sheet = Sheet(workbook, INPUTS, (22, 8, 16, 12, 12, 12, 14, 12, 11, 11, 12, *[10] * MOST_RACE_CODES))
+    sheet = Sheet(workbook, INPUTS, (22, 7, 13, 11, 11, 11, 14, *[11] * 8))
+    facts = Sheet(workbook, FACTS, (22, 12, 11, 11, 14, *[10] * MOST_RACE_CODES))
+    facts.put(0, 0, "What the levels rest on: public lists and geography", styles.title)
+    facts.put_heads(2, _FACTS_HEADS, styles)
     sheet.put(0, 0, "Choosing parameters of SafeTab-P", styles.title)
     for row, line in enumerate(
         (
-            "Change the yellow cells; the sheets Results and Curves follow. No confidential data is in here or needed.",
+            "Change the yellow cells; what stands beside them follows, as do Results, Curves, Config. No confidential"
+            " data is in here or needed.",
             "The sheet Exact holds exact numbers for the configuration as it was loaded; they don't follow.",
             "The sheet What is exact says which formulas are exact, which are approximate, and how far off at most.",
         ),
@@ -86,15 +97,15 @@ def write_inputs(workbook: Workbook, tuning: Tuning, styles: Styles) -> Inputs:
     ):
         sheet.put(row, 0, line, styles.text)
     general = _write_general(sheet, tuning, styles)
-    sheet.put_heads(_FIRST_LEVEL - 1, _HEADS, styles)
+    sheet.put_heads(FIRST_LEVEL - 1, _HEADS, styles)
     race_codes = general["race_codes"]
     levels = tuple(
-        _write_level(sheet, _FIRST_LEVEL + number, tuning, level, styles, race_codes)
+        _write_level((sheet, facts), number, tuning, level, styles, race_codes)
         for number, level in enumerate(tuning.config.levels)
     )
     _validate(sheet, len(levels))
-    sheet.worksheet.freeze_panes(_FIRST_LEVEL, 1)
-    return Inputs(**general, levels=levels)
+    sheet.worksheet.freeze_panes(FIRST_LEVEL, 1)
+    return Inputs(**general, levels=levels, sheet=sheet)
 
 
 def _write_general(sheet: Sheet, tuning: Tuning, styles: Styles) -> dict[str, Live]:
@@ -119,25 +130,24 @@ def _write_general(sheet: Sheet, tuning: Tuning, styles: Styles) -> dict[str, Li
 
 
 def _write_level(
-    sheet: Sheet, row: int, tuning: Tuning, level: PopulationGroupLevel, styles: Styles, race_codes: Live
+    sheets: tuple[Sheet, Sheet],
+    number: int,
+    tuning: Tuning,
+    level: PopulationGroupLevel,
+    styles: Styles,
+    race_codes: Live,
 ) -> LevelInputs:
-    facts, budget = tuning.facts[level], tuning.config.budget_of(level)
+    sheet, row, facts = sheets[0], FIRST_LEVEL + number, tuning.facts[level]
     name = sheet.put(row, 0, level_name(level), styles.text)
     sheet.put(row, 1, level.geography.tabulation_pass.value.upper(), styles.text)
-    budget_cell = sheet.put(row, 2, float(budget), styles.input)
+    budget_cell = sheet.put(row, 2, float(tuning.config.budget_of(level)), styles.input)
     low, middle, high = (
-        sheet.put(row, 3 + number, threshold, styles.input_whole)
-        for number, threshold in enumerate(tuning.of_family.thresholds[level].totals)
+        sheet.put(row, 3 + position, threshold, styles.input_whole)
+        for position, threshold in enumerate(tuning.of_family.thresholds[level].totals)
     )
     wanted = sheet.put(row, 6, _margin_now(tuning, level), styles.input_whole)
     iterations = facts.lists.iterations
-    for column, count in enumerate((facts.entities, iterations.adaptive, iterations.total_only), start=7):
-        sheet.put(row, column, count, styles.whole)
-    stabilities = [
-        sheet.put(row, 11 + number, stability, styles.whole)
-        for number, stability in enumerate(facts.lists.stability_by_codes)
-    ]
-    stability = sheet.put(row, 10, one_of(stabilities, race_codes), styles.whole)
+    stability = _write_facts(sheets[1], 3 + number, facts, styles, race_codes)
     return LevelInputs(
         level=level,
         name=name,
@@ -151,6 +161,19 @@ def _write_level(
     )
 
 
+def _write_facts(sheet: Sheet, row: int, facts: LevelSizes, styles: Styles, race_codes: Live) -> Live:
+    """Where the stability with as many race codes as the inputs say stands."""
+    iterations = facts.lists.iterations
+    sheet.put(row, 0, level_name(facts.level), styles.text)
+    for column, count in enumerate((facts.entities, iterations.adaptive, iterations.total_only), start=1):
+        sheet.put(row, column, count, styles.whole)
+    stabilities = [
+        sheet.put(row, 5 + codes, stability, styles.whole)
+        for codes, stability in enumerate(facts.lists.stability_by_codes)
+    ]
+    return sheet.put(row, 4, one_of(stabilities, race_codes), styles.whole)
+
+
 def _margin_now(tuning: Tuning, level: PopulationGroupLevel) -> int:
     """What the configuration gives, to start from."""
     tuned = tuning.levels.get(level)
@@ -161,7 +184,7 @@ def _margin_now(tuning: Tuning, level: PopulationGroupLevel) -> int:
 
 def _validate(sheet: Sheet, levels: int) -> None:
     """Refuses what config.json would refuse."""
-    last = _FIRST_LEVEL + levels - 1
+    last = FIRST_LEVEL + levels - 1
 
     def only(first: tuple[int, int], end: tuple[int, int], rule: dict[str, object], message: str) -> None:
         refusal = {"error_title": "Not possible", "error_message": message}
@@ -177,5 +200,5 @@ def _validate(sheet: Sheet, levels: int) -> None:
     only((8, 2), (8, 2), decimal | {"minimum": 0}, "At least 0 and below 1.")
     only((9, 2), (9, 2), decimal | {"minimum": 1e-300}, "delta lies strictly between 0 and 1.")
     positive = {"validate": "decimal", "criteria": ">=", "value": 0}
-    only((_FIRST_LEVEL, 2), (last, 2), positive, "A budget is 0 (the level is left out) or above.")
-    only((_FIRST_LEVEL, 3), (last, 6), whole, "A whole number of persons, 0 or above.")
+    only((FIRST_LEVEL, 2), (last, 2), positive, "A budget is 0 (the level is left out) or above.")
+    only((FIRST_LEVEL, 3), (last, 6), whole, "A whole number of persons, 0 or above.")

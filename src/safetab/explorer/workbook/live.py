@@ -189,3 +189,23 @@ def range_of(cells: Sequence[Live]) -> str:
 def cell(sheet: str, row: int, column: int, value: Value) -> Live:
     """A reference to a cell; sheets have names that need no quotes."""
     return Live(f"{sheet}!{xl_rowcol_to_cell(row, column, row_abs=True, col_abs=True)}", value)
+
+
+def number_text(number: Live) -> Live:
+    """The number as config.json spells it, with a point in every country."""
+    assert not isinstance(number.value, str)
+    text = f'SUBSTITUTE({number.text}&"",",",".")'
+    return Live(text, f"{Decimal(repr(number.value)).normalize():f}")
+
+
+def listed_with_commas(numbers: Sequence[Live]) -> Live:
+    texts = [number_text(number) for number in numbers]
+    return Live("(" + '&", "&'.join(text.text for text in texts) + ")", ", ".join(str(text.value) for text in texts))
+
+
+def followed_by(*texts: Live) -> Live:
+    return Live("(" + "&".join(text.text for text in texts) + ")", "".join(str(text.value) for text in texts))
+
+
+def a_space() -> Live:
+    return of(" ")

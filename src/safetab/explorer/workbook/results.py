@@ -8,8 +8,10 @@ from xlsxwriter import Workbook
 from xlsxwriter.format import Format
 
 from safetab.census.geography_levels import TabulationPass
-from safetab.explorer.workbook.inputs import Inputs, LevelInputs
-from safetab.explorer.workbook.live import Live, both, greater, logarithm, of, root, rounded_up, total_of, when
+from safetab.explorer.workbook.epsilon import EpsilonSheet
+from safetab.explorer.workbook.inputs import FIRST_LEVEL as FIRST_INPUT
+from safetab.explorer.workbook.inputs import FIRST_RESULT, Inputs, LevelInputs
+from safetab.explorer.workbook.live import Live, both, greater, of, root, rounded_up, total_of, when
 from safetab.explorer.workbook.noise import LiveNoise, least_rho
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.planning.losses import reference_words
@@ -53,13 +55,15 @@ class LevelResults:
     stage_1: Live
     stage_2: Live
     suppression_threshold: Live
+    cells: tuple[Live, ...]  # of the whole row, in the order of the heads
 
 
 def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> tuple[LevelResults, ...]:
     sheet = Sheet(workbook, RESULTS, (22, 12, 12, 13, 13, 8, *[9] * 11, 12, 10, 12, 12, 9, 24))
     sheet.put(0, 0, "Results", styles.title)
     sheet.put(1, 0, "Margins of error (±) are in persons, each with its confidence.", styles.text)
-    _write_losses(sheet, inputs, styles)
+    epsilons = EpsilonSheet.begun(workbook, inputs, styles)
+    _write_losses(sheet, inputs, epsilons, styles)
     sheet.put_heads(FIRST_LEVEL - 1, HEADS, styles)
     rows = tuple(
         _LevelRow(sheet, FIRST_LEVEL + number, inputs, level, styles).write()
@@ -70,34 +74,69 @@ def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> tuple[L
         {"type": "text", "criteria": "begins with", "value": "no", "format": styles.alarm},
     )
     sheet.worksheet.freeze_panes(FIRST_LEVEL, 1)
+    sheet.print_two_wide()
+    _write_beside_inputs(inputs, rows, styles)
     return rows
 
 
-def _write_losses(sheet: Sheet, inputs: Inputs, styles: Styles) -> None:
-    heads = ("people", "unbounded", "bounded", "epsilon, unbounded (upper bound)", "epsilon, bounded (upper bound)")
+_BESIDE = {
+    "share of its pass": "share of its pass",
+    "cell, lone total: ± at 95 %": "gives a cell: ± at 95 %",
+    "total of 23 ages: ± at 95 %": "total of 23 ages: ± at 95 %",
+    "T": "T",
+    "empty groups published": "empty groups published",
+    "least rho, by rounded normal": "least rho for the wanted margin",
+    "do the formulas hold?": "do the formulas hold?",
+}
+
+
+def _write_beside_inputs(inputs: Inputs, rows: tuple[LevelResults, ...], styles: Styles) -> None:
+    """What a committee looks at first, in the rows of the inputs: the cells of this sheet once more."""
+    looks = [styles.percent, styles.whole, styles.whole, styles.whole, styles.average, styles.budget, styles.note]
+    inputs.sheet.put_heads(FIRST_INPUT - 1, tuple(_BESIDE.values()), styles, FIRST_RESULT)
+    for number, row in enumerate(rows):
+        for column, (head, look) in enumerate(zip(_BESIDE, looks, strict=True), start=FIRST_RESULT):
+            inputs.sheet.put(FIRST_INPUT + number, column, row.cells[HEADS.index(head)], look)
+
+
+def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: EpsilonSheet, styles: Styles) -> None:
+    """Here, and beside the inputs."""
+    heads = ("people", "unbounded", "bounded", "epsilon at delta, unbounded", "epsilon at delta, bounded")
     sheet.put_heads(3, heads, styles)
     totals: list[Live] = []
     for one in TabulationPass:
         budgets = [level.budget for level in inputs.levels if level.tabulation_pass is one]
         if budgets:
-            totals.append(
-                _write_loss(sheet, 4 + len(totals), f"{one.value.upper()} pass", total_of(budgets), inputs, styles)
-            )
+            totals.append(_write_loss(sheet, 4 + len(totals), f"{one.value.upper()} pass", total_of(budgets), epsilons))
     costliest = totals[0] if len(totals) == 1 else greater(*totals)
-    _write_loss(sheet, 4 + len(totals), "anybody", costliest, inputs, styles)
-    words = "rho + 2 √(rho ln(1/delta)) under zCDP; the sheet Exact has the tighter conversion"
-    sheet.put(4, 5, f"Losses are rounded up. Epsilon: {words}.", styles.note)
-    sheet.put(5, 5, reference_words(SAFETAB_P, PrivacyDefinition.ZCDP), styles.note)
+    _write_loss(sheet, 4 + len(totals), "anybody", costliest, epsilons)
+    words = "Losses are rounded up. Epsilon is the page's, at the delta of the inputs: the sheet Epsilon has its steps."
+    sheet.put(7, 0, words, styles.text)
+    sheet.put(8, 0, reference_words(SAFETAB_P, PrivacyDefinition.ZCDP), styles.text)
 
 
-def _write_loss(sheet: Sheet, row: int, people: str, loss: Live, inputs: Inputs, styles: Styles) -> Live:
+def _write_loss(sheet: Sheet, row: int, people: str, loss: Live, epsilons: EpsilonSheet) -> Live:
+    inputs, styles = epsilons.inputs, epsilons.styles
     sheet.put(row, 0, people, styles.text)
     unbounded = sheet.put(row, 1, rounded_up(loss, LOSS_DECIMALS), styles.budget)
     bounded = sheet.put(row, 2, 2 * unbounded, styles.budget)
-    for column, cost in ((3, unbounded), (4, bounded)):
-        bound = cost + 2 * root(cost * -logarithm(inputs.delta))
-        sheet.put(row, column, rounded_up(when(inputs.is_zcdp, bound, cost), LOSS_DECIMALS), styles.budget)
+    stated = [unbounded, bounded]
+    for column, cost in ((3, loss), (4, 2 * loss)):
+        epsilon = when(inputs.is_zcdp, epsilons.epsilon_of(cost), rounded_up(cost, LOSS_DECIMALS))
+        stated.append(sheet.put(row, column, epsilon, styles.epsilon))
+    _write_loss_beside_inputs(inputs.sheet, row + 1, people, stated, styles)
     return unbounded
+
+
+def _write_loss_beside_inputs(sheet: Sheet, row: int, people: str, stated: list[Live], styles: Styles) -> None:
+    heads = ("loss of", "unbounded", "bounded", "epsilon at delta, unbounded", "epsilon at delta, bounded")
+    for column, head in enumerate(heads, start=FIRST_RESULT + 1):
+        sheet.put(4, column, head, styles.head)
+    sheet.worksheet.set_row(4, 50)
+    sheet.put(row, FIRST_RESULT + 1, people, styles.text)
+    looks = (styles.budget, styles.budget, styles.epsilon, styles.epsilon)
+    for column, (number, look) in enumerate(zip(stated, looks, strict=True), start=FIRST_RESULT + 2):
+        sheet.put(row, column, number, look)
 
 
 class _LevelRow:
@@ -105,6 +144,7 @@ class _LevelRow:
 
     def __init__(self, sheet: Sheet, row: int, inputs: Inputs, level: LevelInputs, styles: Styles) -> None:
         self._sheet, self._row, self._column = sheet, row, 0
+        self._cells: list[Live] = []
         self._inputs, self._level, self._styles = inputs, level, styles
         self._has_budget = (level.budget * level.stability).is_above(0)
 
@@ -120,13 +160,14 @@ class _LevelRow:
         self._write_margins(stage_1, stage_2, total_only)
         self._write_empty_groups(stage_1, stage_2, threshold)
         self._write_wanted(stage_2 if level.adaptive else total_only)
-        return LevelResults(level, stage_1, stage_2, threshold)
+        return LevelResults(level, stage_1, stage_2, threshold, tuple(self._cells))
 
     def _put(self, formula: Live, style: Format, *, is_there: bool = True, always: bool = False) -> Live:
         """An empty cell if the level has no such number, or no budget."""
         content: Live = formula if always else when(self._has_budget, formula, "") if is_there else of("")
         reference = self._sheet.put(self._row, self._column, content, style)
         self._column += 1
+        self._cells.append(reference)
         return reference
 
     def _parameter(self, share: Live) -> Live:

@@ -18,7 +18,7 @@ class Styles:
     """The few looks that cells have; `input` is what may be changed."""
 
     def __init__(self, workbook: Workbook) -> None:
-        base = {"font_name": "Calibri", "font_size": 11, "font_color": _INK, "valign": "vcenter"}
+        base: dict[str, object] = {"font_name": "Calibri", "font_size": 11, "font_color": _INK, "valign": "vcenter"}
 
         def style(**more: object) -> Format:
             return workbook.add_format(base | more)
@@ -38,6 +38,11 @@ class Styles:
         self.number = style(num_format="0.0000")
         self.loss = style(align="right")  # a text: a number format would round it to the nearest
         self.budget = style(num_format="0.000000")
+        self.precise = style(num_format="0.000000000000")
+        self.epsilon = style(num_format="0.0000##")
+        code = {"font_name": "Consolas", "font_size": 9}
+        self.code = style(**code)
+        self.code_framed = style(**code, text_wrap=True, valign="top", border=2, border_color="#b58900")
         self.percent = style(num_format="0.00%")
         self.average = style(num_format="#,##0.00")
         self.alarm = workbook.add_format({"font_color": "#9c1c1c", "bold": True})
@@ -55,6 +60,8 @@ class Sheet:
         self.worksheet.set_landscape()
         self.worksheet.set_paper(9)
         self.worksheet.fit_to_pages(1, 0)
+        self.worksheet.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
+        self.worksheet.set_footer(f"&L{name}&RPage &P of &N")
 
     def put(self, row: int, column: int, content: Live | float | str, style: Format) -> Live:
         """A formula, a number, or a text."""
@@ -71,6 +78,18 @@ class Sheet:
             value = content
             self.worksheet.write_number(row, column, content, style)
         return cell(self.name, row, column, value)
+
+    def print_two_wide(self) -> None:
+        """Two sheets of paper beside each other, each with the first column."""
+        self.worksheet.fit_to_pages(2, 0)
+        self.worksheet.repeat_columns(0)
+
+    def print_broken_at(self, column: int, percent: int) -> None:
+        """On paper, what stands from this column on has sheets of its own."""
+        self.worksheet.fit_to_pages(0, 0)
+        self.worksheet.set_print_scale(percent)
+        self.worksheet.set_v_pagebreaks([column])
+        self.worksheet.print_across()
 
     def put_texts(self, row: int, contents: Sequence[str], style: Format) -> None:
         for column, content in enumerate(contents):

@@ -8,6 +8,7 @@ from xlsxwriter import Workbook
 from xlsxwriter.exceptions import FileCreateError
 
 from safetab.explorer.workbook.accuracy import write_accuracy
+from safetab.explorer.workbook.config_sheet import write_config
 from safetab.explorer.workbook.curves import first_choice, write_curves
 from safetab.explorer.workbook.exact import write_exact
 from safetab.explorer.workbook.inputs import write_inputs
@@ -15,24 +16,30 @@ from safetab.explorer.workbook.results import write_results
 from safetab.explorer.workbook.sheets import Styles
 from safetab.foundation.new_file import write_new_file
 from safetab.privacy.stages import Stage
+from safetab.tuning.presets import PRODUCTION, presets
 from safetab.tuning.tuning import Tuning
 
 _OPTIONS = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False, "in_memory": True}
 
 
-def write_workbook(tuning: Tuning, path: Path, *, overwrite: bool | None = None) -> None:
+def write_workbook(
+    tuning: Tuning, path: Path, *, loaded_config: str | None = None, overwrite: bool | None = None
+) -> None:
     """An xlsx file, whole or not at all. Raises InvalidInput if that can't be done.
 
-    `overwrite` is what the user said; None if the command doesn't ask.
+    `loaded_config` is the text that the configuration was read from; None if it is that of 2020 production, changed or
+    not. `overwrite` is what the user said; None if the command doesn't ask.
     """
-    write_new_file(path, lambda beside: _write(tuning, beside), overwrite=overwrite)
+    base = loaded_config or presets()[PRODUCTION]
+    write_new_file(path, lambda beside: _write(tuning, beside, base), overwrite=overwrite)
 
 
-def _write(tuning: Tuning, path: Path) -> None:
+def _write(tuning: Tuning, path: Path, base: str) -> None:
     workbook = Workbook(str(path), _OPTIONS)
     styles = Styles(workbook)
     inputs = write_inputs(workbook, tuning, styles)
     results = write_results(workbook, inputs, styles)
+    write_config(workbook, inputs, base, styles)
     write_curves(workbook, inputs, results, styles)
     curve_of = tuning.levels.get(results[first_choice(results)].inputs.level)
     if curve_of is not None and (Stage.STAGE_2 not in curve_of.design.stages or not curve_of.design.can_be_drawn):

@@ -18,6 +18,7 @@ function shown(value, kind) {
     case "loss": return lossText(value);
     case "paper's loss": return lossText(value, 5);
     case "expected": return significant(value, 4);
+    case "average": return value < 1000 ? value.toFixed(1) : grouped(Math.round(value));
     default: return String(value);
   }
 }

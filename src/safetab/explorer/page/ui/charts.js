@@ -52,7 +52,7 @@ function chart({
   title, width, x, y, topAxis = null, rightAxis = null, lines = [], areas = [], guides = [], cursor = null, onPick = null, say,
 }) {
   const height = CHART_HEIGHT + (topAxis ? TOP_AXIS : 0);
-  const edges = { ...CHART_EDGES, left: leftEdge(y), top: CHART_EDGES.top + (topAxis ? TOP_AXIS : 0), right: rightAxis ? RIGHT_AXIS : CHART_EDGES.right };
+  const edges = { ...CHART_EDGES, left: leftEdge(y), top: CHART_EDGES.top + (topAxis ? TOP_AXIS : 0), right: rightAxis ? RIGHT_AXIS : rightEdge(lines, width) };
   const box = { left: edges.left, right: width - edges.right, top: edges.top, bottom: height - edges.bottom };
   const frame = { box, across: scaleOf(x, box.left, box.right), up: scaleOf(y, box.bottom, box.top), x, y };
   const svg = svgElement(
@@ -61,6 +61,7 @@ function chart({
     topAxis ? drawnTopAxis(frame, topAxis) : null, rightAxis ? drawnRightAxis(frame, rightAxis, width) : null,
     cursor === null || cursor < x.from || cursor > x.to ? null : drawnCursor(frame, cursor),
     lines.map((line) => drawnLine(frame, line)), guides.map((guide) => drawnGuide(frame, guide)),
+    isLabelled(lines, width) ? lineLabels(frame, lines) : null, areas.map((area) => areaLabel(frame, area)),
   );
   if (onPick) pickable(svg, frame, width, onPick);
   const heights = areas.map(({ name, bounds }) => ({ name, points: bounds.map(([at, lower, upper]) => [at, upper - lower]) }));
@@ -85,6 +86,45 @@ function pathOf(frame, points) {
 function drawnLine(frame, { points, look }) {
   const known = points.filter(([, value]) => value !== null && Number.isFinite(value));
   return svgElement("path", { d: pathOf(frame, known), class: `line ${look}` });
+}
+
+const LABEL_LINE = 14;
+
+const LABELLED_WIDTH = 420; // pixels: in a narrower chart names stand in a legend
+const LABEL_LETTER = 7.4;
+
+/** Several lines are named at their ends, where there is room. */
+function isLabelled(lines, width) {
+  return lines.length > 1 && width >= LABELLED_WIDTH;
+}
+
+function rightEdge(lines, width) {
+  if (!isLabelled(lines, width)) return CHART_EDGES.right;
+  return Math.max(CHART_EDGES.right, 8 + LABEL_LETTER * Math.max(...lines.map(({ label, name }) => (label ?? name).length)));
+}
+
+/** Beside the right ends of their lines, the highest first, never one upon another. */
+function lineLabels({ box, up }, lines) {
+  const lastOf = (points) => points.filter(([, value]) => value !== null && Number.isFinite(value)).slice(-1)[0]?.[1] ?? 0;
+  const ends = lines.map(({ name, label = name, look, points }) => ({ label, look, y: up(lastOf(points)) + 4 })).sort((a, b) => b.y - a.y);
+  let last = Infinity;
+  return ends.map(({ label, look, y }) => {
+    last = Math.min(y, last - LABEL_LINE);
+    return text(box.right + 5, last, label, { class: `direct of-${look}`, "aria-hidden": "true" });
+  });
+}
+
+const LABELLED_FROM = 0.3; // of the chart's height
+
+/** The name of an area in the middle of where it is highest, if there is room. */
+function areaLabel({ across, up, y }, { name, bounds }) {
+  const high = Math.max(...bounds.map(([, lower, upper]) => upper - lower));
+  if (high < LABELLED_FROM * (y.to - y.from)) return null;
+  const highest = bounds.filter(([, lower, upper]) => upper - lower > 0.8 * high);
+  const [from, to] = [across(highest[0][0]), across(highest[highest.length - 1][0])];
+  if (to - from < LABEL_LETTER * name.length) return null;
+  const [, lower, upper] = highest[Math.floor(highest.length / 2)];
+  return text((from + to) / 2, (up(lower) + up(upper)) / 2 + 4, name, { "text-anchor": "middle", class: "direct area-words", "aria-hidden": "true" });
 }
 
 /** `bounds` are [x, lower, upper]. */

@@ -27,12 +27,14 @@ function definitionControl() {
     onChoice: (definition) => change({ ...settingInForce(), definition }),
     attributes: { class: "radios stacked" },
   });
+  const others = element("span", { class: "others" });
   const block = element(
-    "div", { class: "control" }, radios.block,
+    "div", { class: "control" }, radios.block, others,
     element("p", { class: "explanation" },
       "How privacy loss is counted. A change keeps the numbers of the budgets but not their meaning: look at the margins afterwards."),
   );
-  return { block, refresh: (setting) => radios.choose(setting.definition) };
+  const refresh = (setting) => { radios.choose(setting.definition); drawOthers({ others }, definitionName, definitionName(setting)); };
+  return { block, refresh };
 }
 
 function raceCodesControl() {
@@ -58,7 +60,7 @@ function raceCodesControl() {
 
 function pairedControl(title, field, slider, explanation) {
   return {
-    block: controlBlock(title, explanation, element("div", { class: "paired" }, field.input, slider.input), field.message),
+    block: controlBlock(title, explanation, element("div", { class: "paired" }, field.input, slider.input), field.others, field.message),
     refresh: (setting, origin) => { field.refresh(setting, origin); slider.refresh(setting, origin); },
   };
 }
@@ -127,15 +129,24 @@ function passesControl() {
     });
     return { pass, input, label: element("label", {}, input, ` ${name}`) };
   });
+  const others = element("span", { class: "others" });
   const message = element("span", { class: "problem", role: "alert", hidden: true }, "At least one of the two must be tabulated.");
   const block = element(
     "div", { class: "control" },
-    element("fieldset", { class: "radios stacked" }, element("legend", {}, `${capitalized(session.facts.records_in_words)} tabulated`), boxes.map(({ label }) => label), message),
+    element("fieldset", { class: "radios stacked" }, element("legend", {}, `${capitalized(session.facts.records_in_words)} tabulated`), boxes.map(({ label }) => label), others, message),
     element("p", { class: "explanation" },
       `Two runs over different ${session.facts.records_in_words}, each with its own budgets. None is in both, so the loss of a ${session.facts.record}`
       + " is the larger of the two."),
   );
-  return { block, refresh: (setting) => boxes.forEach(({ pass, input }) => { input.checked = setting.passes[pass]; }) };
+  const refresh = (setting) => {
+    boxes.forEach(({ pass, input }) => { input.checked = setting.passes[pass]; });
+    drawOthers({ others }, passesText, passesText(setting));
+  };
+  return { block, refresh };
+}
+
+function passesText(setting) {
+  return Object.entries(PASSES).filter(([pass]) => setting.passes[pass]).map(([, name]) => name).join(" and ");
 }
 
 /** Buttons for the presets, and from which of them the setting in force came. */

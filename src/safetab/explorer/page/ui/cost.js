@@ -59,16 +59,17 @@ function drawEpsilonCurve(image, table, setting, R) {
   }
   const points = (which) => curve.map((one) => [-Math.log10(Number(one.delta)), toNumber(one[which])]);
   const most = Math.max(...curve.map((one) => toNumber(one.bounded)));
+  const lines = [
+    { name: `bounded: a ${session.facts.record}'s answers change`, label: "bounded", points: points("bounded"), look: "line-b" },
+    { name: `unbounded: a ${session.facts.record} joins or leaves`, label: "unbounded", points: points("unbounded"), look: "line-a" },
+  ];
   place(image.container, chart({
     title: "Epsilon by delta, for the whole run; the table beside it has the numbers", width: image.width(),
     x: { from: 5, to: 15, label: "δ", ticks: [5, 7, 9, 11, 13, 15], text: (power) => `1e-${power}` },
     y: { from: 0, to: most * 1.05, label: "ε" },
-    lines: [{ name: "ε, bounded", points: points("bounded"), look: "line-b" }, { name: "ε, unbounded", points: points("unbounded"), look: "line-a" }],
+    lines,
     say: { x: (power) => `δ = 1e-${power}`, y: (value) => value.toFixed(4) },
-  }), legend([
-    { name: `unbounded: a ${session.facts.record} joins or leaves`, look: "line-a" },
-    { name: `bounded: a ${session.facts.record}'s answers change`, look: "line-b" },
-  ]));
+  }), isLabelled(lines, image.width()) ? null : legend(lines));
   const number = (one, which) => td(numberCell(`epsilon_curve/${one.delta}/${which}`, one[which], "loss"));
   place(table, captioned("ε of the whole run, for each δ", [
     [columnHead("δ"), columnHead("ε, unbounded"), columnHead("ε, bounded")],

@@ -89,11 +89,11 @@ function levelEditor(key) {
     parts: [budget, slider, margin, ...thresholds, ...sliders],
     block: element(
       "div", { class: "editor" },
-      row(symbol, element("div", { class: "paired" }, budget.input, slider.input), budget.message),
-      row(target, margin.input, margin.message),
+      row(symbol, element("div", { class: "paired" }, budget.input, slider.input), budget.others, budget.message),
+      row(target, margin.input, margin.others, margin.message),
       finerShapesOf(key).map((table, index) => row(
         titled(`Threshold for ${table.name}, ${thresholdUnit()}`, thresholds[index]),
-        element("div", { class: "paired" }, thresholds[index].input, sliders[index].input), thresholds[index].message,
+        element("div", { class: "paired" }, thresholds[index].input, sliders[index].input), thresholds[index].others, thresholds[index].message,
       )),
     ),
   };

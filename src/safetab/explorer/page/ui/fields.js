@@ -12,7 +12,7 @@ function boundField({ name, title = "", textOf, settingWith, attributes = {} }) 
     "aria-describedby": [attributes["aria-describedby"], message.id].filter(Boolean).join(" "),
     ...withoutDescription(attributes),
   });
-  const field = { input, message, last: null, typed: "", name };
+  const field = { input, message, last: null, typed: "", name, others: element("span", { class: "others" }) };
   const show = (text) => { input.value = text; field.last = text; sayProblem(field, null); };
   const restore = () => { show(textOf(settingInForce())); delete input.dataset.edited; };
   input.addEventListener("input", () => {
@@ -37,10 +37,20 @@ function boundField({ name, title = "", textOf, settingWith, attributes = {} }) 
   });
   field.refresh = (setting, origin) => {
     const text = textOf(setting);
+    drawOthers(field, textOf, text);
     if (origin === input) return;
     if (text !== field.last || message.hidden) show(text);
   };
   return field;
+}
+
+/** Beside a field: the kept settings that have another value there, each with its name. */
+function drawOthers({ others }, textOf, inForce) {
+  const differing = session.kept.map(({ name, setting }) => [name, textOf(setting) || "left out"]).filter(([, text]) => text !== (inForce || "left out"));
+  const key = JSON.stringify(differing);
+  if ((others.dataset.key ?? "[]") === key) return;
+  others.dataset.key = key;
+  place(others, ...differing.map(([name, text]) => element("span", { title: `${name}: ${text}` }, element("b", {}, text), element("i", {}, name))));
 }
 
 function withoutDescription(attributes) {

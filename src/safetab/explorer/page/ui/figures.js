@@ -121,7 +121,7 @@ function drawRelative({ setting, level, at, width }) {
   const sizes = sizesOverThresholds(thresholds, level);
   const shapes = shapesOf(session.level);
   const lines = shapes.map(({ key, kinds, name, divisions }, index) => ({
-    name: divisions ? `a cell of ${name}` : "the total alone",
+    name: divisions ? `a cell of ${name}` : "the total alone", label: divisions ? name : "total alone",
     look: LINE_LOOKS[index], points: sizes.map((size) => [size, at(size).relative[key][kinds[0].name]]),
   }));
   const values = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
@@ -133,7 +133,7 @@ function drawRelative({ setting, level, at, width }) {
     y: { from: Math.max(least, 1e-5), to: most, log: true, label: "95 % margin / number", text: percentTick },
     guides: [{ y: GUIDE_TARGET, label: "10 %" }], cursor: session.size, onPick: (size) => look({ size }),
   });
-  return { picture: [image, legend(lines)], records: () => relativeRecords(sampleSizes(thresholds, sizes), at) };
+  return { picture: [image, isLabelled(lines, width) ? null : legend(lines)], records: () => relativeRecords(sampleSizes(thresholds, sizes), at) };
 }
 
 function relativeRecords(samples, at) {

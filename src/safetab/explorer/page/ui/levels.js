@@ -77,9 +77,9 @@ function levelRow(level) {
   const numbers = Object.fromEntries(names.map((name) => [name, td()]));
   const { share, ...others } = numbers;
   const line = element(
-    "tr", {}, rowHead(shortLevelName(level)), td(fields.include.input), td(fields.budget.input),
-    td(element("span", { class: "with-unit" }, "± ", fields.margin.input)), td(fields.slider.input), share,
-    thresholds.map((field) => td(field.input)), Object.values(others),
+    "tr", {}, rowHead(shortLevelName(level)), td(fields.include.input), td(fields.budget.input, fields.budget.others),
+    td(element("span", { class: "with-unit" }, "± ", fields.margin.input), fields.margin.others), td(fields.slider.input), share,
+    thresholds.map((field) => td(field.input, field.others)), Object.values(others),
   );
   const messages = [fields.budget, fields.margin, ...thresholds].map(({ message }) => message);
   const colspan = columnsOf(familyOf(level));

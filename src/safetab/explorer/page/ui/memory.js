@@ -61,10 +61,11 @@ function settingsFromStorage() {
   try {
     const stored = JSON.parse(storage()?.getItem(STORED) ?? "null");
     if (stored?.page !== session.fingerprint) return null;
-    stored.products.forEach(({ config, base, from }, number) => {
+    stored.products.forEach(({ config, base, from, kept, pinned }, number) => {
       const { facts } = session.products[number];
-      const { setting } = settingOfConfig(facts, config);
-      if (setting === null || facts.levels.some((level) => undrawable(facts, setting, level) !== null)) return;
+      Object.assign(session.products[number], keptFromStorage(facts, kept ?? [], pinned));
+      const setting = drawableSetting(facts, config);
+      if (setting === null) return;
       Object.assign(session.products[number], { entries: [{ setting, base, from }], position: 0 });
       savedAsFile.add(JSON.stringify(setting));
     });
@@ -72,6 +73,18 @@ function settingsFromStorage() {
   } catch {
     return null;
   }
+}
+
+/** The setting of a stored config.json; null if a run would refuse it. */
+function drawableSetting(facts, config) {
+  const { setting } = settingOfConfig(facts, config);
+  return setting !== null && facts.levels.every((level) => undrawable(facts, setting, level) === null) ? setting : null;
+}
+
+function keptFromStorage(facts, stored, pinned) {
+  const known = stored.slice(0, MOST_KEPT).map(({ name, config }) => ({ name: String(name), setting: drawableSetting(facts, config) }));
+  const kept = known.filter(({ setting }) => setting !== null);
+  return { kept, pinned: kept.find(({ name }) => name === pinned)?.setting ?? null };
 }
 
 /** From now on every change is remembered, once it has come to rest. */
@@ -87,9 +100,10 @@ function remember() {
   byId("link").value = `${location.href.split("#")[0]}${address}`;
   try {
     if (address !== location.hash) history.replaceState(null, "", address || location.pathname + location.search);
-    const products = session.products.map(({ facts, entries, position }) => {
+    const products = session.products.map(({ facts, entries, position, kept, pinned }) => {
       const { setting, base, from } = entries[position];
-      return { config: configText(facts, base, setting), base, from };
+      const named = kept.map((one) => ({ name: one.name, config: configText(facts, base, one.setting) }));
+      return { config: configText(facts, base, setting), base, from, kept: named, pinned: kept.find((one) => one.setting === pinned)?.name };
     });
     const view = session.products.findIndex(({ facts }) => facts === session.facts);
     storage()?.setItem(STORED, JSON.stringify({ page: session.fingerprint, view, products }));

@@ -13,6 +13,7 @@ const session = {
   size: 25, // true size, in what is counted
   sections: [],
   waiting: [],
+  resting: 0, // the timer after which waiting sections are drawn
   common: null, // facts of all products
   fingerprint: null, // tells this page's stored settings from those of another
   slowest: 0, // milliseconds of the slowest answer to a change, for measurement
@@ -111,18 +112,21 @@ function step(by) {
   draw();
 }
 
-/** A section draws itself from the setting and its results; sections out of sight are drawn right after the answer. */
+const REST = 250; // milliseconds without a change: then what is out of sight is drawn too, a section at a time
+
+/** A section draws itself from the setting and its results; those out of sight wait until changes come to rest. */
 function addSection(place, drawSection) {
   session.sections.push({ place, drawSection });
 }
 
 function draw(origin = null) {
   const started = performance.now();
+  clearTimeout(session.resting);
   const inSight = session.sections.map(({ place }) => isInSight(place));
   session.waiting = session.sections.filter((_, index) => !inSight[index]);
   session.sections.filter((_, index) => inSight[index]).forEach((section) => drawOne(section, origin));
   session.slowest = Math.max(session.slowest, performance.now() - started);
-  if (session.waiting.length) setTimeout(drawNextWaiting, 0, origin);
+  if (session.waiting.length) session.resting = setTimeout(drawNextWaiting, REST, origin);
 }
 
 function drawOne(section, origin) {
@@ -135,7 +139,14 @@ function drawNextWaiting(origin) {
   const started = performance.now();
   drawOne(section, origin);
   session.slowest = Math.max(session.slowest, performance.now() - started);
-  if (session.waiting.length) setTimeout(drawNextWaiting, 0, origin);
+  if (session.waiting.length) session.resting = setTimeout(drawNextWaiting, 0, origin);
+}
+
+/** What comes into sight while it waits is drawn at once. */
+function drawWaitingInSight() {
+  const inSight = session.waiting.filter(({ place }) => isInSight(place));
+  session.waiting = session.waiting.filter((section) => !inSight.includes(section));
+  inSight.forEach((section) => drawOne(section, null));
 }
 
 function drawAll() {

@@ -15,6 +15,7 @@ function start() {
   keepClearOfBar();
   byId("print-top").addEventListener("click", () => window.print());
   window.addEventListener("beforeprint", drawAll);
+  window.addEventListener("scroll", drawWaitingInSight, { passive: true });
   session.fingerprint = pageFingerprint();
   buildMemory();
   const stored = settingsFromStorage();
@@ -36,7 +37,7 @@ function showProduct(number) {
   document.querySelector("main").replaceWith(emptyMain.cloneNode(true));
   fillWords();
   byId("summary-source").textContent = `Computed by the explorer of safetab ${session.common.version}. ${session.common.source}`;
-  [buildBar, buildOverview, buildLossBars, buildPresets, buildControls, buildLevels, buildCost, buildJointLoss, buildPrecision, buildThresholds, buildCurves, buildQuestions, buildCompare, buildFiles, buildSummary, rememberChanges]
+  [buildBar, buildOverview, buildLossBars, buildPresets, buildControls, buildLevels, buildCost, buildJointLoss, buildPrecision, buildThresholds, buildCurves, buildHeatMaps, buildSimulation, buildQuestions, buildCompare, buildFiles, buildSummary, rememberChanges]
     .forEach((build) => build());
   drawAll();
 }
@@ -64,6 +65,8 @@ function openToTests() {
     look: (level) => { session.level = level; drawAll(); },
     settle: drawAll,
     slowestAnswer: () => session.slowest,
+    simulated: (key, times) => session.simulation(key, times),
+    binomial: (number, chance) => binomialDraw(number, chance, uniformDraw),
     lossText: (loss, digits) => lossText(fractionOf(loss), digits),
     epsilonText: (rho, delta) => lossText(epsilonOfRho(toNumber(fractionOf(rho)), Number(delta))),
   };

@@ -16,10 +16,9 @@ function buildSummary() {
 }
 
 function summarySetting(setting) {
-  const passes = Object.entries(PASSES).filter(([pass]) => setting.passes[pass]).map(([, name]) => name).join(" and ");
   return [
     fact("Setting", `${capitalized(entryInForce().from)}${isAsStarted() ? "" : ", changed"}`), fact("Privacy", definitionName(setting)),
-    fact(capitalized(session.facts.records_in_words), passes), fact("Race codes", `up to ${setting.max_race_codes} of a ${session.facts.record}`),
+    fact(capitalized(session.facts.records_in_words), passesText(setting)), fact("Race codes", `up to ${setting.max_race_codes} of a ${session.facts.record}`),
     ...(session.facts.has_stage_1
       ? [fact("Stage 1 share, γ", setting.gamma), fact("Empty groups suppressed with chance", setting.suppression_chance)]
       : [fact("Tables chosen by", `published totals of ${thresholdUnit()}`)]),

@@ -1,0 +1,142 @@
+"""The explorer in headless Chromium: files in and out, and what a reload brings back. `make test-browser` runs these."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+from tests.browser.chromium import opened
+from tests.browser.explorer_page import FACTS, field, load, saved_config
+from tests.explorer_numbers import can_be_drawn, random_config, setting_of
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.config.config_file import parse_config
+from safetab.products.all_products import PRODUCTS
+from safetab.products.product import Product
+from safetab.synthetic.demo_census import write_demo_census
+from safetab.tuning import Tuning
+from safetab.tuning.presets import presets, production_of_2020
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_config_is_saved_as_it_was_loaded_and_changed_only_where_it_was_changed(page: Page) -> None:
+    odd = (
+        presets()["2020 production"]
+        .replace("0.159", "0.15900", 3)
+        .replace('"reader"', '"mine": [1, {"a": 2e3}],\n"reader"')
+    )
+    load(page, odd)
+    assert saved_config(page) == odd
+    field(page, "Budget of County, Detailed").fill("0.16")
+    changed = saved_config(page)
+    assert changed == odd.replace(
+        '"privacy_budget_p_level_2_county": 0.15900', '"privacy_budget_p_level_2_county": 0.16'
+    )
+    assert parse_config(changed).require().budgets != parse_config(odd).require().budgets
+
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.name)
+def test_a_saved_config_means_what_the_page_shows(page: Page, product: Product) -> None:
+    page.evaluate("number => window.explorer.show(number)", PRODUCTS.index(product))
+    configs = [random_config(production_of_2020(product), seed) for seed in range(1000, 1010)]
+    for config in (config for config in configs if can_be_drawn(Tuning(config, FACTS))):
+        assert page.evaluate("setting => window.explorer.set(setting)", setting_of(config)) is None
+        read = parse_config(saved_config(page)).require()
+        for name in ("privacy_definition", "max_race_codes", "stage_1_fraction", "zero_suppression_chance", "passes"):
+            assert getattr(read, name) == getattr(config, name)
+        assert dict(read.budgets) == dict(config.budgets)
+        for of_file, of_page in zip(read.families, config.families, strict=True):
+            assert all(of_page.thresholds[level] == totals for level, totals in of_file.thresholds.items())
+
+
+def test_a_config_saved_by_the_page_is_accepted_by_validate(page: Page, tmp_path: Path) -> None:
+    write_demo_census(tmp_path / "census")
+    parameters = tmp_path / "census" / "parameters"
+    load(page, (parameters / "config.json").read_text("utf-8"))
+    field(page, "Share of each budget for stage 1, gamma").fill("0.2")
+    (parameters / "config.json").write_text(saved_config(page), encoding="utf-8")
+    told = CliRunner().invoke(app, ["validate", str(parameters), str(tmp_path / "census" / "data")])
+    assert (told.exit_code, told.stdout) == (0, "Everything is valid.\n"), told.output
+    assert parse_config((parameters / "config.json").read_text("utf-8")).require().stage_1_fraction == Fraction(1, 5)
+
+
+def test_a_config_at_fault_is_told_whole_and_changes_nothing(page: Page) -> None:
+    before = page.evaluate("window.explorer.setting()")
+    wrong = presets()["2020 production"].replace('"zcdp"', '"<img src=x onerror=alert(1)>"').replace("0.159", "-1", 1)
+    load(page, wrong)
+    problems = page.locator("#load-problems li").all_text_contents()
+    assert len(problems) == 2
+    assert any("privacy_defn" in problem for problem in problems)
+    assert page.evaluate("window.explorer.setting()") == before
+    assert page.locator("img").count() == 0
+    load(page, "not json")
+    assert "line 1" in page.locator("#load-problems").text_content()
+
+
+def test_tables_are_downloaded_as_csv(page: Page) -> None:
+    with page.expect_download() as started:
+        page.locator("#save-margins").click()
+    lines = Path(started.value.path()).read_text("utf-8-sig").splitlines()
+    assert 'us,"County, Detailed",COUNTY,Detailed,persons,sex_age_23,total,95,75' in lines
+    assert 'us,"County, Detailed",COUNTY,Detailed,persons,sex_age_23,sex_marginal,95,53' in lines
+    with page.expect_download() as started:
+        page.locator("#save-curves").click()
+    header, *rows = Path(started.value.path()).read_text("utf-8-sig").splitlines()
+    assert header.startswith("true_size_persons,")
+    assert len(rows) > 40
+
+
+def test_a_configuration_of_the_other_product_brings_it_into_view(page: Page) -> None:
+    load(page, presets(PRODUCTS[1])["2020 production"])
+    assert page.locator("[data-product='1']").get_attribute("aria-pressed") == "true"
+    assert page.locator("#started-from").text_content() == "Now: loaded config.json."
+
+
+def test_a_file_with_a_budget_beyond_all_measure_is_refused_in_words(page: Page) -> None:
+    load(page, presets()["2020 production"].replace("0.159", "1e99", 1))
+    assert "can't be drawn" in page.locator("#load-problems").text_content()
+    assert page.locator("#started-from").text_content() == "Now: 2020 production."
+
+
+def test_a_reload_and_a_link_bring_the_settings_of_both_products_back(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as one:
+        page = one.page
+        field(page, "Budget of County, Detailed").fill("0.2")
+        field(page, "Share of each budget for stage 1, gamma").fill("0.25")
+        page.evaluate("window.explorer.show(1)")
+        field(page, "Threshold for tenure in 3 cells, County, Detailed, tenure, people").fill("1200")
+        settings = page.evaluate("[window.explorer.setting(), (window.explorer.show(0), window.explorer.setting())]")
+        page.wait_for_timeout(600)
+        address = page.url
+        assert address.partition("#")[2] == "set/SafeTab-P~g=0.25~b5=0.2/SafeTab-H~t25=1200"
+        page.get_by_role("link", name="Privacy cost").click()
+        assert page.url == address
+        page.reload()
+        assert page.evaluate("window.explorer.setting()") == settings[1]
+        assert page.locator("#started-from").text_content() == "Now: 2020 production, changed."
+    with opened(browser, file) as other:
+        assert other.page.evaluate("window.explorer.setting()") != settings[1]
+        other.page.goto(address)
+        assert other.page.evaluate("[(window.explorer.show(1), window.explorer.setting()), (window.explorer.show(0), window.explorer.setting())]") == settings  # fmt: skip
+        for wrong in (
+            "#set/SafeTab-P~b5=<b>",
+            "#set/Nobody~b5=1",
+            "#set/SafeTab-P~t5=3.2.1",
+            "#set/SafeTab-P~b5=1e-30",
+        ):
+            other.page.goto(f"{file.as_uri()}{wrong}")
+            assert other.page.evaluate("window.explorer.setting().thresholds['COUNTY,2']") == [971, 4971, 19971]
+        assert other.complaints == []
+
+
+def test_leaving_asks_only_if_something_is_unsaved(page: Page) -> None:
+    asks = "() => { const leaving = new Event('beforeunload', { cancelable: true }); return !window.dispatchEvent(leaving); }"
+    assert not page.evaluate(asks)
+    field(page, "Budget of County, Detailed").fill("0.2")
+    assert page.evaluate(asks)
+    saved_config(page)
+    assert not page.evaluate(asks)

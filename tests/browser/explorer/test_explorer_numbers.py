@@ -1,0 +1,97 @@
+"""The explorer in headless Chromium: every number is Python's. `make test-browser` runs these."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+from playwright.sync_api import Page
+from tests.browser.explorer_page import FACTS, LEVELS, asked_on, disagreements, field
+from tests.explorer_numbers import ExactNumbers, agrees, can_be_drawn, random_config, setting_of
+
+from safetab.planning.losses import DELTA
+from safetab.privacy.conversions import epsilon_of_rho
+from safetab.privacy.loss_text import loss_text
+from safetab.products.all_products import PRODUCTS
+from safetab.tuning import Tuning, tuning_of
+from safetab.tuning.presets import production_of_2020
+
+pytestmark = pytest.mark.browser
+SETTINGS = 200  # of each product
+CHUNK = 25
+
+
+@pytest.mark.parametrize("first", range(0, SETTINGS, CHUNK))
+@pytest.mark.parametrize("product", LEVELS)
+def test_every_number_of_random_settings_is_pythons_to_the_digits_shown(page: Page, product: int, first: int) -> None:
+    base = production_of_2020(PRODUCTS[product])
+    pinned = None
+    page.evaluate("number => window.explorer.show(number)", product)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    page.wait_for_timeout(500)  # what is folded away is drawn when it is opened
+    for seed in range(first, first + CHUNK):
+        tuning = Tuning(random_config(base, seed), FACTS)
+        refusal = page.evaluate("setting => window.explorer.set(setting)", setting_of(tuning.config))
+        assert (refusal is None) == can_be_drawn(tuning), refusal
+        if refusal is not None:
+            continue
+        page.evaluate("key => window.explorer.look(key)", LEVELS[product][seed % 4])
+        if pinned is None:
+            page.evaluate("document.getElementById('pin').click()")
+            page.evaluate("window.explorer.settle()")
+        exact = ExactNumbers(tuning, asked_on(page), pinned)
+        if pinned is None:
+            pinned = exact
+            exact = ExactNumbers(tuning, asked_on(page), pinned)
+        assert disagreements(page, exact) == [], f"seed {seed}"
+        assert page.evaluate("window.explorer.results().warnings") == exact.warnings
+
+
+def test_a_wrong_number_would_be_seen(page: Page) -> None:
+    """The comparison itself: half a unit of the last digit is allowed, and no more."""
+    exact = ExactNumbers(tuning_of().require(), asked_on(page))
+    assert disagreements(page, exact) == []
+    page.evaluate(
+        """document.querySelector('[data-number="levels/COUNTY,2/stages/stage_2/parameter"]').textContent = "5.6078" """
+    )
+    assert disagreements(page, exact) == ["levels/COUNTY,2/stages/stage_2/parameter: 5.6078"]
+    assert agrees("11", 11)
+    assert not agrees("12", 11)
+    assert agrees("99.99 %", 0.99994)
+    assert not agrees("99.99 %", 0.99996)
+
+
+def test_a_loss_is_never_shown_too_small(page: Page) -> None:
+    dice = random.Random(4944)
+    losses = [f"{10 ** dice.uniform(-6, 9):.{dice.randint(0, 18)}f}" for _ in range(5000)]
+    losses = [loss for loss in losses if float(loss)]
+    shown = page.evaluate(
+        "all => all.map(one => [window.explorer.lossText(one), window.explorer.lossText(one, 5)])", losses
+    )
+    assert shown == [[loss_text(Fraction(loss)), loss_text(Fraction(loss), 5)] for loss in losses]
+    rhos = [loss for loss in losses if float(loss) < 1e7][:1000]
+    epsilons = page.evaluate("all => all.map(one => window.explorer.epsilonText(one, '1e-10'))", rhos)
+    for rho, text in zip(rhos, epsilons, strict=True):
+        least = epsilon_of_rho(Fraction(rho), DELTA)
+        assert least <= Fraction(text.replace(",", "")) <= least + Fraction(1, 10**4) + least / 10**9, rho
+    page.evaluate("document.querySelector('[data-number=\"loss/us/unbounded\"]').textContent = '4.943'")
+    exact = ExactNumbers(tuning_of().require(), asked_on(page))
+    assert disagreements(page, exact) == ["loss/us/unbounded: 4.943"]
+
+
+def test_a_loss_far_above_2020_and_noise_that_protects_nobody_are_warned_of(page: Page) -> None:
+    assert page.locator("#warning-count").text_content() == "No warnings"
+    reference = page.locator("#cost-losses tr").last.text_content()
+    assert reference == "For comparison: the 2020 Detailed DHC-A4.9449.88825.362938.9488"
+    field(page, "Budget of County, Detailed").fill("900000")
+    page.evaluate("window.explorer.settle()")
+    assert page.locator("#bar-losses").text_content().count("2020: ") == 3
+    assert page.locator("#warning-count").text_content() == "3 warnings"
+    total, level, no_protection = page.evaluate("window.explorer.results().warnings")
+    assert total["text"].startswith(
+        "The total loss of a person, rho 900,004.785, is more than 182,039 times that of the 2020"
+    )
+    assert (level["level"], no_protection["level"]) == ("COUNTY,2", "COUNTY,2")
+    assert no_protection["text"].startswith("This setting protects nobody at this level")
+    assert "`safetab run` refuses it for real people" in page.locator("#summary-warnings").text_content()

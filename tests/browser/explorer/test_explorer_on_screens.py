@@ -1,0 +1,62 @@
+"""The explorer in headless Chromium: any width, both schemes, paper. `make test-browser` runs these."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+from tests.browser.chromium import opened
+from tests.browser.explorer_page import LEVELS
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (820, "light"), (1440, "dark")])
+def test_it_fits_any_screen_and_reads_in_both_schemes(browser: Browser, file: Path, width: int, scheme: str) -> None:
+    with opened(browser, file, viewport={"width": width, "height": 740}, color_scheme=scheme) as one:
+        assert one.page.evaluate("document.documentElement.scrollWidth") <= width
+        text, ground = one.page.evaluate(
+            "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+        )
+        assert contrast(text, ground) > 7
+        assert (luminance(ground) < 0.2) == (scheme == "dark")
+        assert one.complaints == []
+
+
+def luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+@pytest.mark.parametrize("product", LEVELS)
+def test_the_summary_for_a_committee_is_one_page(page: Page, product: int, paper: str) -> None:
+    page.evaluate("number => window.explorer.show(number)", product)
+    printed = page.pdf(format=paper)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("product", LEVELS)
+def test_every_target_is_large_enough_and_the_margin_is_in_sight(
+    browser: Browser, file: Path, width: int, product: int
+) -> None:
+    with opened(browser, file, viewport={"width": width, "height": 844}) as one:
+        one.page.evaluate("number => window.explorer.show(number)", product)
+        small = one.page.evaluate("""() => [...document.querySelectorAll("a[href], button, input, select, summary")]
+            .filter(one => one.offsetParent !== null && !one.classList.contains("skip"))
+            .map(one => [one.outerHTML.slice(0, 80), one.getBoundingClientRect()])
+            .filter(([, box]) => box.width < 23.9 || box.height < 23.9).map(([name, box]) => `${name} ${box.width} x ${box.height}`)""")
+        assert small == []
+        margin = one.page.locator("#levels-table input.margin").first.bounding_box()
+        assert margin is not None
+        assert margin["x"] + margin["width"] <= width
+        assert one.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,120 @@
+"""The explorer in headless Chromium: both products, thresholds for a target error, settings kept by name. `make test-browser` runs these."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+from tests.browser.chromium import opened
+from tests.browser.explorer_page import LEVELS, field, numbers_on
+
+pytestmark = pytest.mark.browser
+
+
+def test_both_products_have_settings_of_their_own_and_a_joint_loss(page: Page) -> None:
+    field(page, "Budget of County, Detailed").fill("0.2")
+    page.get_by_role("button", name="Households (SafeTab-H)").click()
+    field(page, "Budget of County, Detailed, tenure").fill("0.242869")
+    page.evaluate("window.explorer.settle()")
+    joint = {path: text for path, text in numbers_on(page) if path.startswith("joint/")}
+    assert joint["joint/0/loss/us"] == "8.995302"
+    assert joint["joint/1/loss/us"] == "22.975604"  # 4.944 + 0.041 + 2 x (8.895302 + 0.1)
+    assert joint["joint/1/loss/pr"] == "12.151268"  # 2.643 + 2 x 4.754134
+    assert joint["joint/2/loss/us"] == "28.935302"  # four times 4.985, and once the household
+    page.get_by_role("button", name="People (SafeTab-P)").click()
+    assert field(page, "Budget of County, Detailed").input_value() == "0.2"
+    assert {path: text for path, text in numbers_on(page) if path.startswith("joint/")} == joint
+
+
+def test_thresholds_of_households_are_in_people(page: Page) -> None:
+    page.evaluate("window.explorer.show(1)")
+    assert field(page, "Threshold for tenure in 3 cells, County, Detailed, tenure, people").input_value() == "971"
+    assert "Least size for household type in … cells, people" in page.locator("#levels-table").text_content()
+    assert page.locator("#figure-suppression").is_hidden()
+
+
+def test_thresholds_for_a_target_error_stand_beside_those_in_force_and_are_taken_over(page: Page) -> None:
+    row = page.locator("#thresholds tr", has_text="County, Detailed").first
+    assert row.locator("td").all_text_contents() == [
+        *("110", "880", "971 fits", "1,980", "4,971 high", "5,060", "19,971 high")
+    ]
+    assert page.locator("#thresholds [role=status]").text_content().startswith("Of 57 thresholds, 0 are too low")
+    page.get_by_role("button", name="Take these thresholds over").click()
+    assert page.evaluate("window.explorer.setting().thresholds['COUNTY,2']") == [880, 1980, 5060]
+    page.locator("#undo").click()
+    assert page.evaluate("window.explorer.setting().thresholds['COUNTY,2']") == [971, 4971, 19971]
+    page.evaluate("window.explorer.show(1)")
+    row = page.locator("#thresholds tr", has_text="County, Detailed").last
+    assert row.locator("td").all_text_contents() == ["110", "330", "825", "971 fits"]  # 2.5 people a household
+    page.locator("#thresholds").get_by_label("People of the group in a household, on average").fill("3")
+    assert row.locator("td").all_text_contents() == ["110", "330", "990", "971 too low"]
+
+
+def test_up_to_six_settings_are_kept_by_name_and_told_apart_in_words(page: Page) -> None:
+    keep = page.get_by_role("button", name="Keep the setting in force")
+    page.get_by_label("Name (optional)").fill("as in 2020")
+    keep.click()
+    field(page, "Budget of County, Detailed").fill("0.5")
+    page.evaluate("window.explorer.settle()")
+    words = page.locator("#compare-words").text_content()
+    assert words == (
+        "Beside as in 2020: \N{GREEK SMALL LETTER RHO} is 0.341 more (unbounded); margins are smaller at County, Detailed."
+    )
+    for _ in range(5):
+        keep.click()
+    assert keep.get_attribute("aria-disabled") == "true"
+    page.evaluate("document.getElementById('pin').click()")
+    heads = page.locator("#kept-table thead th").all_text_contents()
+    assert heads == ["Number", "as in 2020", "A", "B", "C", "D", "E", "In force"]
+    page.get_by_role("button", name="Return to as in 2020").click()
+    assert page.evaluate("window.explorer.setting().budgets['COUNTY,2']") == "0.159"
+    page.get_by_role("button", name="Forget E", exact=True).click()
+    assert page.locator("#kept-list li").count() == 5
+    page.evaluate("window.explorer.show(1)")
+    assert page.locator("#kept-list li").count() == 0  # each product has its own
+
+
+def test_kept_settings_stand_beside_each_field_where_they_differ_and_outlive_a_reload(
+    browser: Browser, file: Path
+) -> None:
+    with opened(browser, file) as one:
+        assert_kept_settings_stay(one.page)
+
+
+def assert_kept_settings_stay(page: Page) -> None:
+    page.get_by_label("Name (optional)").fill("as in 2020")
+    page.get_by_role("button", name="Keep the setting in force").click()
+    field(page, "Budget of County, Detailed").fill("0.5")
+    field(page, "Most race codes counted for a person").fill("5")
+    field(page, "Threshold for sex by 4 ages, County, Detailed, persons").fill("500")
+    page.evaluate("window.explorer.settle()")
+    row = page.locator("#levels-table tr", has_text="County, Detailed").first
+    beside = ["0.159as in 2020", "11as in 2020", "971as in 2020"]
+    assert row.locator(".others > span").all_text_contents() == beside
+    assert page.locator("#whole-run .others > span").all_text_contents() == ["8as in 2020"]
+    page.wait_for_timeout(600)
+    page.reload()
+    assert page.locator("#kept-list strong").all_text_contents() == ["as in 2020"]
+    assert row.locator(".others > span").all_text_contents() == beside
+    assert page.get_by_role("button", name="Compare with as in 2020").get_attribute("aria-pressed") == "true"
+
+
+@pytest.mark.parametrize("product", LEVELS)
+def test_every_epsilon_has_its_delta_and_says_which_neighbours_are_meant(page: Page, product: int) -> None:
+    page.evaluate("number => window.explorer.show(number)", product)
+    page.evaluate("document.getElementById('pin').click()")
+    page.evaluate("window.explorer.settle()")
+    said = page.evaluate("""() => [...document.querySelectorAll('[data-number*="epsilon"]')].map(one => {
+        const cell = one.closest("td, dd"), table = one.closest("table"), column = cell.cellIndex;
+        const head = column === undefined ? [] : [...table.querySelectorAll("thead tr")].map(row => row.cells[column]?.textContent);
+        return [one.dataset.number, [cell.closest("tr, div").textContent, table?.caption.textContent, ...head].join(" ")];
+    })""")
+    assert len(said) > 30
+    for path, words in said:
+        assert "\N{GREEK SMALL LETTER DELTA}" in words or "pure" in words, (path, words)
+        assert re.search("bounded|joins or leaves|answers change", words), (path, words)
+    shown = {path: {text for of, text in numbers_on(page) if of == path} for path, _ in said}
+    assert shown["loss/whole_run/unbounded_epsilon"] == shown["compare/a/loss/whole_run/unbounded_epsilon"]
+    assert len(shown["loss/whole_run/unbounded_epsilon"]) == 1

@@ -1,0 +1,136 @@
+"""The explorer in headless Chromium: the simulation. `make test-browser` runs these."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from math import sqrt
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+from tests.browser.explorer_page import FACTS, LEVELS, field, numbers_on
+from tests.explorer_numbers import agrees, can_be_drawn, random_config, setting_of, tuned_levels
+from tests.explorer_simulation import expected_groups
+
+from safetab.products.all_products import PRODUCTS
+from safetab.tuning import Tuning
+from safetab.tuning.presets import production_of_2020
+
+pytestmark = pytest.mark.browser
+SIZES = b"geography_level,iteration_level,people,groups\r\nCOUNTY,Detailed,40,1000\r\nCOUNTY,2,900,500\r\n"
+
+
+def simulate(page: Page) -> None:
+    page.evaluate("document.getElementById('simulate').click()")
+    page.wait_for_selector('#simulation[data-state="drawn"]', timeout=60_000)
+
+
+def told(page: Page, words: str, role: str = "status") -> None:
+    page.locator(f"#simulation [role={role}]", has_text=words).wait_for()
+
+
+def expected_on(page: Page, key: str) -> dict[str, str]:
+    start = f"simulation/{key}/"
+    return {path.removeprefix(start): text for path, text in numbers_on(page) if path.startswith(start)}
+
+
+@pytest.mark.parametrize("product", LEVELS)
+@pytest.mark.parametrize("seed", [None, 1, 4, 5, 7, 9])
+def test_what_is_expected_is_pythons(page: Page, product: int, seed: int | None) -> None:
+    base = production_of_2020(PRODUCTS[product])
+    tuning = Tuning(base if seed is None else random_config(base, seed), FACTS)
+    assert can_be_drawn(tuning), "choose another seed"
+    page.evaluate("number => window.explorer.show(number)", product)
+    assert page.evaluate("setting => window.explorer.set(setting)", setting_of(tuning.config)) is None
+    simulate(page)
+    people = tuned_levels(Tuning(production_of_2020(PRODUCTS[0]), FACTS))
+    compared = 0
+    for key in LEVELS[product]:
+        if key not in tuned_levels(tuning):
+            continue
+        totals = people[",".join(key.split(",")[:2])] if product else None
+        exact = expected_groups(
+            FACTS, tuned_levels(tuning)[key], totals, Fraction(1, 10), Fraction("2.5") if product else Fraction(1)
+        )
+        shown = expected_on(page, key)
+        assert set(shown) == set(exact)
+        wrong = {name: (text, exact[name]) for name, text in shown.items() if not agrees(text, exact[name])}
+        assert wrong == {}, (seed, key)
+        compared += 1
+    assert compared
+
+
+def test_draws_vary_around_what_is_expected_as_much_as_they_should(page: Page) -> None:
+    """300 draws of one level, each number by its own binomial law; a false alarm once in 10^4 runs."""
+    page.set_input_files("#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": SIZES})
+    page.wait_for_selector('#simulation[data-state="drawn"]')
+    page.evaluate("window.explorer.simulated('COUNTY,2', 1)")
+    draws = page.evaluate("window.explorer.simulated('COUNTY,2', 300)")
+    for of in ("absent", "empty"):
+        expected = draws["expected"][of]
+        groups = 1500 if of == "absent" else FACTS_GROUPS
+        variance = expected * (1 - expected / groups)  # at most, where groups differ
+        numbers = [one[of] for one in draws["drawn"]]
+        assert abs(sum(numbers) / 300 - expected) < 4.5 * sqrt(variance / 300), of
+        spread = sum((number - expected) ** 2 for number in numbers) / 300
+        assert 0.1 * variance < spread < 1.6 * variance, of
+    sums = {one["absent"] + sum(table["near"] + table["far"] for table in one["tables"]) for one in draws["drawn"]}
+    assert sums == {1500}
+
+
+FACTS_GROUPS = next(
+    sizes.groups for level, sizes in FACTS.items() if (level.geography.label, int(level.iterations)) == ("COUNTY", 2)
+)
+
+
+@pytest.mark.parametrize(
+    ("number", "chance"), [(10, 0.3), (100, 0.02), (5_000, 0.4), (1_000_000, 0.9), (200_000_000, 1e-6), (7, 1.0)]
+)
+def test_binomial_draws_have_their_mean_and_their_variance(page: Page, number: int, chance: float) -> None:
+    """2,000 draws; mean within 4.5 and variance within 5 standard deviations of theirs."""
+    draws = page.evaluate(
+        "([n, p]) => Array.from({ length: 2000 }, () => window.explorer.binomial(n, p))", [number, chance]
+    )
+    variance = number * chance * (1 - chance)
+    assert all(0 <= draw <= number for draw in draws)
+    assert abs(sum(draws) / 2000 - number * chance) <= 4.5 * sqrt(variance / 2000)
+    spread = sum((draw - number * chance) ** 2 for draw in draws) / 2000
+    fourth = variance * (1 + (3 - 6 / number) * variance)  # of a binomial
+    assert abs(spread - variance) <= 5 * sqrt(max(fourth - variance**2, 0) / 2000)
+
+
+def test_a_change_draws_anew_and_the_words_follow(page: Page) -> None:
+    simulate(page)
+    before = page.locator("#simulation [role=status]").text_content()
+    assert re.match(r"Drawn from the groups of a census of [\d,]+ people who do not exist: of [\d,]+ groups", before)
+    page.evaluate("document.getElementById('simulation').dataset.state = 'old'")
+    field(page, "Budget of County, Detailed").fill("0.001")
+    page.wait_for_selector('#simulation[data-state="drawn"]')
+    assert page.locator("#simulation [role=status]").text_content() != before
+    page.get_by_label("Near the truth means within").fill("50")
+    told(page, "within 50 %")
+
+
+def test_sizes_of_the_reader_are_used_or_refused_in_words(page: Page) -> None:
+    page.evaluate("document.querySelector('#simulation details').open = true")
+    upload = page.locator("#simulation input[type=file]")
+    upload.set_input_files({"name": "sizes.csv", "mimeType": "text/csv", "buffer": SIZES})
+    told(page, "the sizes in sizes.csv")
+    assert "of 1,500 groups with somebody in them" in page.locator("#simulation [role=status]").text_content()
+    wrong = b"geography_level,iteration_level,people,groups\nCOUNTRY,2,40,1\nCOUNTY,2,-4,<b>\nUSA,1,5,99\nUSA,1,5,99\n"
+    upload.set_input_files({"name": "wrong.csv", "mimeType": "text/csv", "buffer": wrong})
+    problems = page.locator("#simulation [role=alert] p")
+    problems.first.wait_for()
+    assert [text.split(":")[0] for text in problems.all_text_contents()] == ["Line 2", "Line 3"]
+    assert "1,500 groups" in page.locator("#simulation [role=status]").text_content()
+    upload.set_input_files({"name": "few.csv", "mimeType": "text/csv", "buffer": b"people,groups\n1,2\n"})
+    told(page, "missing", "alert")
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Save the sizes in use as CSV").click()
+    saved = Path(started.value.path()).read_text("utf-8-sig").splitlines()
+    assert saved == ["geography_level,iteration_level,list,people,households,groups", "COUNTY,2,adaptive,40,,1000", "COUNTY,2,adaptive,900,,500"]  # fmt: skip
+    stored = page.evaluate("JSON.stringify(localStorage)")
+    assert "sizes.csv" not in stored
+    page.get_by_role("button", name="Use the made-up census").click()
+    told(page, "do not exist")

@@ -1,0 +1,56 @@
+"""What tests of the explorer's page ask it: its fields, files and numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from playwright.sync_api import Page
+from tests.explorer_numbers import Asked, ExactNumbers, agrees_at
+
+from safetab.tuning import tuning_of
+
+FACTS = tuning_of().require().facts
+LEVELS = {
+    0: ("COUNTY,2", "USA,2", "PR-TRACT,1", "STATE,1"),
+    1: ("COUNTY,2,tenure", "USA,2,household type", "PR-TRACT,1,tenure", "STATE,1,household type"),
+}
+
+
+def asked_on(page: Page) -> Asked:
+    total, noise = (
+        json.loads(page.locator(f"#{name}").get_attribute("data-question")) for name in ("question-total", "noise")
+    )
+    proportions = {key: str(value) for key, value in total["proportions"].items()}
+    return Asked(total["total"], total["confidence"], proportions, noise["delta"], noise["confidence"])
+
+
+def numbers_on(page: Page) -> list[tuple[str, str]]:
+    """Where each number stands, and how it is spelled."""
+    return [
+        tuple(pair)
+        for pair in page.eval_on_selector_all(
+            "[data-number]", "all => all.map(one => [one.dataset.number, one.textContent])"
+        )
+    ]
+
+
+def disagreements(page: Page, exact: ExactNumbers) -> list[str]:
+    shown = numbers_on(page)
+    assert len(shown) > 150
+    return [f"{path}: {text}" for path, text in shown if not agrees_at(path, text, exact.of(path))]
+
+
+def field(page: Page, label: str):
+    return page.get_by_label(label, exact=True).first
+
+
+def saved_config(page: Page) -> str:
+    with page.expect_download() as started:
+        page.locator("#save").click()
+    return Path(started.value.path()).read_text("utf-8")
+
+
+def load(page: Page, text: str) -> None:
+    page.set_input_files("#load", {"name": "config.json", "mimeType": "application/json", "buffer": text.encode()})
+    page.wait_for_timeout(100)
