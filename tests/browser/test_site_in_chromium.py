@@ -223,7 +223,7 @@ def _name(noise: object) -> str:
         ("nation", "USA/1"), ("USA", "USA/1"), ("United States", "USA/1"), ("RI", "STATE/44"),
         ("rhode island", "STATE/44"), ("Providence County, RI", "COUNTY/44007"), ("44007", "COUNTY/44007"),
         ("providence county, rhode island", "COUNTY/44007"), ("providence county", "COUNTY/44007"),
-        ("Mayaguez Municipio", "PR-COUNTY/72097"), ("15001000100", "TRACT/15001000100"),
+        ("Mayaguez Municipio", "PR-COUNTY/72097"), ("15001000100", "TRACT/15001000100"), ("Navajo, AZ", "AIANNH/2430"),
     ],
 )  # fmt: skip
 def test_places_are_found_by_the_names_that_people_use(watched: Watched, typed: str, wanted: str) -> None:
@@ -235,8 +235,9 @@ def test_places_are_found_by_the_names_that_people_use(watched: Watched, typed: 
 @pytest.mark.parametrize(
     ("field", "typed", "suggested"),
     [
-        ("area", "Provdence County", "Providence County, Rhode Island"), ("area", "avajo", None),
-        ("area", "Navajo", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
+        ("area", "Provdence County", "Providence County, Rhode Island"), ("area", "Klingon", None),
+        ("area", "avajo", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
+        ("area", "Nava", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
         ("group", "Itallian", "Italian alone"), ("group", "irish", "Irish alone"),
     ],
 )  # fmt: skip
