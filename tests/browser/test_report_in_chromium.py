@@ -49,7 +49,7 @@ def folder(tmp_path_factory) -> Path:
     more = {key: 4 * config[key] for key in config if key.endswith("_county")}
     (other / "config.json").write_text(json.dumps(config | more))
     options = {"against": other, "runs": 3}
-    safetab.assess(census / "parameters", census / "data", folder / "accuracy", **options)
+    safetab.accuracy(census / "parameters", census / "data", folder / "accuracy", **options)
     shutil.copy(folder / "accuracy" / "accuracy.html", folder / "accuracy.html")
     for page in PAGES:
         for width in (390, 1280):

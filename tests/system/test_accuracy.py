@@ -19,8 +19,8 @@ from tests.small_census import write_small_census
 from typer.testing import CliRunner
 
 import safetab
-from safetab.accuracy.accuracy_files import names_of
-from safetab.accuracy.known_counts import KnownCounts
+from safetab.assessment.accuracy_files import names_of
+from safetab.assessment.known_counts import KnownCounts
 from safetab.cli.main import app
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.backends import backend_of
@@ -412,6 +412,7 @@ def test_a_function_of_the_package_is_a_function_however_often_it_is_called(cens
     """A subpackage of the same name would take its place as soon as it is imported."""
     for name in safetab.__all__:
         assert callable(getattr(safetab, name)) or name in {"__version__", "tuning"}
+    assert safetab.assess is safetab.accuracy  # an older name
     for time in ("first", "second"):
-        safetab.assess(census / "parameters", census / "data", tmp_path / time, runs=1)
+        safetab.accuracy(census / "parameters", census / "data", tmp_path / time, runs=1)
         assert (tmp_path / time / "accuracy.html").is_file()

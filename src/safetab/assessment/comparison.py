@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from safetab.accuracy.rows import ALL, FAMILY
+from safetab.assessment.rows import ALL, FAMILY
 from safetab.products.product import Product, Selector
 
 Row = dict[str, Any]

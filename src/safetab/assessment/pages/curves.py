@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.assess import Assessment
-from safetab.accuracy.assess_run import AssessedLevel
-from safetab.accuracy.classes import SIZE_STARTS, TOTAL, MeasuredAs
-from safetab.accuracy.pages.plots import Axis, Plot, Point, Series, log_axis, on_one_scale, share_axis
+from safetab.assessment.assess import Assessment
+from safetab.assessment.assess_run import AssessedLevel
+from safetab.assessment.classes import SIZE_STARTS, TOTAL, MeasuredAs
+from safetab.assessment.pages.plots import Axis, Plot, Point, Series, log_axis, on_one_scale, share_axis
 from safetab.census.geography_levels import GeographyLevel
 from safetab.privacy.stages import Stage
 from safetab.reports.wording import area_name, level_name, shape_name

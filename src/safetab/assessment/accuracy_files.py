@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from safetab.accuracy.assess import Assessment, Repetition, assess
-from safetab.accuracy.comparison import comparison_table
-from safetab.accuracy.pages.page import AssessedData, accuracy_page
-from safetab.accuracy.rows import accuracy_table
+from safetab.assessment.assess import Assessment, Repetition, assess
+from safetab.assessment.comparison import comparison_table
+from safetab.assessment.pages.page import AssessedData, accuracy_page
+from safetab.assessment.rows import accuracy_table
 from safetab.config.config_file import product_asked_for, read_config
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress

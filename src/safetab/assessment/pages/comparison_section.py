@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
-from safetab.accuracy.assess import Assessment
-from safetab.accuracy.pages.curves import middle_of_class
-from safetab.accuracy.pages.plots import Plot, Series, figures, log_axis, on_one_scale, share_axis
-from safetab.accuracy.pages.sections import finer_table, level_words
-from safetab.accuracy.pages.words import unit_of
-from safetab.accuracy.rows import ALL
+from safetab.assessment.assess import Assessment
+from safetab.assessment.pages.curves import middle_of_class
+from safetab.assessment.pages.plots import Plot, Series, figures, log_axis, on_one_scale, share_axis
+from safetab.assessment.pages.sections import finer_table, level_words
+from safetab.assessment.pages.words import unit_of
+from safetab.assessment.rows import ALL
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import legend, paragraphs, whole_table
 from safetab.reports.wording import NOTHING

@@ -9,13 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from safetab.accuracy.assess import Assessment
-from safetab.accuracy.pages.chosen_tables import chosen_tables
-from safetab.accuracy.pages.comparison_section import comparison_section
-from safetab.accuracy.pages.coverage_section import coverage_section
-from safetab.accuracy.pages.curves import choice_plots, error_plots, suppression_plots, threshold_plot
-from safetab.accuracy.pages.plots import figures
-from safetab.accuracy.pages.sections import (
+from safetab.assessment.assess import Assessment
+from safetab.assessment.pages.chosen_tables import chosen_tables
+from safetab.assessment.pages.comparison_section import comparison_section
+from safetab.assessment.pages.coverage_section import coverage_section
+from safetab.assessment.pages.curves import choice_plots, error_plots, suppression_plots, threshold_plot
+from safetab.assessment.pages.plots import figures
+from safetab.assessment.pages.sections import (
     Rows,
     combined_section,
     distance_section,
@@ -23,8 +23,8 @@ from safetab.accuracy.pages.sections import (
     levels_section,
     of_family,
 )
-from safetab.accuracy.pages.words import unit_of, words_of
-from safetab.accuracy.rows import ALL
+from safetab.assessment.pages.words import unit_of, words_of
+from safetab.assessment.rows import ALL
 from safetab.foundation.version import VERSION
 from safetab.privacy.output_status import OutputStatus
 from safetab.reports.document import contents_and_sections, document
