@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import random
 import re
 import threading
@@ -385,6 +386,35 @@ def test_states_are_tiles_or_the_shapes_that_were_given(watched: Watched, folder
         box = other.page.locator(".shapes path").bounding_box()
         assert box["height"] > box["width"] > 50  # 0.9 by 0.8 degrees at 41 north
         assert other.complaints == []
+
+
+def test_alaska_is_drawn_whole_across_the_antimeridian_and_a_lake_is_no_land(
+    browser: Browser, folder: Path, tmp_path: Path
+) -> None:
+    """The Aleutians reach 179.8 east: the map must not go around the world for them."""
+    script = (folder / "site" / "site.js").read_text().replace("start();\n})();", "window.fitted = fitted;\n})();")
+    mainland = [[-168.0, 54.0], [-130.0, 54.0], [-130.0, 71.4], [-168.0, 71.4], [-168.0, 54.0]]
+    lake = [[-160.0, 60.0], [-150.0, 60.0], [-150.0, 65.0], [-160.0, 65.0], [-160.0, 60.0]]
+    islands = [
+        [[172.4, 52.8], [173.4, 52.8], [173.4, 53.0], [172.4, 52.8]],
+        [[-180.0, 51.9], [-179.1, 51.9], [-180.0, 51.2]],
+    ]
+    style = (folder / "site" / "site.css").read_text()
+    with opened(browser, tmp_path, viewport={"width": 800, "height": 900}) as watched:
+        watched.page.add_script_tag(content=script)
+        watched.page.set_content(f"<style>{style}</style><svg class=shapes><path class=shade-4></path></svg>")
+        map_of = """rings => { const { width, height, pathOf } = fitted([{ rings }]);
+            const path = document.querySelector("path");
+            path.setAttribute("d", rings.map(pathOf).join(""));
+            path.ownerSVGElement.setAttribute("viewBox", `0 0 ${width} ${height}`);
+            const at = (x, y) => path.isPointInFill(new DOMPoint(x, y));
+            const box = path.getBBox();
+            const of = (lon, lat) => pathOf([[lon, lat]]).slice(1, -1).split(",").map(Number);
+            return [box.width / box.height, at(...of(-140, 60)), at(...of(-155, 62)), of(172.4, 52.8)[0], of(-130, 54)[0]]; }"""
+        shape, on_land, in_lake, attu, east = watched.page.evaluate(map_of, [mainland, lake, *islands])
+    assert (on_land, in_lake) == (True, False)
+    assert (attu, east) == (0.0, 1000.0)
+    assert shape == pytest.approx(57.6 * math.cos(math.radians((51.2 + 71.4) / 2)) / 20.2, rel=0.01)
 
 
 class _Quiet(SimpleHTTPRequestHandler):
