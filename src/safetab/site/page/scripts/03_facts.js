@@ -49,6 +49,11 @@ function kindsOfAreas() {
   return KIND_ORDER.filter((kind) => geographiesOfKind(kind).length > 0);
 }
 
+/** Whether ids of areas of a kind begin with those of a state, and of a county where they lie in one. */
+function nested(kind) {
+  return kind === "county" || kind === "place" || kind === "tract";
+}
+
 /** An area by its place in its level. */
 async function areaAt(geography, position) {
   const file = lastNotAbove(geography.files.map(([first]) => [first, 0]), [position, 0]);

@@ -30,7 +30,7 @@ function writtenBehind({ name, id, geography: { kind } }) {
   const parts = partsOf(name);
   const last = parts.length > 1 ? parts.slice(-1) : [];
   const codes = new Set(last.flatMap(statesIn));
-  if (kind !== "nation" && kind !== "aiannh") codes.add(id.slice(0, 2));
+  if (kind === "state" || nested(kind)) codes.add(id.slice(0, 2));
   const counties = kind === "tract" ? withoutState(parts).slice(1) : [];
   return new Set([
     ...[...codes].flatMap(stateForms), ...last, ...counties.flatMap((county) => [county, ...shortForms(county, "county")]),
