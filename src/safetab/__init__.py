@@ -18,7 +18,7 @@ from safetab.pipeline.declared_options import ASSESS, CONFIDENCE, CSV, RUN, STEP
 
 if TYPE_CHECKING:
     from safetab import tuning
-    from safetab.accuracy.accuracy_files import AccuracySummary
+    from safetab.assessment.accuracy_files import AccuracySummary
     from safetab.estimates.difference import Difference
     from safetab.estimates.estimate import Estimate
     from safetab.estimates.listings import Areas, Found, Groups
@@ -55,7 +55,7 @@ __all__ = [
     "RunSummary",
     "Statuses",
     "__version__",
-    "assess",
+    "accuracy",
     "export",
     "open_release",
     "plan",
@@ -68,7 +68,7 @@ __all__ = [
 
 _LATE = {
     "Absence": "safetab.estimates.reading.absence",
-    "AccuracySummary": "safetab.accuracy.accuracy_files",
+    "AccuracySummary": "safetab.assessment.accuracy_files",
     "Answers": "safetab.estimates.results",
     "Areas": "safetab.estimates.listings",
     "Difference": "safetab.estimates.difference",
@@ -232,7 +232,7 @@ def status(
 
 @shows(ASSESS)
 @checks_arguments
-def assess(  # noqa: PLR0913 - what the command takes
+def accuracy(  # noqa: PLR0913 - what the command takes
     parameters: str | Path,
     data: str | Path,
     out: str | Path,
@@ -244,6 +244,8 @@ def assess(  # noqa: PLR0913 - what the command takes
     **given: object,
 ) -> AccuracySummary:
     """Many runs beside the truth: what the command `safetab accuracy` does, with the same options.
+
+    `assess` is an older name of the same function.
 
     What it writes is made from the truth and may not be released. Raises `safetab.InvalidInput` if what was given is
     at fault or refused, `safetab.RunFailed` if the machine is.
@@ -257,11 +259,14 @@ def assess(  # noqa: PLR0913 - what the command takes
         confidential: Says that the records are of real people and that the curator will keep the result to himself.
         options: All options at once, in place of those below.
     """
-    from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
+    from safetab.assessment.accuracy_files import AccuracyRequest, accuracy_files
 
     other = Path(against) if against is not None else None
     request = AccuracyRequest(runs, other, confidential, _options(ASSESS, options, given))
     return accuracy_files(Path(parameters), Path(data), Path(out), request)
+
+
+assess = accuracy
 
 
 def _options(declared: Iterable[DeclaredOption], options: RunOptions | None, given: Mapping[str, object]) -> RunOptions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from tests.browser.chromium import chromium as started_chromium
+from tests.browser.chromium import opened
 
 import safetab
 from safetab.synthetic.demo_census import write_demo_census
@@ -41,8 +44,12 @@ def folder(tmp_path_factory) -> Path:
     safetab.run(folder / "census" / "parameters", folder / "census" / "data", folder / "out")
     shutil.copy(folder / "out" / "report.html", folder / "report.html")
     census = folder / "census"
-    options = {"against": census / "parameters", "runs": 3}
-    safetab.assess(census / "parameters", census / "data", folder / "accuracy", **options)
+    other = Path(shutil.copytree(census / "parameters", census / "more-for-counties"))
+    config = json.loads((other / "config.json").read_text())
+    more = {key: 4 * config[key] for key in config if key.endswith("_county")}
+    (other / "config.json").write_text(json.dumps(config | more))
+    options = {"against": other, "runs": 3}
+    safetab.accuracy(census / "parameters", census / "data", folder / "accuracy", **options)
     shutil.copy(folder / "accuracy" / "accuracy.html", folder / "accuracy.html")
     for page in PAGES:
         for width in (390, 1280):
@@ -131,9 +138,41 @@ def test_the_page_is_light_or_dark_as_the_reader_likes(site: str, tmp_path: Path
     assert measured(tmp_path, site, page, 1280, *DARK)[1] == "rgb(18, 22, 27)"
 
 
-@pytest.mark.parametrize(("page", "most"), [("report.html", 12), ("accuracy.html", 30)])
-def test_the_page_prints_on_few_sheets(folder: Path, tmp_path: Path, page: str, most: int) -> None:
-    sheets = tmp_path / "page.pdf"
-    chromium(tmp_path, f"--print-to-pdf={sheets}", (folder / page).as_uri())
-    pages = len(re.findall(rb"/Type\s*/Page\b", sheets.read_bytes()))
-    assert 3 <= pages <= most
+@each_page
+def test_the_page_prints_without_half_empty_sheets(folder: Path, page: str) -> None:
+    """Sheets beside the height of the page, as it is printed, in sheets of A4 without their margins."""
+    with (
+        started_chromium() as browser,
+        opened(browser, folder / page, viewport={"width": 688, "height": 1017}) as watched,
+    ):
+        sheets = len(re.findall(rb"/Type\s*/Page\b", watched.page.pdf(format="A4", prefer_css_page_size=True)))
+        watched.page.emulate_media(media="print")
+        height = watched.page.evaluate("document.documentElement.scrollHeight") / 1017
+    assert 3 < height <= sheets <= 1.15 * height + 1
+
+
+OVERPRINTED = """() => [...document.querySelectorAll(".plot svg")].flatMap((drawing) => {
+  const boxes = [...drawing.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
+  return boxes.flatMap(([a, one], n) => boxes.slice(n + 1).filter(([, other]) => one.left < other.right - 1
+    && other.left < one.right - 1 && one.top < other.bottom - 3 && other.top < one.bottom - 3).map(([b]) => `${a}/${b}`));
+})"""
+SCALES = """() => [...document.querySelectorAll(".plots")].map((row) => [...row.querySelectorAll("svg")].map(
+    (drawing) => [...drawing.querySelectorAll("text")].map((text) => text.textContent).join("; ")))"""
+
+
+def test_plots_are_compared_on_one_scale_and_no_text_is_printed_over_another(folder: Path) -> None:
+    with started_chromium() as browser, opened(browser, folder / "accuracy.html") as watched:
+        assert watched.page.evaluate(OVERPRINTED) == []
+        scales = [set(row) for row in watched.page.evaluate(SCALES)]
+        assert len(scales) == 6  # share and error of two configurations; error, relative error; tables; suppression
+        assert [len(row) for row in scales] == [1, 1, 1, 1, 2, 2]  # thresholds close up and bias have axes of their own
+        watched.page.add_style_tag(content=".plot text { font-size: 40px !important; }")
+        assert watched.page.evaluate(OVERPRINTED) != []  # we would know
+
+
+def test_the_comparison_comes_first_and_names_both(folder: Path) -> None:
+    with started_chromium() as browser, opened(browser, folder / "accuracy.html") as watched:
+        page = watched.page
+        assert page.locator("main h2").first.text_content() == "parameters, against more-for-counties"
+        assert page.locator("#comparison .legend li").all_text_contents() == ["parameters", "more-for-counties"]
+        assert "the other" not in page.locator("#comparison").text_content()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import random
 import re
 import threading
@@ -223,7 +224,7 @@ def _name(noise: object) -> str:
         ("nation", "USA/1"), ("USA", "USA/1"), ("United States", "USA/1"), ("RI", "STATE/44"),
         ("rhode island", "STATE/44"), ("Providence County, RI", "COUNTY/44007"), ("44007", "COUNTY/44007"),
         ("providence county, rhode island", "COUNTY/44007"), ("providence county", "COUNTY/44007"),
-        ("Mayaguez Municipio", "PR-COUNTY/72097"), ("15001000100", "TRACT/15001000100"),
+        ("Mayaguez Municipio", "PR-COUNTY/72097"), ("15001000100", "TRACT/15001000100"), ("Navajo, AZ", "AIANNH/2430"),
     ],
 )  # fmt: skip
 def test_places_are_found_by_the_names_that_people_use(watched: Watched, typed: str, wanted: str) -> None:
@@ -235,8 +236,9 @@ def test_places_are_found_by_the_names_that_people_use(watched: Watched, typed: 
 @pytest.mark.parametrize(
     ("field", "typed", "suggested"),
     [
-        ("area", "Provdence County", "Providence County, Rhode Island"), ("area", "avajo", None),
-        ("area", "Navajo", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
+        ("area", "Provdence County", "Providence County, Rhode Island"), ("area", "Klingon", None),
+        ("area", "avajo", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
+        ("area", "Nava", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
         ("group", "Itallian", "Italian alone"), ("group", "irish", "Irish alone"),
     ],
 )  # fmt: skip
@@ -289,11 +291,15 @@ ROUTES = [
 ]
 
 
+MARGIN = dict.fromkeys(("top", "bottom", "left", "right"), "14mm")
+
+
 @pytest.mark.parametrize("width", [390, 820, 1440])
 def test_no_view_is_wider_than_the_screen(browser: Browser, folder: Path, width: int) -> None:
     with opened(browser, folder / "site" / "index.html", viewport={"width": width, "height": 900}) as watched:
         for route in ROUTES:
             go(watched.page, route)
+            assert watched.page.locator("main h1").text_content() not in {"Not read", "Not found"}, route
             assert watched.page.evaluate("document.documentElement.scrollWidth") == width, route
 
 
@@ -386,6 +392,35 @@ def test_states_are_tiles_or_the_shapes_that_were_given(watched: Watched, folder
         assert other.complaints == []
 
 
+def test_alaska_is_drawn_whole_across_the_antimeridian_and_a_lake_is_no_land(
+    browser: Browser, folder: Path, tmp_path: Path
+) -> None:
+    """The Aleutians reach 179.8 east: the map must not go around the world for them."""
+    script = (folder / "site" / "site.js").read_text().replace("start();\n})();", "window.fitted = fitted;\n})();")
+    mainland = [[-168.0, 54.0], [-130.0, 54.0], [-130.0, 71.4], [-168.0, 71.4], [-168.0, 54.0]]
+    lake = [[-160.0, 60.0], [-150.0, 60.0], [-150.0, 65.0], [-160.0, 65.0], [-160.0, 60.0]]
+    islands = [
+        [[172.4, 52.8], [173.4, 52.8], [173.4, 53.0], [172.4, 52.8]],
+        [[-180.0, 51.9], [-179.1, 51.9], [-180.0, 51.2]],
+    ]
+    style = (folder / "site" / "site.css").read_text()
+    with opened(browser, tmp_path, viewport={"width": 800, "height": 900}) as watched:
+        watched.page.add_script_tag(content=script)
+        watched.page.set_content(f"<style>{style}</style><svg class=shapes><path class=shade-4></path></svg>")
+        map_of = """rings => { const { width, height, pathOf } = fitted([{ rings }]);
+            const path = document.querySelector("path");
+            path.setAttribute("d", rings.map(pathOf).join(""));
+            path.ownerSVGElement.setAttribute("viewBox", `0 0 ${width} ${height}`);
+            const at = (x, y) => path.isPointInFill(new DOMPoint(x, y));
+            const box = path.getBBox();
+            const of = (lon, lat) => pathOf([[lon, lat]]).slice(1, -1).split(",").map(Number);
+            return [box.width / box.height, at(...of(-140, 60)), at(...of(-155, 62)), of(172.4, 52.8)[0], of(-130, 54)[0]]; }"""
+        shape, on_land, in_lake, attu, east = watched.page.evaluate(map_of, [mainland, lake, *islands])
+    assert (on_land, in_lake) == (True, False)
+    assert (attu, east) == (0.0, 1000.0)
+    assert shape == pytest.approx(57.6 * math.cos(math.radians((51.2 + 71.4) / 2)) / 20.2, rel=0.01)
+
+
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         pass
@@ -411,7 +446,20 @@ def test_the_site_works_from_a_server_and_asks_it_alone(browser: Browser, folder
     assert all(url.startswith((own, "data:")) for url in asked)
 
 
-def test_a_view_prints_on_few_sheets(watched: Watched) -> None:
-    go(watched.page, f"{COUNTY}/1009")
-    sheets = len(re.findall(rb"/Type\s*/Page\b", watched.page.pdf()))
-    assert 1 <= sheets <= 3
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_view_prints_on_few_sheets_without_what_can_only_be_clicked(
+    browser: Browser, folder: Path, route: str
+) -> None:
+    """Sheets beside the height of the view as it is printed, in sheets of A4 without their margins."""
+    with opened(browser, folder / "site" / "index.html", viewport={"width": 688, "height": 1017}) as watched:
+        page = watched.page
+        page.wait_for_selector("main h1")
+        go(page, route)
+        assert page.locator("main h1").text_content() not in {"Not read", "Not found"}
+        page.emulate_media(media="print")
+        sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4", margin=MARGIN)))
+        height = page.evaluate("document.documentElement.scrollHeight") / 1017
+        assert 1 <= sheets <= 1.2 * height + 1
+        assert page.evaluate("document.documentElement.scrollWidth") == 688
+        assert not page.locator(".top, .actions, .filters").and_(page.locator(":visible")).count()
+        assert page.locator("#status").is_visible()

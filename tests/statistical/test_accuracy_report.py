@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.small_census import write_small_census
 
-from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
+from safetab.assessment.accuracy_files import AccuracyRequest, accuracy_files
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.pipeline.options import RunOptions
 from safetab.release.numbers import level_numbers as numbers

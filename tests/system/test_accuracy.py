@@ -8,6 +8,7 @@ import re
 import shutil
 import stat
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,8 @@ from tests.small_census import write_small_census
 from typer.testing import CliRunner
 
 import safetab
-from safetab.accuracy.known_counts import KnownCounts
+from safetab.assessment.accuracy_files import names_of
+from safetab.assessment.known_counts import KnownCounts
 from safetab.cli.main import app
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.backends import backend_of
@@ -323,7 +325,35 @@ def test_the_page_needs_nothing_else(report: Path) -> None:
     assert "default-src &#x27;none&#x27;" in page
     assert page.count("<figure") > 10
     assert OutputStatus.TEST_KEY.sentence in page  # these runs have one
-    assert "Against the other configuration" in page
+    assert "parameters, against parameters again</h2>" in page
+
+
+def test_classes_of_a_comparison_stand_by_rising_size(report: Path) -> None:
+    last: dict[tuple, int] = {}
+    rows = rows_of(report, "comparison")
+    keys = [
+        tuple(row[name] for name in ("geography_level", "iteration_level", "measured", "iteration_kind"))
+        for row in rows
+    ]
+    assert len(set(keys)) == 1 + sum(one != other for one, other in pairwise(keys))  # each together
+    for key, row in zip(keys, rows, strict=True):
+        if row["size_from"] is not None:
+            assert row["size_from"] > last.get(key, -1)
+            last[key] = row["size_from"]
+    assert len(last) > 10
+
+
+@pytest.mark.parametrize(
+    ("given", "other", "names"),
+    [
+        ("a/parameters", "a/finer", ("parameters", "finer")),
+        ("a/parameters", "b/parameters", ("a/parameters", "b/parameters")),
+        ("a/parameters", "a/x/../parameters/", ("parameters", "parameters again")),
+        (".", "..", None),
+    ],
+)
+def test_two_configurations_are_called_by_their_folders(given: str, other: str, names: tuple | None) -> None:
+    assert names_of(Path(given), Path(other)) == (names or (Path.cwd().name, Path.cwd().parent.name))
 
 
 def test_the_page_headlines_the_coverage_of_published_totals(report: Path) -> None:
@@ -382,6 +412,7 @@ def test_a_function_of_the_package_is_a_function_however_often_it_is_called(cens
     """A subpackage of the same name would take its place as soon as it is imported."""
     for name in safetab.__all__:
         assert callable(getattr(safetab, name)) or name in {"__version__", "tuning"}
+    assert safetab.assess is safetab.accuracy  # an older name
     for time in ("first", "second"):
-        safetab.assess(census / "parameters", census / "data", tmp_path / time, runs=1)
+        safetab.accuracy(census / "parameters", census / "data", tmp_path / time, runs=1)
         assert (tmp_path / time / "accuracy.html").is_file()

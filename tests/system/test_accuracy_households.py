@@ -20,7 +20,7 @@ from tests.releases import numbers_of
 from tests.small_households import config_of_2020, write_small_households
 from typer.testing import CliRunner
 
-from safetab.accuracy.known_counts import KnownCounts
+from safetab.assessment.known_counts import KnownCounts
 from safetab.cli.main import app
 from safetab.foundation.progress import NoProgress
 from safetab.mechanisms.noisy_count import noisy_count

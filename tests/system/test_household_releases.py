@@ -96,6 +96,37 @@ def test_adjusted_cells_agree_in_total_and_are_narrower(made) -> None:
     assert looked_at >= 3
 
 
+def test_a_table_on_the_terminal_begins_with_its_total_and_is_aligned(made) -> None:
+    _, out = made
+    release, looked_at = safetab.open_release(out), 0
+    for (level, region, code), rows in list(published_groups(out).items())[:40]:
+        for prefix, family in (("T03", "household type"), ("T04", "tenure")):
+            if prefix in rows and rows[prefix]["table_id"] in {"T03004", "T04002"}:
+                table = release.table(release.geography(region, level), release.group(code), family=family)
+                adjusted = release.table(
+                    release.geography(region, level), release.group(code), family=family, adjusted=True
+                )
+                assert [one.exact_value for one in table.lines[:1]] == [rows[prefix]["unclamped_count"]]
+                cells = [one.exact_value for one in adjusted.lines if one.counted[0].line.cells == 1]
+                assert adjusted.lines[0].exact_value == sum(cells)
+                lines = str(table).splitlines()[1:-1]
+                assert lines[0].split()[0] == "all"
+                assert len({line.index(" ± ") for line in lines}) == 1
+                looked_at += 1
+    assert looked_at >= 3
+
+
+def test_a_category_of_the_other_family_is_told_where_it_is(made) -> None:
+    _, out = made
+    rows = next(one for one in published_groups(out).values() if one.get("T04", {}).get("table_id") == "T04002")["T04"]
+    asked = ("show", out, rows["region_id"], rows["iteration_code"], "--category", "rented")
+    refused, shown = cli(*asked), cli(*asked, "--family", "tenure")
+    assert refused.exit_code == 1
+    assert 'Tables of tenure have it: give the family, "tenure".' in " ".join(refused.output.split())
+    assert shown.exit_code == 0
+    assert ", rented: " in shown.output
+
+
 def test_an_absent_group_says_that_no_total_of_people_was_published(made) -> None:
     _, out = made
     release = safetab.open_release(out)

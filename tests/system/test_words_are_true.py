@@ -44,7 +44,7 @@ def test_the_accuracy_page_has_the_status_that_a_run_would_have(
     unprotected: tuple[RandomWorld, Path], tmp_path: Path
 ) -> None:
     world, _ = unprotected
-    safetab.assess(world.parameters, world.data, tmp_path / "accuracy", runs=1, test_key=KEY)
+    safetab.accuracy(world.parameters, world.data, tmp_path / "accuracy", runs=1, test_key=KEY)
     assert "Status: no protection. STOP." in (tmp_path / "accuracy" / "accuracy.html").read_text()
     assert json.loads((tmp_path / "accuracy" / "accuracy.json").read_text())["status"] == "no protection"
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from tests.conftest import SMALL_EXAMPLE
 
-from safetab.accuracy.classes import COMBINED, TOTAL, MeasuredAs, size_class_name, size_class_of, sorts_of
-from safetab.accuracy.histograms import Histograms, quantiles
-from safetab.accuracy.statistics import wilson_interval
-from safetab.accuracy.theory import LevelTheory, SumOfDraws
+from safetab.assessment.classes import COMBINED, TOTAL, MeasuredAs, size_class_name, size_class_of, sorts_of
+from safetab.assessment.histograms import Histograms, quantiles
+from safetab.assessment.statistics import wilson_interval
+from safetab.assessment.theory import LevelTheory, SumOfDraws
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import IterationLevel
 from safetab.census.population_group_levels import PopulationGroupLevel

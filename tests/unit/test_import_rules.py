@@ -50,7 +50,7 @@ def test_the_package_keeps_to_its_rules(package: Path) -> None:
         ("engines/local/person_source.py", "import duckdb", {DUCKDB}),
         ("engines/spark/session.py", "import duckdb", {DUCKDB}),
         ("cli/commands/spend.py", "def late():\n    import duckdb", {DUCKDB}),
-        ("accuracy/theory.py", "import pyspark", {PYSPARK}),
+        ("assessment/theory.py", "import pyspark", {PYSPARK}),
         ("engines/backend.py", "from pyspark.sql import SparkSession", {PYSPARK}),
         ("pipeline/backends.py", "import py4j.java_gateway", {PYSPARK}),
         ("release/write_release.py", "import safetab.engines.plain", {OUTPUTS, RERELEASE}),

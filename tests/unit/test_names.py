@@ -2,86 +2,18 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
-import numpy as np
 import pytest
+from tests.named_world import named_universe
 
 from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
-from safetab.census.public_lists import PublicLists
 from safetab.census.state_names import STATE_NAMES
 from safetab.estimates.reading.lookup import Lookup
 from safetab.foundation.findings import InvalidInput
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.products.all_products import product_named
-from safetab.release.release_universe import Entities, Universe
-
-AREAS = {
-    GeographyLevel.USA: {"1": "United States"},
-    GeographyLevel.STATE: {"09": "Connecticut", "11": "District of Columbia", "44": "44", "53": "Washington"},
-    GeographyLevel.COUNTY: {
-        "11001": "District of Columbia, District of Columbia",
-        "22087": "St. Bernard Parish, Louisiana",
-        "35013": "Doña Ana County, New Mexico",
-        "44007": "Providence County, Rhode Island",
-        "44009": "Washington County, Rhode Island",
-        "49037": "San Juan County",
-        "49053": "Washington County, Utah",
-    },
-    GeographyLevel.TRACT: {
-        "44007000101": "Census Tract 1.01, Providence County, Rhode Island",
-        "44007010100": "Census Tract 101; Providence County; Rhode Island",
-        "44009000101": "Census Tract 1.01, Washington County, Rhode Island",
-    },
-    GeographyLevel.PLACE: {
-        "1235050": "Islamorada, Village of Islands village, Florida",
-        "1523150": "Kailua CDP (Honolulu County), Hawaii",
-        "1571550": "Urban Honolulu CDP, Hawai\N{MODIFIER LETTER TURNED COMMA}i",
-        "4459000": "Providence city, Rhode Island",
-        "4967000": "Salt Lake City city, Utah",
-    },
-    GeographyLevel.AIANNH: {
-        "2430": "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT",
-        "2415": "Narragansett Reservation, RI",
-    },
-    GeographyLevel.PR_STATE: {"72": "Puerto Rico"},
-    GeographyLevel.PR_COUNTY: {"72097": "Mayagüez Municipio, Puerto Rico", "72127": "San Juan Municipio, Puerto Rico"},
-}
-ALONE, COMBINATION, ETHNICITY = IterationKind
-COMMON, TOTAL_ONLY, SUBSTATE_ONLY = TabulationList
-GROUPS = [
-    ("1001", "White alone", IterationLevel.MAJOR, ALONE, None),
-    ("1048", "Hmong alone", IterationLevel.DETAILED, ALONE, COMMON),
-    ("1126", "Hmong alone or in any combination", IterationLevel.DETAILED, COMBINATION, COMMON),
-    ("1055", "Navajo Nation alone", IterationLevel.DETAILED, ALONE, COMMON),
-    ("1060", "Crow Tribe of Montana alone", IterationLevel.DETAILED, ALONE, TOTAL_ONLY),
-    ("1061", "Crow Tribe of Montana alone (Sub-state and AIANNH geographies)", IterationLevel.DETAILED, ALONE,
-     SUBSTATE_ONLY),
-    ("4020", "Dominican", IterationLevel.DETAILED, ETHNICITY, COMMON),
-    ("4021", "Other Hispanic, Latino, or Spanish", IterationLevel.REGIONAL, ETHNICITY, COMMON),
-    ("4022", "Latino(a)", IterationLevel.DETAILED, ETHNICITY, COMMON),
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def lookup() -> Lookup:
-    entities = {
-        level: Entities(np.array([int(one) for one in areas]), tuple(areas), tuple(areas.values()))
-        for level, areas in AREAS.items()
-    }
-    iterations = tuple(CharacteristicIteration(*one) for one in GROUPS)
-    universe = Universe(
-        product=product_named(None),
-        definition=PrivacyDefinition.ZCDP,
-        allow_negative_counts=True,
-        passes=(),
-        states={},
-        lists=PublicLists(MappingProxyType({}), iterations, MappingProxyType({})),
-        entities=entities,
-        levels=(),
-    )
-    return Lookup(universe, "the release")
+    return Lookup(named_universe(), "the release")
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def parameters_of(name: str) -> list[inspect.Parameter]:
 
 
 def test_what_is_public_is_there() -> None:
-    wanted = {"validate", "plan", "run", "rerelease", "export", "status", "open_release", "assess", "tuning"}
+    wanted = {"validate", "plan", "run", "rerelease", "export", "status", "open_release", "accuracy", "tuning"}
     assert wanted | {"InvalidInput", "RunFailed"} <= set(safetab.__all__) <= set(dir(safetab))
     assert all(getattr(safetab, name) is not None for name in safetab.__all__)
     assert len(FUNCTIONS) > 30

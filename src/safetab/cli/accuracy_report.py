@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from safetab.accuracy.accuracy_files import AccuracySummary
+from safetab.assessment.accuracy_files import AccuracySummary
 from safetab.cli.messages import say
 
 

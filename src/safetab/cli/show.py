@@ -9,6 +9,7 @@ from pathlib import Path
 from safetab.estimates.open_release import Release, open_release
 from safetab.estimates.reading.absence import Absence
 from safetab.estimates.reading.lookup import Entity
+from safetab.estimates.results import Answers
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.products.product import Product, Refusal
 
@@ -55,16 +56,24 @@ def _answer(release: Release, question: Question, part: Mapping[str, object]) ->
         if question.asks_for_a_table:
             message = "tables are shown for one area. Give its name, or leave the other options out."
             raise InvalidInput([Finding(Severity.ERROR, "the command", "AREA", message)])
-        return str(release.totals(group=question.group, level=question.area, kind=question.kind).largest(_LARGEST))
+        return _largest(release.totals(group=question.group, level=question.area, kind=question.kind))
     entity = _entity(release, question)
     if question.group is None:
-        return str(release.totals(geography=entity, kind=question.kind).largest(_LARGEST))
+        return _largest(release.totals(geography=entity, kind=question.kind))
     if not question.asks_for_a_table:
         return str(release.total(entity, question.group, kind=question.kind))
     table = release.table(entity, question.group, kind=question.kind, family=question.family)
     if question.is_table or isinstance(table, Absence):
         return str(table)
     return str(table.count(**part))
+
+
+def _largest(answers: Answers) -> str:
+    """The largest numbers, and of how many."""
+    if len(answers.numbers) <= _LARGEST:
+        return str(answers.largest(_LARGEST))
+    _, *lines = str(answers.largest(_LARGEST)).splitlines()
+    return "\n".join([f"the {_LARGEST} largest of {len(answers.numbers):,} numbers", *lines])
 
 
 def _entity(release: Release, question: Question) -> Entity:

@@ -26,6 +26,7 @@ def _cells(answer: Answer) -> tuple[str, ...]:
 
 
 _MOST_SHOWN = 20
+_LEAST_LABEL = 28  # letters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,11 +154,12 @@ class GroupTable(ProductTabular):
 
     def __str__(self) -> str:
         lines = [self._title]
-        for one in self.lines:
-            label = self.product.line_question.name_of(one.counted[0].line)
+        labels = [self.product.line_question.name_of(one.counted[0].line) for one in self.lines]
+        width = max([_LEAST_LABEL, *map(len, labels)])
+        for label, one in zip(labels, self.lines, strict=True):
             low, high = one.interval
             around = f"({shown(low)} to {shown(high)})" if one.selection_matters else f"± {shown(one.margin_of_error)}"
-            lines.append(f"  {label:28} {shown(one.value):>10} {around}")
+            lines.append(f"  {label:{width}} {shown(one.value):>10} {around}")
         lines += [f"  withheld: {line}" for line in self.withheld]
         kind = "interval" if any(one.selection_matters for one in self.lines) else "±"
         return "\n".join([*lines, f"  {kind} at {percent(self.lines[0].confidence)}" if self.lines else ""]).rstrip()

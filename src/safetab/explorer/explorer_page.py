@@ -6,6 +6,7 @@ import json
 from importlib.resources import files
 
 from safetab.explorer.page_facts import JsonObject
+from safetab.foundation.page_scripts import page_script
 
 _PAGE = files("safetab.explorer") / "page"
 
@@ -26,13 +27,8 @@ def explorer_page(facts: JsonObject) -> str:
 
 
 def script() -> str:
-    """Arithmetic first, then what shows it; one scope, closed to the outside."""
-    sources = [
-        source.read_text("utf-8")
-        for folder in ("arithmetic", "ui")
-        for source in sorted((_PAGE / folder).iterdir(), key=lambda source: source.name)
-    ]
-    return '"use strict";\n(() => {\n' + "\n".join(sources) + "})();\n"
+    """Arithmetic first, then what shows it."""
+    return page_script(_PAGE / "arithmetic", _PAGE / "ui")
 
 
 def json_in_a_page(value: object) -> str:

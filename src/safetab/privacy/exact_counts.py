@@ -15,7 +15,7 @@ class ExactCounts:
 
     `indices` are the groups' indices in their level's universe, rising. `confidential_counts` has a row for each index
     and a column for each cell (one for a total). On the way to a release only
-    `safetab.mechanisms.noisy_count` reads it; `safetab.accuracy` does, and what it writes is confidential.
+    `safetab.mechanisms.noisy_count` reads it; `safetab.assessment` does, and what it writes is confidential.
     """
 
     indices: NDArray[np.int64]

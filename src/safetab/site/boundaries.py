@@ -19,7 +19,8 @@ from safetab.release.release_universe import Universe
 from safetab.site.cuts import cuts
 from safetab.site.data_files import DataFolder
 
-_ID_NAMES = ("GEOID", "GEOID20", "GEO_ID", "AFFGEOID", "geoid")
+_ID_NAMES = ("GEOID", "GEO_ID", "GEOIDFQ", "AFFGEOID")
+_YEAR_AT_END = re.compile(r"(10|20)$")  # the Bureau's files of a census say GEOID20, STATEFP20
 _PARTS_OF_IDS = (
     ("STATEFP", "COUNTYFP", "TRACTCE"),
     ("STATEFP", "COUNTYFP"),
@@ -104,16 +105,20 @@ def _shapes(features: Iterable[Mapping[str, Any]], universe: Universe) -> tuple[
 
 
 def _ids(feature: Mapping[str, Any]) -> list[str]:
-    """What the feature may be known by; that of the Bureau's long form begins behind "US"."""
-    properties = feature.get("properties") or {}
-    given = [str(properties[name]) for name in _ID_NAMES if name in properties]
-    given += [
-        "".join(str(properties[one]) for one in parts)
-        for parts in _PARTS_OF_IDS
-        if all(one in properties for one in parts)
-    ]
-    given += [str(feature["id"])] if "id" in feature else []
-    plain = [one.rpartition("US")[2] for one in given]
+    """What the feature may be known by; that of the Bureau's long form begins behind "US".
+
+    Only texts: a number may have lost zeros at its begin. And only the finest id that it has, since a tract is in
+    a county, but is not its shape.
+    """
+    properties = {
+        _YEAR_AT_END.sub("", key.upper()): value
+        for key, value in (feature.get("properties") or {}).items()
+        if isinstance(value, str)
+    }
+    given = [properties[name] for name in _ID_NAMES if name in properties]
+    given += [feature["id"]] if isinstance(feature.get("id"), str) else []
+    parts = next((some for some in _PARTS_OF_IDS if all(one in properties for one in some)), ())
+    plain = [one.rpartition("US")[2] for one in given or ["".join(properties[one] for one in parts)]]
     return [*plain, *(match[1] for one in plain if (match := re.fullmatch(r"(\d{4})[RT]", one)))]
 
 

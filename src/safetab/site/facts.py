@@ -22,6 +22,7 @@ from safetab.release.numbers.number_columns import WITHHELD
 from safetab.release.release_universe import Universe
 from safetab.site.measured_tables import MeasuredTable, MeasuredTables, lines_shown
 from safetab.site.name_files import KINDS, REASONS, reasons_of_geography
+from safetab.site.spellings import spellings
 from safetab.site.states import states_on_tiles
 
 JsonObject = dict[str, object]
@@ -64,6 +65,7 @@ def site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables, 
         "reasons": [reason_of(why, None, product, NOT_TABULATED) for why in REASONS],
         "kinds": [kind.value for kind in KINDS],
         "states": states_on_tiles(),
+        "spellings": spellings(),
         **indices,
     }
 
@@ -161,6 +163,7 @@ def _geography(geography: GeographyLevel, universe: Universe, facts: ReleaseFact
     return {
         "label": geography.label,
         "kind": kind.name.lower(),
+        "isSubstate": geography.is_substate,
         "noun": _NOUNS.get(kind, kind.noun),
         "nouns": _PLURALS[kind],
         "count": len(universe.entities[geography].ids),

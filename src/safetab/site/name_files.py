@@ -43,7 +43,7 @@ def write_group_names(data: DataFolder, universe: Universe) -> int:
 
 
 def _group(group: CharacteristicIteration, universe: Universe, position: dict[str, int]) -> list[object]:
-    """Code, name, level, kind; the wider group, or -1; and groups with the same codes."""
+    """Code, name, level, kind; the wider group, or -1; groups with the same codes; and where it is tabulated."""
     wider = wider_groups(universe, group)[:1]
     others = [one for one in groups_with_shared_codes(universe, group) if one is not group]
     return [
@@ -53,6 +53,7 @@ def _group(group: CharacteristicIteration, universe: Universe, position: dict[st
         KINDS.index(group.kind),
         position[wider[0].code] if wider else -1,
         [position[one.code] for one in others],
+        [int(group.is_tabulated(is_substate=is_substate)) for is_substate in (False, True)],
     ]
 
 

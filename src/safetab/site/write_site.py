@@ -9,6 +9,7 @@ from pathlib import Path
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import InvalidInput
+from safetab.foundation.page_scripts import page_script
 from safetab.outputs.manifest import write_not_for_release
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.privacy.output_status import OutputStatus
@@ -112,7 +113,4 @@ def _write_page(site: Path) -> None:
 
 
 def site_script() -> str:
-    """The scripts of the page in the order of their names; one scope, closed to the outside."""
-    scripts = _PAGE / "scripts"
-    sources = [one.read_text("utf-8") for one in sorted(scripts.iterdir(), key=lambda one: one.name)]
-    return '"use strict";\n(() => {\n' + "\n".join(sources) + "})();\n"
+    return page_script(_PAGE / "scripts")

@@ -66,7 +66,7 @@ def accuracy(
     Looks at the truth: refused unless DATA says that its people do not
     exist, or --confidential is given. What it writes may not be released.
     """
-    from safetab.accuracy.accuracy_files import AccuracyRequest, accuracy_files
+    from safetab.assessment.accuracy_files import AccuracyRequest, accuracy_files
     from safetab.cli.accuracy_report import show_accuracy
     from safetab.cli.messages import exits_with_code, show_findings
     from safetab.cli.terminal_progress import TerminalProgress

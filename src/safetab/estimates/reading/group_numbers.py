@@ -51,11 +51,17 @@ class GroupNumbers:
         rows = self._rows.of_group(entity.geography, entity.region_id, group, family or self._product.families[0])
         if not rows:
             return self._absence(entity, group)
-        own = [row for row in rows if not self._rows.line_of(row).is_total] or rows
+        own = [row for row in rows if not self._is_told_twice(row)]
         answers = [(row, self._answer(row, entity, group)) for row in own]
         shown = tuple(answer for _, answer in answers if isinstance(answer, Estimate))
         withheld = tuple(self._stub(row) for row, answer in answers if isinstance(answer, Absence))
         return GroupTable(entity, group, self._rows.shape_of(rows[0]), shown, withheld, product=self._product)
+
+    def _is_told_twice(self, row: Row) -> bool:
+        """Whether it is a total that a line of the table has too: a table may come beside a table of its total."""
+        own = self._rows.line_of(row)
+        same = [line for line in self._rows.shape_of(row).lines if line.run == own.run]
+        return own.is_total and any(line is not own for line in same)
 
     def adjusted_table(
         self, entity: Entity, group: CharacteristicIteration, family: TableFamily

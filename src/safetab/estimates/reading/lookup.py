@@ -1,6 +1,8 @@
 """From what people write to the geographic entities and the race or ethnicity groups of a release.
 
-The one resolver of names of the command line and Python. docs/names.md has the rules.
+The one resolver of names of the command line and Python. docs/names.md has the rules. A site's page
+(site/page/scripts/07_spellings.js to 09_resolver.js) follows them step by step with the words that `names` has, and a
+test holds both to the same answers.
 """
 
 from __future__ import annotations
@@ -48,6 +50,8 @@ _WORDS_OF_KIND = {
     EntityKind.AIANNH: ("aiannh", "aiannh area", "aiannh areas", "tribal area", "tribal areas"),
 }
 _KIND_OF_WORD = {word: kind for kind, words in _WORDS_OF_KIND.items() for word in words}
+WORDS_FOR_MANY_AREAS = tuple(word for word, kind in _KIND_OF_WORD.items() if kind is not EntityKind.NATION)
+"""Words that name a level and no area, such as county; the nation is an area."""
 _STATE_DIGITS = EntityKind.STATE.id_digits
 _MOST_STATE_WORDS = 3
 _ID_AT_END = re.compile(r"\((?:[A-Za-z ]+ )?(\d+)\)\s*$")
@@ -89,7 +93,7 @@ class Lookup:
 
     def is_level(self, word: str) -> bool:
         """Whether the word names a level with many areas, such as county; the nation is an area."""
-        return _KIND_OF_WORD.get(plain(word), EntityKind.NATION) is not EntityKind.NATION
+        return plain(word) in WORDS_FOR_MANY_AREAS
 
     def entity(self, wanted: str | Entity, level: str | None = None) -> Entity:
         """The one entity with this id or name."""

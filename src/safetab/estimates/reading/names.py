@@ -16,13 +16,15 @@ from safetab.census.geography_levels import EntityKind
 from safetab.census.iterations import IterationKind
 from safetab.census.state_names import STATE_NAMES
 
-NATION_NAMES = ("nation", "usa", "us", "united states", "united states of america", "the united states")
+NATION_NAMES = (
+    "nation", "usa", "us", "united states", "united states of america", "the united states", "america",
+)  # fmt: skip
 _NOT_HEARD = re.compile("['\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER TURNED COMMA}]|(?<!\\d)\\.|\\.(?!\\d)")
 _BETWEEN_WORDS = re.compile(r"[^\w.]+|_")
 _BETWEEN_PARTS = re.compile("[,;]")
 _ASIDE = re.compile(r"\([^()]*\)")
-_SAME_WORDS = {"saint": "st"}
-_TYPE_WORDS: Mapping[EntityKind, tuple[str, ...]] = MappingProxyType(
+SAME_WORDS = MappingProxyType({"saint": "st"})
+TYPE_WORDS: Mapping[EntityKind, tuple[str, ...]] = MappingProxyType(
     {
         EntityKind.COUNTY: (
             "city and borough", "census area", "planning region", "county", "parish", "borough", "municipality",
@@ -39,8 +41,8 @@ _TYPE_WORDS: Mapping[EntityKind, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )  # fmt: skip
-_TRACT_WORDS = ("census tract", "tract")
-_KIND_ENDS = (
+TRACT_WORDS = ("census tract", "tract")
+KIND_ENDS = (
     (IterationKind.RACE_IN_COMBINATION, "alone or in any combination"),
     (IterationKind.RACE_IN_COMBINATION, "alone or in combination"),
     (IterationKind.RACE_IN_COMBINATION, "in any combination"),
@@ -58,7 +60,7 @@ def plain(text: str) -> str:
     if not text.isascii():
         text = "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
     words = _BETWEEN_WORDS.sub(" ", _NOT_HEARD.sub("", text.casefold()).replace("&", " and ")).split()
-    return " ".join(_SAME_WORDS.get(word, word) for word in words)
+    return " ".join(SAME_WORDS.get(word, word) for word in words)
 
 
 def parts_of(text: str) -> list[str]:
@@ -89,9 +91,9 @@ def without_state(parts: Sequence[str]) -> list[str]:
 def short_forms(head: str, kind: EntityKind) -> list[str]:
     """A name without the word for what it is: providence county is providence, navajo nation reservation is navajo."""
     if kind is EntityKind.TRACT:
-        number = _without_start(head, _TRACT_WORDS)
-        return [] if number is None else [f"{word} {number}" for word in _TRACT_WORDS]
-    shorter = _without_end(head, _TYPE_WORDS.get(kind, ()))
+        number = _without_start(head, TRACT_WORDS)
+        return [] if number is None else [f"{word} {number}" for word in TRACT_WORDS]
+    shorter = _without_end(head, TYPE_WORDS.get(kind, ()))
     if shorter is None:
         return []
     return [shorter, *(short_forms(shorter, kind) if kind is EntityKind.AIANNH else ())]
@@ -111,8 +113,8 @@ def forms_of_group(name: str, kind: IterationKind) -> tuple[list[str], list[str]
     wholes, shorts = [], []
     for text in (name, _ASIDE.sub(" ", name)):
         whole = plain(text)
-        base = _without_end(whole, [end for one, end in _KIND_ENDS if one is kind]) or whole
-        wholes += [whole, *(f"{base} {end}" for one, end in _KIND_ENDS if one is kind)]
+        base = _without_end(whole, [end for one, end in KIND_ENDS if one is kind]) or whole
+        wholes += [whole, *(f"{base} {end}" for one, end in KIND_ENDS if one is kind)]
         shorts.append(base)
     return list(dict.fromkeys(wholes)), list(dict.fromkeys(shorts))
 

@@ -42,9 +42,9 @@ _TYPES = (
 _TENURES = (
     _Category(0, (1, 2, 3, 4), ALL, "Total", ""),
     _Category(1, (1,), "owned with a mortgage or loan", "Owned with a mortgage or a loan",
-              "owned with a mortgage or a loan"),
+              "owned with a mortgage or loan"),
     _Category(2, (2,), "owned free and clear", "Owned free and clear", "owned free and clear"),
-    _Category(3, (3, 4), "rented", "Renter occupied", "renter occupied"),
+    _Category(3, (3, 4), "rented", "Renter occupied", "rented"),
 )  # fmt: skip
 _TYPE_TABLES = {"T03001": (0,), "T03002": (0, 1, 6), "T03003": (0, 1, 2, 3, 6, 7, 8), "T03004": tuple(range(9))}
 _TENURE_TABLES = {"T04001": (0,), "T04002": (0, 1, 2, 3)}

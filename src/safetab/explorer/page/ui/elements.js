@@ -1,30 +1,5 @@
 // Elements, tables and the one way in which a computed number gets onto the page.
 
-const SVG = "http://www.w3.org/2000/svg";
-
-/** An HTML element: attributes that are null or false are left out, a function is a listener ("onclick"). */
-function element(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
-}
-
-function svgElement(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, tag), attributes, children);
-}
-
-function filled(made, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue;
-    if (typeof value === "function") made.addEventListener(name.slice(2), value);
-    else made.setAttribute(name, value === true ? "" : value);
-  }
-  made.append(...children.flat(2).filter((child) => child !== null && child !== undefined));
-  return made;
-}
-
-function byId(id) {
-  return document.getElementById(id);
-}
-
 let numberOfIds = 0;
 function newId(stem) {
   numberOfIds += 1;

@@ -12,8 +12,8 @@ let groupOfCode = new Map();
 async function readFacts() {
   facts = await dataOf("facts");
   const files = await Promise.all(Array.from({ length: facts.groupFiles }, (_, n) => dataOf(`groups/${n}`)));
-  groups = files.flat().map(([code, name, level, kind, wider, shared], number) => ({
-    number, code, name, level, kind, wider, shared, short: withoutKind(name),
+  groups = files.flat().map(([code, name, level, kind, wider, shared, isIn], number) => ({
+    number, code, name, level, kind, wider, shared, isIn, short: withoutKind(name),
   }));
   groupOfCode = new Map(groups.map((group) => [group.code, group]));
   facts.geographies.forEach((geography, number) => {
@@ -47,6 +47,11 @@ function geographiesOfKind(kind) {
 /** Kinds of areas that the release has, coarse to fine. */
 function kindsOfAreas() {
   return KIND_ORDER.filter((kind) => geographiesOfKind(kind).length > 0);
+}
+
+/** Whether ids of areas of a kind begin with those of a state, and of a county where they lie in one. */
+function nested(kind) {
+  return kind === "county" || kind === "place" || kind === "tract";
 }
 
 /** An area by its place in its level. */

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from safetab.accuracy.assess_run import AssessedLevel, AssessedRuns
-from safetab.accuracy.classes import MeasuredAs
-from safetab.accuracy.known_counts import KnownCounts
-from safetab.accuracy.tally import LevelTally
-from safetab.accuracy.theory import LevelTheory
-from safetab.accuracy.truth import level_truth
+from safetab.assessment.assess_run import AssessedLevel, AssessedRuns
+from safetab.assessment.classes import MeasuredAs
+from safetab.assessment.known_counts import KnownCounts
+from safetab.assessment.tally import LevelTally
+from safetab.assessment.theory import LevelTheory
+from safetab.assessment.truth import level_truth
 from safetab.engines.contract import GroupCounts
 from safetab.foundation.progress import Progress
 from safetab.pipeline.inputs import RunInputs

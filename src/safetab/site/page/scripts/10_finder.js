@@ -43,8 +43,7 @@ function combobox(id, label, placeholder, find, chosen) {
     if (asked !== field.asked) return;
     field.matches = matches;
     field.active = -1;
-    const isMisspelled = matches.length > 0 && matches[0].rank >= MISSPELLED;
-    hint.textContent = !text.trim() || matches.length ? (isMisspelled ? "Did you mean one of these?" : "") : "Nothing of this name is in this release.";
+    hint.textContent = !text.trim() ? "" : hintFor(text, matches);
     show();
   };
   input.addEventListener("input", suggest);
@@ -67,16 +66,14 @@ function combobox(id, label, placeholder, find, chosen) {
   field.resolved = async () => {
     if (field.taken || !input.value.trim()) return field.taken;
     const matches = await find(input.value);
-    const best = matches.filter(({ rank }) => rank === matches[0].rank);
-    if (best.length === 1 && best[0].rank <= SHORT) {
-      field.taken = best[0];
-      input.value = best[0].label;
-      return best[0];
+    const named = matches.filter(({ rank }) => rank === NAMED);
+    if (named.length === 1) {
+      field.set(named[0]);
+      return named[0];
     }
-    field.matches = matches;
+    field.matches = named.length ? named : matches;
     field.active = -1;
-    const several = best.length > 1 ? "There are several. Choose one:" : "Did you mean one of these?";
-    hint.textContent = matches.length ? several : "Nothing of this name is in this release.";
+    hint.textContent = named.length ? "There are several. Choose one:" : hintFor(input.value, matches, "Did you mean one of these?");
     show();
     input.focus();
     return undefined;
@@ -91,12 +88,19 @@ function combobox(id, label, placeholder, find, chosen) {
   return field;
 }
 
+/** What to say beside the choices; `otherwise` if there are some that were not only suggested. */
+function hintFor(text, matches, otherwise = "") {
+  if (matches.length) return matches[0].rank === SUGGESTED ? "Did you mean one of these?" : otherwise;
+  return isLevelWord(text) ? "This is a kind of area. Name one of them." : "Nothing of this name is in this release.";
+}
+
 function areaField(id, chosen) {
   return combobox(id, "Place", "State, county, city, …", areasMatching, chosen);
 }
 
-function groupField(id, chosen) {
-  return combobox(id, "Group", "Race or ethnicity group", async (text) => groupsMatching(text), chosen);
+/** `areaOf()` gives the area beside it, if one was chosen: some groups are listed twice, for large areas and for small ones. */
+function groupField(id, chosen, areaOf) {
+  return combobox(id, "Group", "Race or ethnicity group", (text) => groupsMatching(text, areaOf()), chosen);
 }
 
 let topArea = null;
@@ -115,7 +119,7 @@ function makeFinder() {
   };
   const goIfBoth = () => { if (topArea.taken && topGroup.taken) go(); };
   topArea = areaField("find-area", goIfBoth);
-  topGroup = groupField("find-group", goIfBoth);
+  topGroup = groupField("find-group", goIfBoth, () => topArea.taken?.area);
   const form = byId("finder");
   form.append(topArea.view, topGroup.view, element("button", { type: "submit" }, "Show"));
   form.addEventListener("submit", (event) => {
@@ -126,6 +130,6 @@ function makeFinder() {
 
 /** The fields say what the view is about. */
 function setFinder(area, group) {
-  topArea.set(area ? { label: area.name, area, rank: CODE } : null);
-  topGroup.set(group ? { label: group.name, group, rank: CODE } : null);
+  topArea.set(area ? { label: area.name, area, rank: NAMED } : null);
+  topGroup.set(group ? { label: group.name, group, rank: NAMED } : null);
 }

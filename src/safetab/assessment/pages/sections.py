@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from math import erfc, sqrt
 from typing import Any
 
-from safetab.accuracy.assess import Assessment
-from safetab.accuracy.assess_run import AssessedLevel
-from safetab.accuracy.classes import CONFIDENCES, MeasuredAs
-from safetab.accuracy.pages.words import words_of
-from safetab.accuracy.rows import ALL, FAMILY
+from safetab.assessment.assess import Assessment
+from safetab.assessment.assess_run import AssessedLevel
+from safetab.assessment.classes import CONFIDENCES, MeasuredAs
+from safetab.assessment.pages.words import words_of
+from safetab.assessment.rows import ALL, FAMILY
 from safetab.census.geography_levels import GeographyLevel
 from safetab.products.product import TableFamily
 from safetab.reports.markup import Markup, element, joined

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from safetab.accuracy.assess import Assessment
-from safetab.accuracy.pages.sections import plain_table, ways
+from safetab.assessment.assess import Assessment
+from safetab.assessment.pages.sections import plain_table, ways
 from safetab.reports.markup import Markup
 
 

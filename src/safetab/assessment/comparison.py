@@ -8,11 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from safetab.accuracy.rows import ALL, FAMILY
+from safetab.assessment.rows import ALL, FAMILY
 from safetab.products.product import Product, Selector
 
 Row = dict[str, Any]
 KEYS = ("pass", "geography_level", "iteration_level", FAMILY, "measured", "iteration_kind", "size_class", "size_from")
+_OF_SIZES = -2  # what stands before is the same for classes that differ in size alone
 _MATTERS = 3.0  # standard errors
 
 
@@ -44,6 +45,7 @@ def comparison_table(accuracy: pa.Table, given: str, other: str, product: Produc
             key = tuple(row[name] for name in names)
             by_key.setdefault(key, {})[row["configuration"], row["table"] == ALL] = row
     may_hide = product.selector is Selector.NOISY_STAGE_1
+    turns = {key: number for number, key in enumerate(dict.fromkeys(key[:_OF_SIZES] for key in by_key))}
     return pa.Table.from_pylist(
         [
             _compared(
@@ -51,7 +53,7 @@ def comparison_table(accuracy: pa.Table, given: str, other: str, product: Produc
                 [_figures(found.get((which, True)), found.get((which, False))) for which in (given, other)],
                 may_hide=may_hide,
             )
-            for key, found in by_key.items()
+            for key, found in sorted(by_key.items(), key=lambda one: (turns[one[0][:_OF_SIZES]], one[0][-1] or 0))
         ],
         schema=_schema(names),
     )

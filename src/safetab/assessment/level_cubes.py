@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.assess_run import AssessedLevel
-from safetab.accuracy.classes import (
+from safetab.assessment.assess_run import AssessedLevel
+from safetab.assessment.classes import (
     COMBINED,
     CONFIDENCES,
     SIZE_STARTS,
@@ -15,9 +15,9 @@ from safetab.accuracy.classes import (
     NumberSort,
     size_class_of,
 )
-from safetab.accuracy.histograms import quantiles, without_empty_end
-from safetab.accuracy.statistics import ratio, standard_errors_of_count, standard_errors_of_mean, wilson_interval
-from safetab.accuracy.tally import DRAWS_WITHIN, PARTS_OF_ONE, WITHIN, Sum
+from safetab.assessment.histograms import quantiles, without_empty_end
+from safetab.assessment.statistics import ratio, standard_errors_of_count, standard_errors_of_mean, wilson_interval
+from safetab.assessment.tally import DRAWS_WITHIN, PARTS_OF_ONE, WITHIN, Sum
 
 Floats = NDArray[np.float64]
 Cubes = dict[str, Floats]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.assess import Assessment
-from safetab.accuracy.assess_run import AssessedLevel
-from safetab.accuracy.classes import SIZE_STARTS, TOTAL, MeasuredAs
-from safetab.accuracy.pages.plots import Axis, Plot, Point, Series, log_axis, share_axis
+from safetab.assessment.assess import Assessment
+from safetab.assessment.assess_run import AssessedLevel
+from safetab.assessment.classes import SIZE_STARTS, TOTAL, MeasuredAs
+from safetab.assessment.pages.plots import Axis, Plot, Point, Series, log_axis, on_one_scale, share_axis
 from safetab.census.geography_levels import GeographyLevel
 from safetab.privacy.stages import Stage
 from safetab.reports.wording import area_name, level_name, shape_name
@@ -72,7 +72,7 @@ def choice_plots(assessment: Assessment) -> list[Plot]:
         top = max(float(alike.sizes[-1]), 10.0 * design.thresholds.totals[-1])
         axis = log_axis("true size", 1, min(max(top, 10), 1e6))
         plots.append(Plot(alike.name, axis, share_axis("share of groups"), series, marks))
-    return plots
+    return on_one_scale(plots)
 
 
 def _edges_for_choice(alike: AlikeLevels) -> Floats:
@@ -249,7 +249,7 @@ def error_plots(rows: Sequence[Mapping[str, Any]], statistic: str, label: str, u
         if values:
             up = log_axis(label, min(values), max(values), "%" if unit == 100 else "")
             plots.append(Plot(names[geography], log_axis("true size", 1, 1e6), up, series))
-    return plots
+    return on_one_scale(plots)
 
 
 def middle_of_class(start: int) -> float:

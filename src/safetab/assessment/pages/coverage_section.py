@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import sqrt
 
-from safetab.accuracy.assess import Assessment
-from safetab.accuracy.assess_run import AssessedLevel
-from safetab.accuracy.classes import CONFIDENCES, SIZE_STARTS, USUAL, MeasuredAs
-from safetab.accuracy.pages.sections import Row, Rows, found, plain_table, share, ways
-from safetab.accuracy.pages.words import words_of
-from safetab.accuracy.rows import ALL, SIZE_LABELS
-from safetab.accuracy.statistics import LEAST_NUMBERS
+from safetab.assessment.assess import Assessment
+from safetab.assessment.assess_run import AssessedLevel
+from safetab.assessment.classes import CONFIDENCES, SIZE_STARTS, USUAL, MeasuredAs
+from safetab.assessment.pages.sections import Row, Rows, found, plain_table, share, ways
+from safetab.assessment.pages.words import words_of
+from safetab.assessment.rows import ALL, SIZE_LABELS
+from safetab.assessment.statistics import LEAST_NUMBERS
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import legend, paragraphs
 from safetab.reports.wording import NOTHING

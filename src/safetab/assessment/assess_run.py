@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.classes import COMBINED, CONFIDENCES, TOTAL, USUAL, MeasuredAs
-from safetab.accuracy.known_counts import KnownCounts
-from safetab.accuracy.tally import Errors, Groups, LevelTally
-from safetab.accuracy.theory import LevelTheory
-from safetab.accuracy.truth import LevelTruth
+from safetab.assessment.classes import COMBINED, CONFIDENCES, TOTAL, USUAL, MeasuredAs
+from safetab.assessment.known_counts import KnownCounts
+from safetab.assessment.tally import Errors, Groups, LevelTally
+from safetab.assessment.theory import LevelTheory
+from safetab.assessment.truth import LevelTruth
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.planning.level_design import LevelDesign
 from safetab.planning.run_plan import LevelPlan, RunPlan

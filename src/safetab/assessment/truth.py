@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.classes import KINDS, MeasuredAs
+from safetab.assessment.classes import KINDS, MeasuredAs
 from safetab.planning.run_plan import LevelPlan
 from safetab.planning.selectors import chosen_shapes
 from safetab.privacy.exact_counts import ExactCounts

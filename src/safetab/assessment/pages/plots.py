@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import floor, isfinite, log10
 
-from safetab.reports.markup import Markup, element
+from safetab.reports.markup import Markup, element, joined
 
-_WIDTH, _HEIGHT = 360, 250
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 12, 42
+_WIDTH, _HEIGHT = 360, 215
+_LEFT, _RIGHT, _TOP, _BOTTOM = 54, 12, 24, 40
 Point = tuple[float, float]
 
 
@@ -22,6 +22,7 @@ class Axis:
     high: float
     ticks: tuple[tuple[float, str], ...]
     is_log: bool = False
+    unit: str = ""
 
     def share(self, value: float) -> float:
         """How far along the axis a value is; what is outside stands at the end."""
@@ -56,7 +57,7 @@ def log_axis(label: str, low: float, high: float, unit: str = "") -> Axis:
     step = 1 if last - first <= 6 else 2
     spelled = "{:,g}".format if unit else _short
     ticks = tuple((10.0**power, f"{spelled(10.0**power)}{unit}") for power in range(first, last + 1, step))
-    return Axis(label, 10.0**first, 10.0**last, ticks, is_log=True)
+    return Axis(label, 10.0**first, 10.0**last, ticks, is_log=True, unit=unit)
 
 
 def share_axis(label: str) -> Axis:
@@ -64,17 +65,32 @@ def share_axis(label: str) -> Axis:
 
 
 def figures(plots: Sequence[Plot]) -> Markup:
-    """Plots beside each other, as many as the screen has room for."""
-    return element("div", *(_figure(plot) for plot in plots if any(one.points for one in plot.series)), class_="plots")
+    """Plots beside each other, as many as the screen has room for; what their colours mean stands above them once."""
+    shown = [plot for plot in plots if any(one.points for one in plot.series)]
+    names = dict.fromkeys((one.name, one.colour) for plot in shown for one in plot.series if one.name)
+    keys = [
+        element("li", element("svg", element("circle", cx="5", cy="5", r="5", class_=f"d{colour}"),
+                              viewBox="0 0 10 10", aria_hidden="true"), name)
+        for name, colour in names
+    ]  # fmt: skip
+    legend = element("ul", *keys, class_="legend") if keys else Markup("")
+    return joined([legend, element("div", *map(_figure, shown), class_="plots")])
+
+
+def on_one_scale(plots: Sequence[Plot]) -> list[Plot]:
+    """Plots that are compared have the same axes: from the least to the most that any of them shows."""
+    if not plots:
+        return []
+    across, up = (_widest([getattr(plot, name) for plot in plots]) for name in ("across", "up"))
+    return [replace(plot, across=across, up=up) for plot in plots]
+
+
+def _widest(axes: Sequence[Axis]) -> Axis:
+    low, high = min(one.low for one in axes), max(one.high for one in axes)
+    return log_axis(axes[0].label, low, high, axes[0].unit) if axes[0].is_log else axes[0]
 
 
 def _figure(plot: Plot) -> Markup:
-    names = [one for one in plot.series if one.name]
-    keys = [
-        element("li", element("svg", element("circle", cx="5", cy="5", r="5", class_=f"d{one.colour}"),
-                              viewBox="0 0 10 10", aria_hidden="true"), one.name)
-        for one in names
-    ]  # fmt: skip
     words = f"{plot.title}: {plot.up.label} by {plot.across.label}"
     drawing = element(
         "svg",
@@ -86,8 +102,7 @@ def _figure(plot: Plot) -> Markup:
         role="img",
         aria_label=words,
     )
-    legend = element("ul", *keys, class_="legend") if keys else Markup("")
-    return element("figure", element("figcaption", plot.title), legend, drawing, class_="plot")
+    return element("figure", element("figcaption", plot.title), drawing, class_="plot")
 
 
 def _x(plot: Plot, value: float) -> float:
@@ -117,8 +132,9 @@ def _axes(plot: Plot) -> Markup:
     parts.append(
         element("text", plot.across.label, x=f"{middle:.0f}", y=f"{_HEIGHT - 8}", text_anchor="middle", class_="label")
     )
-    turned = f"translate(12 {(_TOP + bottom) / 2:.0f}) rotate(-90)"
-    parts.append(element("text", plot.up.label, transform=turned, text_anchor="middle", class_="label"))
+    parts.append(
+        element("text", plot.up.label, x="2", y="11", class_="label")
+    )  # above the ticks, however wide they are
     return element("g", *parts)
 
 

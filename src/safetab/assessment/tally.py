@@ -10,8 +10,8 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.classes import KINDS, SIZE_STARTS, TOTAL, NumberSort, size_class_of, sorts_of
-from safetab.accuracy.histograms import BINS, Histograms
+from safetab.assessment.classes import KINDS, SIZE_STARTS, TOTAL, NumberSort, size_class_of, sorts_of
+from safetab.assessment.histograms import BINS, Histograms
 from safetab.products.product import Shape, TableFamily
 
 PARTS_OF_ONE = 1_000_000

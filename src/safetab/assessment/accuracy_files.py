@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from safetab.accuracy.assess import Assessment, Repetition, assess
-from safetab.accuracy.comparison import comparison_table
-from safetab.accuracy.pages.page import AssessedData, accuracy_page
-from safetab.accuracy.rows import accuracy_table
+from safetab.assessment.assess import Assessment, Repetition, assess
+from safetab.assessment.comparison import comparison_table
+from safetab.assessment.pages.page import AssessedData, accuracy_page
+from safetab.assessment.rows import accuracy_table
 from safetab.config.config_file import product_asked_for, read_config
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
@@ -84,9 +84,19 @@ def accuracy_files(
         progress.step("Writing the report", 1)
         status = status_of_run(assessed[GIVEN].plan, data, options)
         nouns = assessed[GIVEN].product.record.nouns
-        rows = _write(out, assessed, AssessedData(is_synthetic(data), status, GIVEN, OTHER, nouns), options)
+        names = names_of(parameters, request.against or parameters)
+        rows = _write(out, assessed, AssessedData(is_synthetic(data), status, GIVEN, OTHER, nouns, names), options)
         progress.advance()
     return AccuracySummary(warnings, rows, is_synthetic(data), nouns)
+
+
+def names_of(given: Path, other: Path) -> tuple[str, str]:
+    """What two folders are called: by their last names, and by as much before these as tells them apart."""
+    parts, of_other = whole_path(given).parts, whole_path(other).parts
+    for count in range(1, max(len(parts), len(of_other)) + 1):
+        if parts[-count:] != of_other[-count:]:
+            return "/".join(parts[-count:]), "/".join(of_other[-count:])
+    return parts[-1], f"{parts[-1]} again"
 
 
 def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) -> tuple[Finding, ...]:
@@ -212,6 +222,7 @@ def _facts(assessed: Mapping[str, Assessment], data: AssessedData, today: dateti
         "status": data.status.value if data.is_synthetic else "confidential",
         "for_release": False,
         "data_is_synthetic": data.is_synthetic,
+        "names": dict(zip(assessed, data.names, strict=False)),
         "runs": {name: one.runs for name, one in assessed.items()},
         "release": {name: steps_as_json(one.options) for name, one in assessed.items()},
         "configuration": {name: configuration_as_json(one.plan.config) for name, one in assessed.items()},

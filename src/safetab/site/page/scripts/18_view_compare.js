@@ -21,10 +21,10 @@ function goCompare(first, second) {
 async function sidePicker(side, given, picked) {
   const done = () => { if (area.taken && group.taken) picked({ area: area.taken.area, group: group.taken.group }); };
   const area = areaField(`area-${side}`, done);
-  const group = groupField(`group-${side}`, done);
+  const group = groupField(`group-${side}`, done, () => area.taken?.area);
   if (given) {
-    area.set({ label: given.area.name, area: given.area, rank: CODE });
-    group.set({ label: given.group.name, group: given.group, rank: CODE });
+    area.set({ label: given.area.name, area: given.area, rank: NAMED });
+    group.set({ label: given.group.name, group: given.group, rank: NAMED });
   }
   const form = element("form", { class: "card side" }, area.view, group.view, element("button", { type: "submit" }, "Use this"));
   form.addEventListener("submit", async (event) => {

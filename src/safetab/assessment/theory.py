@@ -15,7 +15,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.accuracy.classes import COMBINED, CONFIDENCES, TOTAL, USUAL, MeasuredAs, NumberSort
+from safetab.assessment.classes import COMBINED, CONFIDENCES, TOTAL, USUAL, MeasuredAs, NumberSort
 from safetab.distributions.float_tails import FloatTails
 from safetab.distributions.weighted_sum import WeightedDraws, WeightedSum
 from safetab.estimates.combined_totals import share_of_first

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from safetab.accuracy.assess_run import AssessedLevel
-from safetab.accuracy.classes import KINDS, SIZE_STARTS, TOTAL, MeasuredAs, NumberSort, size_class_name
-from safetab.accuracy.level_cubes import Cubes, LevelCubes
+from safetab.assessment.assess_run import AssessedLevel
+from safetab.assessment.classes import KINDS, SIZE_STARTS, TOTAL, MeasuredAs, NumberSort, size_class_name
+from safetab.assessment.level_cubes import Cubes, LevelCubes
 from safetab.products.product import TableFamily
 
 ALL = "all"

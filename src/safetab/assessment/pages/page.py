@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from safetab.accuracy.assess import Assessment
-from safetab.accuracy.pages.chosen_tables import chosen_tables
-from safetab.accuracy.pages.comparison_section import comparison_section
-from safetab.accuracy.pages.coverage_section import coverage_section
-from safetab.accuracy.pages.curves import choice_plots, error_plots, suppression_plots, threshold_plot
-from safetab.accuracy.pages.plots import figures
-from safetab.accuracy.pages.sections import (
+from safetab.assessment.assess import Assessment
+from safetab.assessment.pages.chosen_tables import chosen_tables
+from safetab.assessment.pages.comparison_section import comparison_section
+from safetab.assessment.pages.coverage_section import coverage_section
+from safetab.assessment.pages.curves import choice_plots, error_plots, suppression_plots, threshold_plot
+from safetab.assessment.pages.plots import figures
+from safetab.assessment.pages.sections import (
     Rows,
     combined_section,
     distance_section,
@@ -22,8 +23,8 @@ from safetab.accuracy.pages.sections import (
     levels_section,
     of_family,
 )
-from safetab.accuracy.pages.words import unit_of, words_of
-from safetab.accuracy.rows import ALL
+from safetab.assessment.pages.words import unit_of, words_of
+from safetab.assessment.rows import ALL
 from safetab.foundation.version import VERSION
 from safetab.privacy.output_status import OutputStatus
 from safetab.reports.document import contents_and_sections, document
@@ -40,6 +41,7 @@ class AssessedData:
     given: str
     other: str
     nouns: str  # what the records are of
+    names: tuple[str, str] = ("PARAMETERS", "the other")  # what the two configurations are called on the page
 
     @property
     def warning(self) -> str:
@@ -57,6 +59,7 @@ def accuracy_page(
     own = assessed[data.given]
     rows: Rows = [row for row in accuracy.to_pylist() if row["configuration"] == data.given]
     sections = (
+        ("comparison", "{}, against {}".format(*data.names), _comparison(own, comparison, data.names)),
         ("levels", "Level by level", _by_family(levels_section, own, rows)),
         ("errors", "Error against size", _by_family(_errors, own, rows)),
         ("tables", "Which table groups get", _by_family(_tables, own, rows)),
@@ -64,9 +67,9 @@ def accuracy_page(
         ("suppression", "Suppression, and the bias it makes", _by_family(_suppression, own, rows)),
         ("combined", "Combined totals beside plain ones", _by_family(combined_section, own, rows)),
         ("theory", "Distance from theory", distance_section(own, rows)),
-        ("comparison", "Against the other configuration", _comparison(own, comparison)),
         ("about", "What was run", _about(assessed, data)),
     )
+    both = "" if comparison is None else " All figures but the comparison are of {}; {} is beside it there."
     header = element(
         "header",
         element("p", data.warning, class_="forbidden"),
@@ -76,7 +79,7 @@ def accuracy_page(
             "p",
             f"The algorithm ran {own.runs:,} times on the same {data.nouns}, in {_groups(own):,} groups, each time with"
             " other noise, and every number that would have been published is compared with the truth. Points are what"
-            " was seen, lines are theory.",
+            f" was seen, lines are theory.{both.format(*data.names)}",
         ),
         key_figures(own, rows),
     )
@@ -100,9 +103,9 @@ def _by_family(section: Callable[[Assessment, Rows], Markup], own: Assessment, r
     return joined([joined([element("h3", family.name.capitalize()), part]) for family, part in made if part])
 
 
-def _comparison(own: Assessment, comparison: pa.Table | None) -> Markup:
+def _comparison(own: Assessment, comparison: pa.Table | None, names: tuple[str, str]) -> Markup:
     compared = [] if comparison is None else comparison.to_pylist()
-    return _by_family(comparison_section, own, compared) if compared else Markup("")
+    return _by_family(partial(comparison_section, names=names), own, compared) if compared else Markup("")
 
 
 def _of_classes(rows: Rows) -> list[Mapping[str, Any]]:
@@ -162,7 +165,7 @@ def _about(assessed: Mapping[str, Assessment], data: AssessedData) -> Markup:
             ("Privacy definition", one.plan.config.privacy_definition.spelling),
             ("Data", "synthetic" if data.is_synthetic else "confidential"),
         )
-        title = [element("h3", "PARAMETERS" if name == data.given else "The other configuration")]
+        title = [element("h3", data.names[name != data.given])]
         facts = [element("li", element("strong", f"{key}: "), value) for key, value in items]
         parts += [*(title if len(assessed) > 1 else []), element("ul", *facts)]
     return joined(

@@ -1,0 +1,127 @@
+"""Names typed on a site and names given to Python: one set of rules, the same answers. `make test-browser` runs these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+from tests.browser.chromium import chromium, opened
+from tests.named_world import AREAS, GROUPS, USUAL, named_universe, ways_to_write
+
+from safetab.census.geography_levels import GeographyLevel
+from safetab.estimates.reading.lookup import Lookup
+from safetab.foundation.findings import InvalidInput
+from safetab.release.release_folder import open_release_folder
+from safetab.release.release_universe import Universe
+from safetab.site.data_files import DataFolder
+from safetab.site.name_files import write_area_names, write_group_names
+from safetab.site.spellings import spellings
+from safetab.site.write_site import site_script
+
+pytestmark = pytest.mark.browser
+LISTED = 10  # choices that a message of Python names at most
+ANSWERS = """async ([area, texts, level]) => {
+    await ready;
+    const names = (some) => [...new Set(some.map(({ name }) => name))];
+    const at = level === null ? null : { geography: geographyLabelled(level) };
+    return Promise.all(texts.map(async (text) => {
+        const found = area ? await areasNamed(text) : groupsNamed(text, at);
+        if (found.length) return { found: found.map(({ id, code }) => id ?? code) };
+        if (area && isLevelWord(text)) return { level: true };
+        return { suggested: names(area ? await areasSuggested(text) : suggested(plain(text), [searchableGroups()])) };
+    }));
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+def page_of_names(folder: Path, universe: Universe) -> Path:
+    """A page with the site's scripts and the names of a universe, and nothing else."""
+    data = DataFolder(folder)
+    geographies = [
+        {"label": one.label, "kind": one.entity_kind.name.lower(), "isSubstate": one.is_substate, "count": len(of.ids)}
+        for one, of in universe.entities.items()
+    ]
+    empty = {"tables": [], "shapes": [], "selected": {}}
+    names = [write_area_names(data, one, universe) for one in universe.entities]
+    files = {"names": names, "groupFiles": write_group_names(data, universe)}
+    data.write("facts", {**empty, **files, "geographies": geographies, "spellings": spellings()})
+    functions = (
+        "areasNamed, areasSuggested, groupsNamed, suggested, searchableGroups, plain, isLevelWord, geographyLabelled"
+    )
+    script = site_script().replace("\nstart();\n", f"\nObject.assign(window, {{ {functions}, ready: readFacts() }});\n")
+    (folder / "site.js").write_text(script, encoding="utf-8")
+    page = folder / "names.html"
+    page.write_text('<!doctype html><meta charset="utf-8"><body><script src="site.js"></script>', encoding="utf-8")
+    return page
+
+
+def answer_of(look: Callable[[str], str], text: str) -> dict[str, object]:
+    """What Python found or said, as the page's functions have it."""
+    try:
+        return {"found": [look(text)]}
+    except InvalidInput as refused:
+        message = refused.findings[0].message
+    if " is a level, not an area" in message:
+        return {"level": True}
+    several = re.search(r" could be ([\d,]+): (.*)\. Give ", message)
+    if several:
+        ids = re.findall(r"\((?:[A-Za-z ]+ )?(\d+)\)(?:; |$)", several.group(2))
+        return {"several": int(several.group(1).replace(",", "")), "found": ids[:LISTED]}
+    near = re.search(r"Did you mean (?:one of these: )?(.*)\?$", message)
+    return {"suggested": near.group(1).split("; ") if near else []}
+
+
+def in_short(answer: dict[str, list[str]]) -> dict[str, object]:
+    found = answer.get("found", [])
+    return {"several": len(found), "found": found[:LISTED]} if len(found) > 1 else answer
+
+
+def compare(page: Page, look: Callable[[str], str], texts: list[str], level: str | None, *, area: bool) -> None:
+    shown = page.evaluate(ANSWERS, [area, texts, level])
+    different = {
+        text: (in_short(one), python)
+        for text, one in zip(texts, shown, strict=True)
+        if in_short(one) != (python := answer_of(look, text))
+    }
+    assert different == {}
+
+
+def distinct(names: list[tuple[str, str]], most: int) -> list[str]:
+    texts = list(dict.fromkeys([*USUAL, *(text for name, code in names for text in ways_to_write(name, code))]))
+    return texts[:: max(len(texts) // most, 1)]
+
+
+def check(browser: Browser, folder: Path, universe: Universe) -> None:
+    lookup = Lookup(universe, "the release")
+    areas = [(one.name, one.region_id) for one in lookup.entities(list(universe.entities))]
+    groups = [(one.name, one.code) for one in universe.lists.iterations]
+    with opened(browser, page_of_names(folder, universe)) as watched:
+        texts = distinct(areas, 400)
+        assert len(texts) >= 350
+        compare(watched.page, lambda text: lookup.entity(text).region_id, texts, None, area=True)
+        for level in (None, GeographyLevel.STATE, GeographyLevel.COUNTY):
+            compare(
+                watched.page,
+                lambda text, at=level: lookup.group(text, at=at).code,
+                distinct(groups, 150),
+                None if level is None else level.label,
+                area=False,
+            )
+        assert watched.complaints == []
+
+
+def test_names_that_are_hard_to_tell_apart(browser: Browser, tmp_path: Path) -> None:
+    assert len(AREAS) + len(GROUPS) == 17
+    check(browser, tmp_path, named_universe())
+
+
+def test_names_of_a_release(browser: Browser, tmp_path: Path, demo_out: Path) -> None:
+    check(browser, tmp_path, open_release_folder(demo_out).universe)

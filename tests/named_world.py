@@ -1,0 +1,105 @@
+"""Areas and groups whose names are hard to tell apart, and many ways to write names, right and wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import MappingProxyType
+
+import numpy as np
+
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
+from safetab.census.public_lists import PublicLists
+from safetab.census.state_names import STATE_NAMES
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.products.all_products import product_named
+from safetab.release.release_universe import Entities, Universe
+
+AREAS = {
+    GeographyLevel.USA: {"1": "United States"},
+    GeographyLevel.STATE: {"09": "Connecticut", "11": "District of Columbia", "44": "44", "53": "Washington"},
+    GeographyLevel.COUNTY: {
+        "11001": "District of Columbia, District of Columbia",
+        "22087": "St. Bernard Parish, Louisiana",
+        "35013": "Doña Ana County, New Mexico",
+        "44007": "Providence County, Rhode Island",
+        "44009": "Washington County, Rhode Island",
+        "49037": "San Juan County",
+        "49053": "Washington County, Utah",
+    },
+    GeographyLevel.TRACT: {
+        "44007000101": "Census Tract 1.01, Providence County, Rhode Island",
+        "44007010100": "Census Tract 101; Providence County; Rhode Island",
+        "44009000101": "Census Tract 1.01, Washington County, Rhode Island",
+    },
+    GeographyLevel.PLACE: {
+        "1235050": "Islamorada, Village of Islands village, Florida",
+        "1523150": "Kailua CDP (Honolulu County), Hawaii",
+        "1571550": "Urban Honolulu CDP, Hawai\N{MODIFIER LETTER TURNED COMMA}i",
+        "4459000": "Providence city, Rhode Island",
+        "4967000": "Salt Lake City city, Utah",
+    },
+    GeographyLevel.AIANNH: {
+        "2415": "Narragansett Reservation, RI",
+        "2430": "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT",
+    },
+    GeographyLevel.PR_STATE: {"72": "Puerto Rico"},
+    GeographyLevel.PR_COUNTY: {"72097": "Mayagüez Municipio, Puerto Rico", "72127": "San Juan Municipio, Puerto Rico"},
+}
+ALONE, COMBINATION, ETHNICITY = IterationKind
+COMMON, TOTAL_ONLY, SUBSTATE_ONLY = TabulationList
+GROUPS = [
+    ("1001", "White alone", IterationLevel.MAJOR, ALONE, None),
+    ("1048", "Hmong alone", IterationLevel.DETAILED, ALONE, COMMON),
+    ("1126", "Hmong alone or in any combination", IterationLevel.DETAILED, COMBINATION, COMMON),
+    ("1055", "Navajo Nation alone", IterationLevel.DETAILED, ALONE, COMMON),
+    ("1060", "Crow Tribe of Montana alone", IterationLevel.DETAILED, ALONE, TOTAL_ONLY),
+    ("1061", "Crow Tribe of Montana alone (Sub-state and AIANNH geographies)", IterationLevel.DETAILED, ALONE,
+     SUBSTATE_ONLY),
+    ("4020", "Dominican", IterationLevel.DETAILED, ETHNICITY, COMMON),
+    ("4021", "Other Hispanic, Latino, or Spanish", IterationLevel.REGIONAL, ETHNICITY, COMMON),
+    ("4022", "Latino(a)", IterationLevel.DETAILED, ETHNICITY, COMMON),
+]  # fmt: skip
+
+
+def named_universe() -> Universe:
+    entities = {
+        level: Entities(np.array([int(one) for one in areas]), tuple(areas), tuple(areas.values()))
+        for level, areas in AREAS.items()
+    }
+    iterations = tuple(CharacteristicIteration(*one) for one in GROUPS)
+    return Universe(
+        product=product_named(None),
+        definition=PrivacyDefinition.ZCDP,
+        allow_negative_counts=True,
+        passes=(),
+        states={},
+        lists=PublicLists(MappingProxyType({}), iterations, MappingProxyType({})),
+        entities=entities,
+        levels=(),
+    )
+
+
+def ways_to_write(name: str, code: str) -> Iterator[str]:
+    """Of an area or a group: whole, in part, abbreviated, misspelt, by its code."""
+    head, _, behind = name.partition(",")
+    words = head.split()
+    yield from (name, name.upper(), head, f" {head.lower()} ", code, f"{name} (county {code})", f"{head} ({code})")
+    yield from (words[0], words[-1], " ".join(words[:-1]), " ".join(words[:2]), name.replace(",", ""))
+    yield from (f"{head[:3]}{head[4:]}", f"{head[0]}{head[2:3]}{head[1:2]}{head[3:]}", f"{head}s", head[:-2])
+    yield from (name.replace("St.", "Saint"), name.replace("-", " "), f"{head}, {behind[:-1]}", f"the {head}")
+    for _, letters in list(STATE_NAMES.values())[::13]:
+        yield f"{head}, {letters}"
+    if code[:2] in STATE_NAMES:
+        state, letters = STATE_NAMES[code[:2]]
+        yield from (f"{words[0]}, {letters}", f"{head} {letters.lower()}", f"{words[0]} {state}", f"{head}; {state}")
+        yield f"{head[:2]}{head[3:]}, {state}"
+
+
+USUAL = (
+    "nation", "USA", "U.S.", "u.s.a.", "America", "the United States", "RI", "r.i.", "PR", "DC", "D.C.", "county", "State",
+    "tracts", "Census Tract", "tract 1", "Tract 1.01", "tract 101, Providence, RI", "Tract 1.01, Washington",
+    "Tract 1.01, Washington County, Rhode Island", "census tract 101 ri", "Lake", "Trust Land", "Nation Reservation", "",
+    "?", ",", "St", "saint", "Doña", "DON\u0303A ANA", "Mayag\u00fcez, PR", "San Juan, Puerto Rico", "Washington", "99999",
+    "Hmong", "Hmogn", "hmong combination", "white", "Latino", "Latina", "Dominicans", "Crow Tribe", "Klingon", "(1048)",
+)  # fmt: skip

@@ -1,0 +1,102 @@
+"""Shapes as the Bureau's cartographic boundary files have them, and as others do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.named_world import named_universe
+
+from safetab.census.geography_levels import GeographyLevel
+from safetab.foundation.findings import InvalidInput
+from safetab.site.boundaries import Boundaries, read_boundaries
+
+SQUARE = [[-71.9, 41.1], [-71.1, 41.1], [-71.1, 42.0], [-71.9, 42.0], [-71.9, 41.1]]
+LAKE = [[-71.6, 41.4], [-71.6, 41.6], [-71.4, 41.6], [-71.4, 41.4], [-71.6, 41.4]]
+ISLAND = [[-71.6, 41.0], [-71.5, 41.0], [-71.5, 41.05], [-71.6, 41.0]]
+
+
+def read(tmp_path: Path, *features: dict[str, Any]) -> Boundaries:
+    path = tmp_path / "shapes.json"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": list(features)}))
+    return read_boundaries(path, named_universe())
+
+
+def feature(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "type": "Feature",
+        "properties": properties,
+        "geometry": {"type": "Polygon", "coordinates": [SQUARE]},
+    } | more
+
+
+@pytest.mark.parametrize(
+    ("properties", "level", "position"),
+    [
+        # cb_2020_us_state_500k, cb_2023_us_county_500k, tl_2020_44_tabblock's tracts, cb_2020_us_aiannh_500k, places
+        ({"STATEFP": "44", "STATENS": "01219835", "AFFGEOID": "0400000US44", "GEOID": "44", "NAME": "Rhode Island"},
+         GeographyLevel.STATE, 2),
+        ({"STATEFP": "44", "COUNTYFP": "007", "GEOIDFQ": "0500000US44007", "GEOID": "44007", "LSAD": "06"},
+         GeographyLevel.COUNTY, 3),
+        ({"GEOIDFQ": "0500000US44009"}, GeographyLevel.COUNTY, 4),
+        ({"AFFGEOID": "1400000US44007000101"}, GeographyLevel.TRACT, 0),
+        ({"STATEFP20": "44", "COUNTYFP20": "007", "TRACTCE20": "010100", "GEOID20": "44007010100"}, GeographyLevel.TRACT, 1),
+        ({"STATEFP": "44", "COUNTYFP": "007", "TRACTCE": "000101"}, GeographyLevel.TRACT, 0),
+        ({"STATEFP": "44", "PLACEFP": "59000"}, GeographyLevel.PLACE, 3),
+        ({"AIANNHCE": "2430", "AFFGEOID": "2500000US2430R", "GEOID": "2430R"}, GeographyLevel.AIANNH, 1),
+        ({"AIANNHCE": "2430"}, GeographyLevel.AIANNH, 1),
+        ({"STATEFP": "72", "COUNTYFP": "127", "GEOID": "72127"}, GeographyLevel.PR_COUNTY, 1),
+        ({"STATEFP": "53"}, GeographyLevel.STATE, 3),
+        ({"geoid": "53"}, GeographyLevel.STATE, 3),
+    ],
+)  # fmt: skip
+def test_a_shape_is_known_by_the_properties_of_the_bureaus_files(
+    tmp_path: Path, properties: dict[str, Any], level: GeographyLevel, position: int
+) -> None:
+    found = read(tmp_path, feature(properties))
+    assert {one: [shape.position for shape in shapes] for one, shapes in found.shapes.items()} == {level: [position]}
+    assert found.without_area == 0
+
+
+def test_a_shape_is_known_by_the_id_of_its_feature(tmp_path: Path) -> None:
+    assert [*read(tmp_path, feature({}, id="0500000US44007")).shapes] == [GeographyLevel.COUNTY]
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"STATEFP": "44", "COUNTYFP": "007", "TRACTCE": "999999", "GEOID": "44007999999"},  # no tract of the release
+        {"STATEFP": "44", "COUNTYFP": "007", "TRACTCE": "999999"},
+        {"STATEFP": "44", "COUNTYFP": "001", "GEOID": "44001"},
+        {"STATEFP": "44", "SLDUST": "001", "GEOID": "44001"},
+        {"GEOID": 2430},  # may be 02430, with its zero lost
+        {},
+        None,
+    ],
+)
+def test_a_part_of_an_area_is_never_drawn_as_the_area(tmp_path: Path, properties: dict[str, Any]) -> None:
+    own = feature({"GEOID": "53"})
+    found = read(tmp_path, own, feature(properties))
+    assert [*found.shapes] == [GeographyLevel.STATE]
+    assert found.without_area == 1
+    with pytest.raises(InvalidInput, match="has no shape of an area of this release"):
+        read(tmp_path, feature(properties))
+
+
+def test_islands_and_holes_are_kept_and_heights_are_left_out(tmp_path: Path) -> None:
+    high = [[x, y, 12.5] for x, y in ISLAND]
+    geometry = {"type": "MultiPolygon", "coordinates": [[SQUARE, LAKE], [high]]}
+    (shape,) = read(tmp_path, feature({"GEOID": "44"}, geometry=geometry)).shapes[GeographyLevel.STATE]
+    assert shape.rings == [
+        [-7190, 4110, 80, 0, 0, 90, -80, 0, 0, -90],
+        [-7160, 4140, 0, 20, 20, 0, 0, -20, -20, 0],
+        [-7160, 4100, 10, 0, 0, 5, -10, -5],
+    ]
+
+
+def test_a_shape_without_geometry_is_counted_and_left_out(tmp_path: Path) -> None:
+    found = read(tmp_path, feature({"GEOID": "44"}, geometry=None), feature({"GEOID": "53"}))
+    assert [shape.position for shape in found.shapes[GeographyLevel.STATE]] == [3]
+    assert found.without_area == 1
