@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from safetab.cli.messages import printable
-from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.foundation.new_file import write_new_file
 
 
 def print_statuses(batches: Iterable[pa.RecordBatch]) -> None:
@@ -21,19 +21,15 @@ def print_statuses(batches: Iterable[pa.RecordBatch]) -> None:
 
 
 def write_statuses(batches: Iterable[pa.RecordBatch], path: Path) -> int:
-    """Writes a new CSV file; tells how many rows it has."""
-    try:
-        with path.open("xb") as file:
-            try:
-                return _write(batches, file)
-            except BaseException:
-                path.unlink()
-                raise
-    except FileExistsError:
-        message = "is there already. Give another file."
-    except OSError as error:
-        message = f"can't be written: {error.strerror or 'unknown error'}."
-    raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)])
+    """Writes a new CSV file, whole or not at all; tells how many rows it has."""
+    rows = []
+
+    def write(beside: Path) -> None:
+        with beside.open("wb") as file:
+            rows.append(_write(batches, file))
+
+    write_new_file(path, write)
+    return rows[0]
 
 
 def _show(batch: pa.RecordBatch, *, is_first: bool) -> None:
