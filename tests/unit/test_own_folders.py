@@ -189,8 +189,7 @@ def test_an_output_that_a_killed_run_had_moved_aside_is_put_back(
 
 
 def test_a_file_that_took_the_place_of_an_output_stays(tmp_path: Path) -> None:
-    with pytest.raises(FileExistsError), whole_output(tmp_path / "out", TODAY, overwrite=True) as output:
-        (output / "file").touch()
+    with pytest.raises(FileExistsError), whole_output(tmp_path / "out", TODAY, overwrite=True):
         (tmp_path / "out").write_text("theirs")
     assert contents(tmp_path) == {"out": "theirs"}
 

@@ -37,8 +37,18 @@ def exits_with_code() -> Iterator[None]:
             sys.stderr.write(f"{wrapped(printable(invalid.advice))}\n")
         raise typer.Exit(ExitCode.INVALID_INPUT) from None
     except RunFailed as failed:
-        sys.stderr.write(wrapped(f"The run failed: {printable(str(failed))}") + "\n")
+        say_failed(str(failed))
         raise typer.Exit(ExitCode.RUN_FAILED) from None
+    except MemoryError:
+        say_failed("out of memory. Nothing was written.")
+        raise typer.Exit(ExitCode.RUN_FAILED) from None
+    except OSError as error:
+        say_failed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.")
+        raise typer.Exit(ExitCode.RUN_FAILED) from None
+
+
+def say_failed(reason: str) -> None:
+    sys.stderr.write(wrapped(f"The run failed: {printable(reason)}") + "\n")
 
 
 def printable(text: str) -> str:

@@ -11,12 +11,15 @@ import pyarrow as pa
 import pyarrow.csv
 
 from safetab.cli.messages import printable
+from safetab.cli.standard_streams import is_unread
 from safetab.foundation.new_file import write_new_file
 
 
 def print_statuses(batches: Iterable[pa.RecordBatch]) -> None:
     """CSV rows on standard output, as they come."""
     for number, batch in enumerate(batches):
+        if is_unread():
+            return
         _show(batch, is_first=number == 0)
 
 

@@ -36,13 +36,13 @@ class Publication:
                 self._before[number] = handler
                 signal.signal(number, lambda came, _: self._came.append(came))
 
-    def release(self, *, answer: bool = True) -> None:
-        """Signals are answered as before, and those that came as well, if wanted."""
+    def release(self) -> None:
+        """Signals are answered as before, and so are those that came."""
         before, self._before = self._before, {}
         for number, handler in before.items():
             signal.signal(number, handler)
         came, self._came = self._came, []
-        for number in came if answer else ():
+        for number in came:
             signal.raise_signal(number)
 
 
@@ -53,7 +53,7 @@ _open: list[Publication | None] = []
 def until_published(*, is_last_word: bool = False) -> Iterator[Publication]:
     """Interrupts are answered until `publishing` is done inside, and then wait for the end of the outermost such block.
 
-    There they are answered; not if this is the program's last word, which is that it is done.
+    There they are answered; but if this is the program's last word, which is that it is done, they wait for ever.
     """
     if _open and _open[-1] is not None:
         yield _open[-1]
@@ -64,7 +64,8 @@ def until_published(*, is_last_word: bool = False) -> Iterator[Publication]:
         yield publication
     finally:
         _open.pop()
-        publication.release(answer=not (is_last_word and publication.is_done))
+        if not (is_last_word and publication.is_done):
+            publication.release()
 
 
 @contextmanager
