@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import FunctionCache, IndexDataCacheFile
-
+_caching: Any = import_module("numba.core.caching")  # it has no type information
 _HASH_BYTES = 32
 
 
-class _CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
+class _CheckedFile(_caching.IndexDataCacheFile):  # type: ignore[misc]
     """A file of machine code ends with its hash: damaged code would give wrong numbers."""
 
     def _load_data(self, name: str) -> Any:
@@ -29,8 +29,10 @@ class _CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
         return content + hashlib.sha256(content).digest()
 
 
-class CheckedCache(FunctionCache):  # type: ignore[misc]
+class CheckedCache(_caching.FunctionCache):  # type: ignore[misc]
     """Raises RuntimeError if there is no folder for it, and nothing afterwards."""
+
+    _cache_file: Any
 
     def __init__(self, loop: Any) -> None:
         super().__init__(loop)

@@ -13,10 +13,15 @@ import pyarrow as pa
 from safetab.engines.backend import Backend
 from safetab.engines.contract import MiscountedPersons
 from safetab.foundation.confidential_log import ConfidentialLog
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import RunFailed, is_out_of_memory
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.pipeline.backends import backend_of
 from safetab.pipeline.options import RunOptions
+
+_OUT_OF_MEMORY = (
+    "out of memory. Nothing was written. Close other programs, or give the machine more; --memory is what the database"
+    " may use of it."
+)
 
 
 class Afterwards:
@@ -108,6 +113,8 @@ def own_errors_logged(log: ConfidentialLog | None) -> Iterator[None]:
     except (InvalidInput, RunFailed, MiscountedPersons, OSError, MemoryError):
         raise
     except Exception as error:
+        if is_out_of_memory(error):
+            raise MemoryError from None
         where = "a run's confidential log would have the details."
         if log is not None:
             log.write("".join(traceback.format_exception(error)))
@@ -121,9 +128,11 @@ def os_errors_as_run_failed() -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if is_out_of_memory(error):
+            raise RunFailed(_OUT_OF_MEMORY) from None
         raise RunFailed(f"{_why_refused(error)} Nothing was written.") from None
     except MemoryError:
-        raise RunFailed("out of memory. Nothing was written. Give more with --memory.") from None
+        raise RunFailed(_OUT_OF_MEMORY) from None
     except MiscountedPersons as error:
         raise RunFailed(f"{error} Nothing was written.") from None
 

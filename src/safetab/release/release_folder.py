@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from safetab.census.geography_levels import TabulationPass
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.output_status import status_of_json
@@ -68,7 +69,8 @@ def open_release_folder(path: Path) -> ReleaseFolder:
         run = ReleasedRun(product_named(facts.get("product")), definition, states, bool(facts["allow_negative_counts"]))
         universe = read_universe(folder, run)
         return ReleaseFolder(folder, _facts(facts), universe)
-    except (OSError, ValueError, KeyError, TypeError, StopIteration, RecursionError, pa.ArrowException):
+    except (OSError, ValueError, KeyError, TypeError, StopIteration, RecursionError, pa.ArrowException) as error:
+        raise_if_the_machine_failed(error)
         raise InvalidInput([_finding(folder, "is a release that is damaged, or of another version.")]) from None
 
 
