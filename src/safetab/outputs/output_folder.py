@@ -14,6 +14,7 @@ from safetab.foundation.findings import Finding, Severity
 from safetab.foundation.interrupts import publishing
 from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_folder
 from safetab.foundation.moved_folder import CantBeDone, exchange, sync_directory
+from safetab.foundation.whole_path import resolved
 from safetab.outputs.manifest import MANIFEST_FILE
 
 _REPLACED = "replaced"
@@ -41,7 +42,7 @@ def _why_not(  # noqa: PLR0911 - one a reason
 ) -> str | None:
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         return "is there, and is no directory. Give another OUT."
-    if any(path.resolve().is_relative_to(out.resolve()) for path in inputs):
+    if any(resolved(path).is_relative_to(resolved(out)) for path in inputs):
         return "holds what is to be read or kept. Give another OUT."
     if out.exists() and not overwrite:
         return "is there already. Give another OUT, or --overwrite."
