@@ -48,7 +48,7 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
         _clear(folder, lock)
         raise
     _clear(folder, lock)
-    if folder.exists():
+    if os.path.lexists(folder):  # which never raises
         raise LeftBehind(folder)
 
 
@@ -68,7 +68,8 @@ def _clear(folder: Path, lock: int) -> None:
     with interrupts_held():
         with suppress(OSError):
             _remove(folder)
-        os.close(lock)
+        with suppress(OSError):
+            os.close(lock)
         shutil.rmtree(folder, ignore_errors=True)  # Windows keeps a file that is open
 
 

@@ -73,7 +73,7 @@ def whole_output(out: Path, date: datetime.date, *, overwrite: bool) -> Iterator
         _settle(output, date)
         with publishing():
             _publish(output, out, overwrite=overwrite)
-        with suppress(OSError):
+        with suppress(Exception):
             sync_directory(out.parent)
 
 
