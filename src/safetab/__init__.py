@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import safetab.foundation.quiet_start  # noqa: F401 - what it does is done
+
+# isort: split
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path

@@ -22,7 +22,7 @@ from safetab.config.config_file import product_asked_for, read_config
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
-from safetab.foundation.whole_path import whole_path
+from safetab.foundation.whole_path import resolved, whole_path
 from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.backends import backend_of, forbid_memory_dumps
@@ -136,10 +136,10 @@ def _inside_a_release(out: Path) -> tuple[Finding, ...]:
     """What tells the truth may lie neither in what is released nor take its place."""
     findings = FindingsOf(str(out))
     try:
-        for folder in (out.resolve(), *out.resolve().parents):
+        for folder in (resolved(out), *resolved(out).parents):
             if _is_released(folder):
                 where = (
-                    "is the output of a run" if folder == out.resolve() else f"lies in {folder}, the output of a run"
+                    "is the output of a run" if folder == resolved(out) else f"lies in {folder}, the output of a run"
                 )
                 findings.error("", f"{where}, which may be released; an accuracy report may not. Give another OUT.")
                 break

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,8 +16,8 @@ from safetab.cli.commands.spend import spend
 from safetab.cli.commands.study_commands import add_study_commands
 from safetab.cli.commands.trust_commands import add_trust_commands
 from safetab.cli.commands.tune import tune
-from safetab.cli.exit_codes import ExitCode
 from safetab.cli.help_pages import App
+from safetab.cli.last_word import last_word
 from safetab.cli.options import Data, Out, Overwrite, Parameters, show_whole_summaries, takes
 from safetab.cli.without_pandas import WithoutPandas
 from safetab.pipeline.declared_options import RUN, TOGETHER_WITH, TOTALS, VALIDATE
@@ -35,7 +34,8 @@ app = App(
         "PARAMETERS is a directory with config.json, which says which product is meant, and four public lists; DATA is"
         " a directory with the geography file GRF-C and the records, or the .ini file of a CEF. docs/file-formats.md"
         " describes them.\n\n"
-        "Exit codes: 0 done; 1 what was given is at fault; 2 wrong usage of the command; 3 the run failed; 130 Ctrl-C."
+        "Exit codes: 0 done; 1 what was given is at fault; 2 wrong usage of the command; 3 the run failed; 130 Ctrl-C,"
+        " 143 SIGTERM, 129 SIGHUP. If the output was published it is 0, whatever happened afterwards."
     ),
 )
 
@@ -212,16 +212,7 @@ show_whole_summaries(tune)
 
 def main() -> None:
     """The `safetab` command."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # names of places are UTF-8, whatever the terminal's locale claims
-            stream.reconfigure(encoding="utf-8", errors="replace")
     gc.set_threshold(100_000)  # nearly all objects last as long as the command: looking for others costs a tenth of it
     if not any(argument.endswith(EngineKind.SPARK.value) for argument in sys.argv):
         sys.meta_path.insert(0, WithoutPandas())
-    try:
-        app()
-    except BrokenPipeError:  # who read our output has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        sys.stderr.write(f"Standard output can't be written: {error.strerror}.\n")
-        os._exit(ExitCode.RUN_FAILED)
+    sys.exit(last_word(app))

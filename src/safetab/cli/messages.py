@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,12 @@ import typer
 from safetab.cli.exit_codes import ExitCode
 from safetab.cli.wrapping import wrapped
 from safetab.foundation.failures import RunFailed
-from safetab.foundation.findings import Finding, InvalidInput, described
+from safetab.foundation.findings import Finding, InvalidInput, Severity, described
+
+_OF_WHAT_WAS_GIVEN = {
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENXIO,
+}  # fmt: skip
+"""What is wrong with a path, not with the machine."""
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -37,8 +43,22 @@ def exits_with_code() -> Iterator[None]:
             sys.stderr.write(f"{wrapped(printable(invalid.advice))}\n")
         raise typer.Exit(ExitCode.INVALID_INPUT) from None
     except RunFailed as failed:
-        sys.stderr.write(wrapped(f"The run failed: {printable(str(failed))}") + "\n")
+        say_failed(str(failed))
         raise typer.Exit(ExitCode.RUN_FAILED) from None
+    except MemoryError:
+        say_failed("out of memory. Nothing was written.")
+        raise typer.Exit(ExitCode.RUN_FAILED) from None
+    except OSError as error:
+        if error.errno in _OF_WHAT_WAS_GIVEN and error.filename is not None:
+            finding = Finding(Severity.ERROR, str(error.filename), "", f"can't be used: {error.strerror}.")
+            show_findings([finding])
+            raise typer.Exit(ExitCode.INVALID_INPUT) from None
+        say_failed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.")
+        raise typer.Exit(ExitCode.RUN_FAILED) from None
+
+
+def say_failed(reason: str) -> None:
+    sys.stderr.write(wrapped(f"The run failed: {printable(reason)}") + "\n")
 
 
 def printable(text: str) -> str:

@@ -11,29 +11,28 @@ import pyarrow as pa
 import pyarrow.csv
 
 from safetab.cli.messages import printable
-from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.cli.standard_streams import is_unread
+from safetab.foundation.new_file import write_new_file
 
 
 def print_statuses(batches: Iterable[pa.RecordBatch]) -> None:
     """CSV rows on standard output, as they come."""
     for number, batch in enumerate(batches):
+        if is_unread():
+            return
         _show(batch, is_first=number == 0)
 
 
 def write_statuses(batches: Iterable[pa.RecordBatch], path: Path) -> int:
-    """Writes a new CSV file; tells how many rows it has."""
-    try:
-        with path.open("xb") as file:
-            try:
-                return _write(batches, file)
-            except BaseException:
-                path.unlink()
-                raise
-    except FileExistsError:
-        message = "is there already. Give another file."
-    except OSError as error:
-        message = f"can't be written: {error.strerror or 'unknown error'}."
-    raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)])
+    """Writes a new CSV file, whole or not at all; tells how many rows it has."""
+    rows = []
+
+    def write(beside: Path) -> None:
+        with beside.open("wb") as file:
+            rows.append(_write(batches, file))
+
+    write_new_file(path, write)
+    return rows[0]
 
 
 def _show(batch: pa.RecordBatch, *, is_first: bool) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,12 +24,18 @@ def compiled_if_worthwhile(loop: Callable[P, R], work: int) -> Callable[P, R]:
 def compiled(loop: Callable[P, R]) -> Callable[P, R]:
     """The loop as machine code that releases the interpreter's lock, kept for the next run where that can be written.
 
-    A locked-down machine may let neither the package's folder nor the user's cache be written: then it is compiled
-    again in each run.
+    A locked-down machine may let neither the package's folder nor the user's cache be written, or the disk is full, or
+    what was kept is damaged: then it is compiled again in each run.
     """
     import numba  # noqa: PLC0415 - loading it takes a third of a second
 
-    try:
-        return cast(Callable[P, R], numba.njit(nogil=True, cache=True)(loop))
-    except RuntimeError:  # no folder for the cache
-        return cast(Callable[P, R], numba.njit(nogil=True)(loop))
+    made: Any = numba.njit(nogil=True)(loop)
+    with suppress(RuntimeError):  # no folder for the cache
+        made._cache = _cache_of(loop)
+    return cast(Callable[P, R], made)
+
+
+def _cache_of(loop: Callable[..., object]) -> object:
+    from safetab.foundation.compiled_cache import CheckedCache  # noqa: PLC0415 - loads numba
+
+    return CheckedCache(loop)

@@ -6,6 +6,7 @@ import datetime
 import errno
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,7 +20,7 @@ class ConfidentialLog:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = os.fdopen(_opened(path), "a", encoding="utf-8")
+        self._file = os.fdopen(_opened(path), "a", encoding="utf-8", errors="backslashreplace")
 
     def write(self, line: str) -> None:
         now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
@@ -32,7 +33,8 @@ class ConfidentialLog:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._file.close()
+        with suppress(OSError):  # every line was written when it was told, or that raised
+            self._file.close()
 
 
 def _opened(path: Path) -> int:

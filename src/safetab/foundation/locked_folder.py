@@ -5,10 +5,13 @@ from __future__ import annotations
 import glob
 import os
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from safetab.foundation.interrupts import interrupts_held
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
@@ -24,22 +27,49 @@ class _TakenByAnother(Exception):  # noqa: N818 - the name is the sentence
     """Another run took the folder for an abandoned one before it was locked."""
 
 
+class LeftBehind(OSError):  # noqa: N818 - the name is the sentence
+    """A folder of the run's own could not be removed."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(0, f"{folder} could not be removed. Remove it")
+
+
 @contextmanager
 def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
     """A new folder of mode 0700 with a lock in it; removed at the end, whatever happens.
 
-    Folders of the same prefix whose lock is free, or that are empty, were left by a run that was killed: they are
-    removed first. Others of that name are not ours and stay. Where the system has no such locks (Windows), nobody knows
-    whether a folder was left, and all stay.
+    Those that killed runs left are removed first. Raises LeftBehind if all went well but the removal.
     """
-    for folder in parent.glob(f"{glob.escape(prefix)}*") if HAS_LOCKS else ():
-        _remove_if_abandoned(folder)
+    clear_abandoned(parent, prefix)
     folder, lock = _new_locked_folder(parent, prefix)
     try:
         yield folder
-    finally:
-        _remove(folder)
-        os.close(lock)
+    except BaseException:
+        _clear(folder, lock)
+        raise
+    _clear(folder, lock)
+    if os.path.lexists(folder):  # which never raises
+        raise LeftBehind(folder)
+
+
+def clear_abandoned(parent: Path, prefix: str, before: Callable[[Path], None] = lambda _: None) -> None:
+    """Removes folders of the prefix whose lock is free, or that are empty: a run that was killed left them.
+
+    `before` may save something of such a folder. Others of that name are not ours and stay: links, whatever they lead
+    to, folders of other users and folders without a lock. Where the system has no such locks (Windows), nobody knows
+    whether a folder was left, and all stay.
+    """
+    for folder in parent.glob(f"{glob.escape(prefix)}*") if HAS_LOCKS else ():
+        with suppress(OSError):
+            _remove_if_abandoned(folder, before)
+
+
+def _clear(folder: Path, lock: int) -> None:
+    with interrupts_held():
+        with suppress(OSError):
+            _remove(folder)
+        with suppress(OSError):
+            os.close(lock)
         shutil.rmtree(folder, ignore_errors=True)  # Windows keeps a file that is open
 
 
@@ -53,17 +83,25 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _remove_if_abandoned(folder: Path) -> None:
-    with suppress(OSError):
-        folder.rmdir()  # works only if it is empty
-        return
-    with suppress(OSError):
-        lock = os.open(folder / _LOCK_FILE, os.O_RDWR)
+def _remove_if_abandoned(folder: Path, before: Callable[[Path], None]) -> None:
+    """Raises OSError if it isn't abandoned, or isn't ours."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if os.fstat(opened).st_uid != os.geteuid():
+            return
+        with suppress(OSError):
+            folder.rmdir()  # works only if it is empty
+            return
+        lock = os.open(_LOCK_FILE, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=opened)
         try:
-            flock(lock, LOCK_EX | LOCK_NB)
-            _remove(folder)
+            if stat.S_ISREG(os.fstat(lock).st_mode):
+                flock(lock, LOCK_EX | LOCK_NB)
+                before(folder)
+                _remove(folder)
         finally:
             os.close(lock)
+    finally:
+        os.close(opened)
 
 
 def _new_locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
@@ -73,7 +111,7 @@ def _new_locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
             return folder, _lock(folder)
         except _TakenByAnother:
             continue
-        except OSError:
+        except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
 

@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
-import tempfile
+import errno
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.foundation.interrupts import publishing
+from safetab.foundation.locked_folder import LeftBehind, locked_folder
+from safetab.foundation.moved_folder import CantBeDone, move_to_new, sync_directory
+
+_OF_THE_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR}
 
 
 def write_new_file(file: Path, write: Callable[[Path], None], *, overwrite: bool | None = None) -> None:
-    """What `write` puts at the path it is given appears as `file`. Raises InvalidInput if that can't be done.
+    """What `write` puts at the path it is given appears as `file`, in one step.
 
-    `overwrite` is what the user said; None if the command doesn't ask.
+    `overwrite` is what the user said; None if the command doesn't ask. Raises InvalidInput if the file can't be there,
+    RunFailed if the machine refuses.
     """
     refused = new_file_findings(file, overwrite=overwrite)
     if refused:
         raise InvalidInput(refused)
     try:
-        with tempfile.TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as folder:
-            beside = Path(folder) / file.name
+        with suppress(LeftBehind), locked_folder(file.parent, f".{file.name}.partial-") as folder:
+            beside = folder / file.name
             write(beside)
-            beside.replace(file)
+            _sync(beside)
+            with publishing():
+                _publish(beside, file, overwrite=bool(overwrite))
+            with suppress(OSError):
+                sync_directory(file.parent)
+    except FileExistsError:
+        raise InvalidInput(
+            [_refusal(file, "is there already: somebody made it meanwhile. Give another name.")]
+        ) from None
     except OSError as error:
+        if error.errno in _OF_THE_MACHINE:
+            raise RunFailed(f"{file} {_why(error)} Nothing was written.") from None
         raise InvalidInput([_refusal(file, _why(error))]) from None
 
 
@@ -34,10 +53,26 @@ def new_file_findings(file: Path, *, overwrite: bool | None = None) -> tuple[Fin
         if not overwrite and (file.exists() or file.is_symlink()):
             choice = "" if overwrite is None else ", or --overwrite"
             return (_refusal(file, f"is there already. Give another name{choice}."),)
+        if file.exists() and not file.is_file():
+            return (_refusal(file, "is no regular file, so it is not replaced. Give another name."),)
         file.parent.stat()
     except OSError as error:
         return (_refusal(file, _why(error)),)
     return ()
+
+
+def _sync(file: Path) -> None:
+    with file.open("r+b") as opened:
+        os.fsync(opened.fileno())
+
+
+def _publish(beside: Path, file: Path, *, overwrite: bool) -> None:
+    """Without `overwrite`, what somebody made meanwhile stays."""
+    if not overwrite:
+        with suppress(CantBeDone):
+            move_to_new(beside, file)
+            return
+    beside.replace(file)
 
 
 def _why(error: OSError) -> str:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import datetime
+import errno
 import os
-import shutil
+import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from safetab.foundation.findings import Finding, Severity
-from safetab.foundation.locked_folder import locked_folder
+from safetab.foundation.interrupts import publishing
+from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_folder
+from safetab.foundation.moved_folder import CantBeDone, exchange, sync_directory
+from safetab.foundation.whole_path import resolved
 from safetab.outputs.manifest import MANIFEST_FILE
+
+_REPLACED = "replaced"
+_TRIES = 10
 
 
 def output_findings(
@@ -19,9 +26,11 @@ def output_findings(
 ) -> tuple[Finding, ...]:
     """Whether the output can be written there, without harm to what is there.
 
-    An old one may be replaced if it is of the same sort, which it is known by a file of.
+    What a killed run had moved aside is put back first, so that it is judged too. An old output may be replaced if it
+    is of the same sort, which it is known by a file of.
     """
     try:
+        restore_replaced(out)
         message = _why_not(out, inputs, overwrite=overwrite, known_by=known_by)
     except OSError as error:
         message = f"can't be made: {error.strerror or 'unknown error'}."
@@ -33,7 +42,7 @@ def _why_not(  # noqa: PLR0911 - one a reason
 ) -> str | None:
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         return "is there, and is no directory. Give another OUT."
-    if any(path.resolve().is_relative_to(out.resolve()) for path in inputs):
+    if any(resolved(path).is_relative_to(resolved(out)) for path in inputs):
         return "holds what is to be read or kept. Give another OUT."
     if out.exists() and not overwrite:
         return "is there already. Give another OUT, or --overwrite."
@@ -51,25 +60,69 @@ def _why_not(  # noqa: PLR0911 - one a reason
 def whole_output(out: Path, date: datetime.date, *, overwrite: bool) -> Iterator[Path]:
     """A folder to write into; it becomes `out` if the block ends well, and vanishes if not.
 
-    An old output is moved aside first and removed last, so that at every moment the old or the new one is there, whole.
-    Without `overwrite` an output that appeared meanwhile stays, and this fails.
+    At every moment the old or the new output is at `out`, whole: the two change places in one step. On a file system
+    that can't do that, an old output is moved aside for a moment; if the run is killed just then, the next one puts it
+    back. Without `overwrite` an output that appeared meanwhile stays, and this fails. Once the new one is there,
+    nothing fails any more: what can't be removed is left to the next run.
     """
-    with locked_folder(out.parent, f".{out.name}.partial-") as folder:
+    restore_replaced(out)
+    with suppress(LeftBehind), locked_folder(out.parent, _prefix(out)) as folder:
         output = folder / "output"
         output.mkdir()
         yield output
         _settle(output, date)
-        if not (overwrite and out.exists()):
-            output.rename(out)  # fails if somebody made it meanwhile
+        with publishing():
+            _publish(output, out, overwrite=overwrite)
+        with suppress(Exception):
+            sync_directory(out.parent)
+
+
+def restore_replaced(out: Path) -> None:
+    """What killed runs left beside `out` is cleared away; an output that one of them had just moved aside is back."""
+    clear_abandoned(out.parent, _prefix(out), lambda folder: _put_back(folder, out))
+
+
+def _prefix(out: Path) -> str:
+    return f".{out.name}.partial-"
+
+
+def _put_back(folder: Path, out: Path) -> None:
+    replaced = folder / _REPLACED
+    if replaced.is_dir() and not os.path.lexists(out):
+        replaced.rename(out)
+
+
+def _publish(output: Path, out: Path, *, overwrite: bool) -> None:
+    for _ in range(_TRIES if overwrite else 0):  # others may publish there at the same time
+        with suppress(FileNotFoundError):
+            _replace(output, out)
             return
-        aside = out.parent / f"{out.name}.replaced{folder.name.removeprefix(f'.{out.name}.partial')}"
-        out.rename(aside)
+        with suppress(OSError):
+            output.rename(out)
+            return
+    try:
+        output.rename(out)
+    except OSError as error:
+        if error.errno not in {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR}:
+            raise
+        raise FileExistsError(errno.EEXIST, f"{out} was made by somebody else meanwhile") from None
+
+
+def _replace(output: Path, out: Path) -> None:
+    """Raises FileNotFoundError if there is nothing to replace."""
+    if not stat.S_ISDIR(out.lstat().st_mode):
+        raise FileExistsError(errno.EEXIST, f"{out} is no directory any more")
+    try:
+        exchange(output, out)
+    except CantBeDone:
+        replaced = output.parent / _REPLACED
+        out.rename(replaced)
         try:
             output.rename(out)
         except OSError:
-            aside.rename(out)
+            replaced.rename(out)
             raise
-        shutil.rmtree(aside, ignore_errors=True)
+        replaced.rename(output.parent / "discarded")  # from now on it is not put back
 
 
 def _settle(output: Path, date: datetime.date) -> None:

@@ -13,17 +13,47 @@ import pyarrow as pa
 from safetab.engines.backend import Backend
 from safetab.engines.contract import MiscountedPersons
 from safetab.foundation.confidential_log import ConfidentialLog
-from safetab.foundation.failures import RunFailed
-from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.foundation.failures import RunFailed, is_out_of_memory
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.pipeline.backends import backend_of
 from safetab.pipeline.options import RunOptions
 
+_OUT_OF_MEMORY = (
+    "out of memory. Nothing was written. Close other programs, or give the machine more; --memory is what the database"
+    " may use of it."
+)
+
+
+class Afterwards:
+    """What went wrong after the output was published: worth a warning, but no failure."""
+
+    def __init__(self, out: Path) -> None:
+        self._findings = FindingsOf(str(out))
+        self.is_published = False
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        return self._findings.findings
+
+    @contextmanager
+    def failures_as_warnings(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if not self.is_published:
+                raise
+            why = getattr(error, "strerror", None) or type(error).__name__  # another text may quote a record
+            self._findings.warning("", f"was written, and is whole. What followed failed: {why}.")
+
 
 @contextmanager
-def guarded(options: RunOptions, log_path: Path | None) -> Iterator[tuple[ConfidentialLog | None, Backend]]:
+def guarded(
+    options: RunOptions, log_path: Path | None, afterwards: Afterwards | None = None
+) -> Iterator[tuple[ConfidentialLog | None, Backend]]:
     """The curator's log, if there is one, and where counting happens; what goes wrong inside is put into our words."""
     with (
         os_errors_as_run_failed(),
+        afterwards.failures_as_warnings() if afterwards else nullcontext(),
         opened_log(log_path) if log_path else nullcontext() as log,
         findings_logged(log),
         own_errors_logged(log),
@@ -83,6 +113,8 @@ def own_errors_logged(log: ConfidentialLog | None) -> Iterator[None]:
     except (InvalidInput, RunFailed, MiscountedPersons, OSError, MemoryError):
         raise
     except Exception as error:
+        if is_out_of_memory(error):
+            raise MemoryError from None
         where = "a run's confidential log would have the details."
         if log is not None:
             log.write("".join(traceback.format_exception(error)))
@@ -96,9 +128,11 @@ def os_errors_as_run_failed() -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if is_out_of_memory(error):
+            raise RunFailed(_OUT_OF_MEMORY) from None
         raise RunFailed(f"{_why_refused(error)} Nothing was written.") from None
     except MemoryError:
-        raise RunFailed("out of memory. Nothing was written. Give more with --memory.") from None
+        raise RunFailed(_OUT_OF_MEMORY) from None
     except MiscountedPersons as error:
         raise RunFailed(f"{error} Nothing was written.") from None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from safetab.config.config_file import CONFIG_FILE
 from safetab.engines.spark.options import SparkOptions, check_spark_options
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
-from safetab.foundation.whole_path import whole_path
+from safetab.foundation.whole_path import resolved, whole_path
 from safetab.pipeline.declared_options import DEFAULTS, RUN, DeclaredOption, with_defaults
 from safetab.pipeline.engine_kind import EngineKind
 from safetab.pipeline.spend_log.accounts import amount_of
@@ -172,7 +172,7 @@ def refused_log(log: Path, kept_apart: tuple[Path, ...], called: str = "the conf
     """A log of the curator's may lie neither in what is released nor among what is read."""
     findings = FindingsOf(str(log))
     try:
-        if any(log.resolve().is_relative_to(folder.resolve()) for folder in kept_apart):
+        if any(resolved(log).is_relative_to(resolved(folder)) for folder in kept_apart):
             findings.error("", f"{called} can't lie inside PARAMETERS, DATA or OUT.")
     except OSError as error:
         findings.error("", f"{called} can't be written there: {error.strerror or 'unknown error'}.")

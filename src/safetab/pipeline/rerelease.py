@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,9 @@ from safetab.census.geography import Geography, region_id
 from safetab.census.geography_levels import EntityKind, TabulationPass
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity, shortened
+from safetab.foundation.text_files import UnreadableFile, read_text
 from safetab.foundation.version import VERSION
+from safetab.foundation.whole_path import resolved
 from safetab.outputs.manifest import (
     LOG_FILE,
     MANIFEST_FILE,
@@ -151,7 +153,7 @@ def coterminous_files(out: Path, new: Path, request: RereleaseRequest, *, overwr
 
 def _refused(out: Path, new: Path, request: RereleaseRequest) -> tuple[Finding, ...]:
     findings = FindingsOf("the command")
-    if new.resolve().is_relative_to(out.resolve()) and new.resolve() != out.resolve():
+    if resolved(new).is_relative_to(resolved(out)) and resolved(new) != resolved(out):
         findings.error("NEW", "lies inside OUT, which stays as it is. Give a NEW elsewhere.")
     if request.options.coterminous is not None and request.geography is None:
         findings.error("--coterminous", "compares blocks. Give --geography too: the GRF-C file of the run.")
@@ -195,12 +197,17 @@ def _measured(out: Path, universe: Universe) -> _Measured:
     """What OUT says of itself, once its files are what it says. Raises InvalidInput if they are not."""
     needed = (*measured_files(universe), f"{RELEASE_FOLDER}/{PRIVACY_FILE}")
     try:
-        manifest: dict[str, Any] = json.loads((out / MANIFEST_FILE).read_text(encoding="utf-8"))
+        manifest: dict[str, Any] = json.loads(read_text(out / MANIFEST_FILE))
         files = manifest["outputs"] | manifest["documents"]
+        outside = [name for name in files if not _stays_inside(name)]
+        if outside:
+            raise _no_output(
+                out, f"its manifest names files outside of it: {shortened(outside)}. Get the output again."
+            )
         missing = [name for name in dict.fromkeys((*files, *needed)) if name not in files or not (out / name).is_file()]
         changed = [] if missing else [name for name, one in files.items() if sha256_of(out / name) != one["sha256"]]
         measured = None if missing or changed else _facts_of(manifest, universe)
-    except (ValueError, KeyError, TypeError, FileNotFoundError, NotADirectoryError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UnreadableFile):
         raise _no_output(
             out,
             f"has no {MANIFEST_FILE} that can be read. Give the whole output of a run: the measurements are needed.",
@@ -212,6 +219,12 @@ def _measured(out: Path, universe: Universe) -> _Measured:
     if measured is None:
         raise _no_output(out, f"files are not what its manifest says: {shortened(changed)}. Get the output again.")
     return measured
+
+
+def _stays_inside(name: str) -> bool:
+    """Whether the name of a file, below a folder, can't lead out of it; links are another matter."""
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts and "\\" not in name and "\0" not in name
 
 
 def _no_output(out: Path, message: str) -> InvalidInput:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from safetab.engines.contract import CountingEngine
 from safetab.foundation.findings import Finding, InvalidInput
+from safetab.foundation.interrupts import until_published
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
 from safetab.foundation.whole_path import whole_path
@@ -24,7 +25,7 @@ from safetab.outputs.manifest import (
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.outputs.pass_files import PassFiles
 from safetab.pipeline.disk_space import require_disk
-from safetab.pipeline.guards import guarded, log_passed
+from safetab.pipeline.guards import Afterwards, guarded, log_passed
 from safetab.pipeline.inputs import RunInputs, checked_engine, required_inputs
 from safetab.pipeline.options import (
     RunOptions,
@@ -65,13 +66,14 @@ class RunSummary:
 def run_files(
     parameters: Path, data: Path, out: Path, options: RunOptions | None = None, progress: Progress | None = None
 ) -> RunSummary:
-    """Validates, tabulates and writes; the output is whole, or there is none.
+    """Validates, tabulates and writes; the output is whole, or there is none. Once it is there, the run has succeeded.
 
     Raises InvalidInput if what was given is at fault, RunFailed if the run itself failed.
     """
     options, out = options or RunOptions(), whole_path(out)
     _refuse(parameters, data, out, options)
-    with guarded(options, options.log_of(out)) as (log, backend):
+    afterwards = Afterwards(out)
+    with until_published(), guarded(options, options.log_of(out), afterwards) as (log, backend):
         assert log is not None
         times = StepTimes(progress or NoProgress(), log.write)
         checked = required_inputs(parameters, data, options, times, backend)
@@ -88,9 +90,10 @@ def run_files(
             log.write(", ".join(f"{count:,} {noun}s in the {which.value} pass" for which, count in records.items()))
             with _recorded(spending, engine, times) as spend_warnings:
                 rows = _tabulated(inputs, status, engine, out, options, times)
+                afterwards.is_published = True
         times.end_step()
         log.write(", ".join(f"{count:,} rows of {name}" for name, count in rows.items()))
-        return RunSummary(inputs.plan, (*warnings, *spend_warnings), rows, status)
+    return RunSummary(inputs.plan, (*warnings, *spend_warnings, *afterwards.warnings), rows, status)
 
 
 def validate_files(

@@ -11,6 +11,7 @@ import pyarrow.parquet
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.published_totals import PublishedTotals, TotalsOfLevel
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.planning.planner import GivenTotals
 from safetab.products.product import TOTAL_LINE
@@ -38,7 +39,8 @@ def given_totals(path: Path | None, data: Path) -> GivenTotals | None:
     try:
         rows = _rows(release)
         of_level = {geography: _of_level(of_geography) for geography, of_geography in rows.items()}
-    except (pa.ArrowException, OSError, ValueError):
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise_if_the_machine_failed(error)
         damaged = Finding(Severity.ERROR, str(path), _WHERE, "is damaged. Get the release again.")
         return GivenTotals(Checked(None, (damaged,)))
     if any(of_geography[_COUNT].null_count for of_geography in rows.values()):

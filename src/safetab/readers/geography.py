@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from safetab.census.geography import NO_ENTITY, Geography
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
 from safetab.readers.geography_batches import batches_of, columns_of
@@ -66,7 +67,8 @@ def lists_blocks_by_units(path: Path) -> bool:
 def _tells_units(path: Path) -> bool:
     try:
         return UNIT_COLUMN in columns_of(path)
-    except (pa.ArrowException, OSError):  # found where the file is read
+    except (pa.ArrowException, OSError) as error:  # found where the file is read
+        raise_if_the_machine_failed(error)
         return False
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import FindingsOf, shortened
 from safetab.foundation.text_files import why_unreadable
 from safetab.readers.delimited import SEPARATOR
@@ -30,9 +31,11 @@ def batches_of(
             yield from _parquet_batches(path, columns, findings)
         else:
             yield from _text_batches(path, columns, findings, misshapen_lines)
-    except pa.ArrowException:
+    except pa.ArrowException as error:
+        raise_if_the_machine_failed(error)
         findings.error("", f"{path} is damaged, or not what its ending says. Write it again.")
     except OSError as error:
+        raise_if_the_machine_failed(error)
         if error.errno is None:  # from the decompressor, not from the operating system
             findings.error("", f"{path} is damaged, or not what its ending says. Write it again.")
         else:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.text_files import why_unreadable
 from safetab.products.record import RecordLayout
@@ -111,9 +112,11 @@ def _checked_rows(path: Path, form: TableForm, record: RecordLayout, findings: F
         if form is TableForm.PARQUET:
             return int(pa.parquet.read_metadata(path).num_rows)
         return 0 if findings.has_errors else _rows_of_text(path, findings)
-    except pa.ArrowException:
+    except pa.ArrowException as error:
+        raise_if_the_machine_failed(error)
         findings.error("", damaged)
     except OSError as error:
+        raise_if_the_machine_failed(error)
         findings.error("", damaged if error.errno is None else why_unreadable(path, error))
     return 0
 
@@ -134,7 +137,8 @@ def _has_columns(path: Path, form: TableForm, record: RecordLayout) -> bool:
     findings = FindingsOf(path.name)
     try:
         _check_columns(path, form, record, findings)
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError) as error:
+        raise_if_the_machine_failed(error)
         return False
     return not findings.has_errors
 

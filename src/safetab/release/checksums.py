@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
 from safetab.outputs.manifest import sha256_of
 
@@ -30,7 +31,8 @@ def check_files(release: Path) -> None:
     try:
         released = _read(release / CHECKSUMS_FILE)
         changed = [name for name in sorted(files & released.keys()) if sha256_of(release / name) != released[name]]
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        raise_if_the_machine_failed(error)
         raise _damaged(release, ["a file can't be read"]) from None
     faults = {
         "files that were released are missing": released.keys() - present,

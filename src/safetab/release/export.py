@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import RunFailed, raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.outputs.manifest import write_not_for_release
 from safetab.outputs.output_folder import output_findings, whole_output
@@ -58,7 +58,8 @@ def export_csv(
         with whole_output(folder, datetime.datetime.now(datetime.UTC).date(), overwrite=overwrite) as output:
             write_not_for_release(output, opened.facts.status)
             return (_write_tidy if form is ExportForm.TIDY else write_census_form)(opened, output)
-    except pa.ArrowException:
+    except pa.ArrowException as error:
+        raise_if_the_machine_failed(error)
         message = "a table can't be read. Get the release again."
         raise InvalidInput([Finding(Severity.ERROR, str(opened.path), "", message)]) from None
     except OSError as error:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationLevel
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.products.product import TOTAL_LINE, Product, Selector, Shape, TableFamily
 from safetab.release.numbers.number_columns import COPIED, PUBLISHED, WITHHELD, texts
@@ -252,7 +253,8 @@ def _read(
         return _without_unknown_tables(
             pa.parquet.read_table(path, columns=columns, filters=condition, partitioning=None)
         ).cast(_READ_SCHEMA)
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError) as error:
+        raise_if_the_machine_failed(error)
         raise InvalidInput([Finding(Severity.ERROR, path, "", "is damaged. Get the release again.")]) from None
 
 

@@ -11,7 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from safetab.census.geography_levels import TabulationPass
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
+from safetab.foundation.whole_path import resolved
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.output_status import status_of_json
 from safetab.products.all_products import product_named
@@ -38,7 +40,7 @@ class ReleaseFolder:
 
     def refuse_inside(self, file: Path) -> None:
         """Raises InvalidInput for a new file in the folder: it would no longer hold what was released."""
-        if self.path.resolve() in file.resolve().parents:
+        if resolved(self.path) in resolved(file).parents:
             raise InvalidInput(
                 [_finding(file, "lies inside the release, which must stay as it is. Write it elsewhere.")]
             )
@@ -51,6 +53,14 @@ class ReleaseFolder:
 
 def open_release_folder(path: Path) -> ReleaseFolder:
     """Opens OUT/release, or OUT. Raises InvalidInput if there is no release, or a damaged one."""
+    try:
+        return _opened(path)
+    except OSError as error:
+        raise_if_the_machine_failed(error)
+        raise InvalidInput([_finding(path, f"can't be read: {error.strerror or 'unknown error'}.")]) from None
+
+
+def _opened(path: Path) -> ReleaseFolder:
     folder = path / RELEASE_FOLDER if (path / RELEASE_FOLDER / DATAPACKAGE_FILE).is_file() else path
     if not (folder / DATAPACKAGE_FILE).is_file():
         raise InvalidInput([_finding(path, f"is no release: it has no {DATAPACKAGE_FILE}. Give OUT or OUT/release.")])
@@ -68,7 +78,8 @@ def open_release_folder(path: Path) -> ReleaseFolder:
         run = ReleasedRun(product_named(facts.get("product")), definition, states, bool(facts["allow_negative_counts"]))
         universe = read_universe(folder, run)
         return ReleaseFolder(folder, _facts(facts), universe)
-    except (OSError, ValueError, KeyError, TypeError, StopIteration, RecursionError, pa.ArrowException):
+    except (OSError, ValueError, KeyError, TypeError, StopIteration, RecursionError, pa.ArrowException) as error:
+        raise_if_the_machine_failed(error)
         raise InvalidInput([_finding(folder, "is a release that is damaged, or of another version.")]) from None
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from safetab.census.iterations import IterationKind
 from safetab.distributions.noise_distribution import DEFAULT_BITS
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.stages import Stage
@@ -147,7 +148,8 @@ def level_summary(release: ReleaseFolder, facts: ReleaseLevel) -> LevelSummary:
             with pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
                 for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[*_TEXTS, *_NUMBERS]):
                     tally.add(batch)
-        except (pa.ArrowException, OSError, LookupError, ValueError):
+        except (pa.ArrowException, OSError, LookupError, ValueError) as error:
+            raise_if_the_machine_failed(error)
             message = "is damaged. Get the release again."
             raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)]) from None
     return tally.summary()

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.privacy.stages import Stage
 from safetab.release.release_folder import ReleaseFolder
@@ -73,7 +74,8 @@ def read_level(folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTable
     try:
         rows = read_rows(path, folder, level)
         return None if rows is None else _rows(rows, folder, level, tables)
-    except (pa.ArrowException, OSError, ValueError, KeyError, IndexError):
+    except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
+        raise_if_the_machine_failed(error)
         raise InvalidInput([Finding(Severity.ERROR, str(path), "", "is damaged. Get the release again.")]) from None
 
 

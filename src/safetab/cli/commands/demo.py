@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import shutil
+import datetime
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,7 +15,10 @@ from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.run_report import show_summary
 from safetab.cli.terminal_progress import TerminalProgress
 from safetab.cli.text_tables import show_table, terminal_console, text_table
-from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, shortened
+from safetab.foundation.interrupts import publishing_for_itself
+from safetab.foundation.whole_path import whole_path
+from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.run import run_files
 from safetab.planning.run_plan import RunPlan
 from safetab.products.product import Shape
@@ -25,20 +28,25 @@ from safetab.synthetic.demo_census import write_demo_census
 
 COUNTY = "44007"
 COUNTY_NAME = "Providence County, Rhode Island"
+MADE_FILE = "MADE-BY-SAFETAB-DEMO"
+"""Lists the files of a tour: nothing else is ever removed."""
+
 _GROUPS_SHOWN = 12
 
 
 def take_the_tour(out: Path, *, overwrite: bool) -> None:
+    """OUT appears whole or not at all; an earlier tour is replaced if nothing else lies in it."""
+    whole, today = whole_path(out), datetime.datetime.now(datetime.UTC).date()
     with exits_with_code():
-        _make_room(out, overwrite=overwrite)
+        refused = output_findings(whole, (), overwrite=overwrite, known_by=MADE_FILE) or _foreign(whole)
+        if refused:
+            raise InvalidInput(refused)
         say(f"Making a synthetic census in {out}: about 200,000 people who do not exist.")
-        try:
-            write_demo_census(out)
-        except OSError as error:
-            message = f"can't be made: {error.strerror or 'unknown error'}."
-            raise InvalidInput([Finding(Severity.ERROR, str(out), "", message)]) from None
-        with TerminalProgress() as progress:
-            summary = run_files(out / "parameters", out / "data", out / "output", progress=progress)
+        with whole_output(whole, today, overwrite=overwrite) as folder:
+            write_demo_census(folder)
+            with TerminalProgress() as progress, publishing_for_itself():
+                summary = run_files(folder / "parameters", folder / "data", folder / "output", progress=progress)
+            _write_made(folder)
     show_findings(summary.warnings)
     show_summary(summary, out / "output")
     show_county(summary.plan, out / "output")
@@ -46,19 +54,28 @@ def take_the_tour(out: Path, *, overwrite: bool) -> None:
     typer.echo(f"To see what was planned: safetab plan {out / 'parameters'} {out / 'data'}")
 
 
-def _make_room(out: Path, *, overwrite: bool) -> None:
-    """Removes only what an earlier tour made."""
+def _write_made(folder: Path) -> None:
+    (folder / MADE_FILE).write_text("".join(f"{name}\n" for name in (MADE_FILE, *_names_in(folder))), encoding="utf-8")
+
+
+def _foreign(out: Path) -> tuple[Finding, ...]:
+    """What somebody put into an earlier tour, which is not removed."""
+    findings = FindingsOf(str(out))
     try:
-        if not out.exists():
-            return
-    except OSError as error:
-        message = f"can't be made: {error.strerror or 'unknown error'}."
-        raise InvalidInput([Finding(Severity.ERROR, str(out), "", message)]) from None
-    is_a_tour = (out / "data" / "SYNTHETIC").exists()
-    if not (overwrite and is_a_tour):
-        message = "is there already. Give another OUT" + (", or --overwrite." if is_a_tour else ".")
-        raise InvalidInput([Finding(Severity.ERROR, str(out), "", message)])
-    shutil.rmtree(out)
+        made = set((out / MADE_FILE).read_text(encoding="utf-8").splitlines()) if (out / MADE_FILE).is_file() else set()
+        foreign = [name for name in _names_in(out) if name not in made]
+    except (OSError, ValueError):
+        findings.error("", f"{MADE_FILE} can't be read, so it is not replaced. Give another OUT.")
+        return findings.findings
+    if foreign:
+        findings.error("", f"holds what the demo didn't make: {shortened(foreign)}. Move it away, or give another OUT.")
+    return findings.findings
+
+
+def _names_in(folder: Path) -> list[str]:
+    """Files, and links whatever they lead to."""
+    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return sorted(path.relative_to(folder).as_posix() for path in paths)
 
 
 def show_county(plan: RunPlan, output: Path) -> None:

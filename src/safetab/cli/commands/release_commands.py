@@ -248,8 +248,8 @@ def export(
     from safetab.release.release_folder import open_release_folder
 
     with exits_with_code():
-        rows = export_csv(release, whole_path(folder), ExportForm(form), overwrite=overwrite)
         status = open_release_folder(release).facts.status
+        rows = export_csv(release, whole_path(folder), ExportForm(form), overwrite=overwrite)
     say(f"Wrote {folder}:")
     for name, count in rows.items():
         say(f"  {name}: {count:,} rows")

@@ -14,7 +14,7 @@ from safetab.cli.text_tables import show_table, terminal_console, text_table
 from safetab.config.run_config import ReaderKind
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.foundation.whole_path import whole_path
+from safetab.foundation.whole_path import resolved, whole_path
 from safetab.outputs.output_folder import whole_output
 from safetab.pipeline.disk_space import size_in_words
 from safetab.readers.synthetic_marker import is_synthetic
@@ -90,7 +90,7 @@ def _refused_out(out: Path, request: CensusRequest, *, overwrite: bool) -> tuple
 def _why_not(out: Path, parameters: Path | None, *, overwrite: bool) -> str | None:
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         return "is there, and is no directory. Give another OUT."
-    if parameters is not None and parameters.resolve().is_relative_to(out.resolve()):
+    if parameters is not None and resolved(parameters).is_relative_to(resolved(out)):
         return "holds the parameters that are to be read. Give another OUT."
     if out.exists():
         is_ours = is_synthetic(out / "data") and {path.name for path in out.iterdir()} <= {

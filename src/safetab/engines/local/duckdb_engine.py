@@ -21,7 +21,7 @@ from safetab.engines.local.person_batches import DamagedPart, PersonBatch, parqu
 from safetab.engines.local.person_encoder import PersonEncoder
 from safetab.engines.local.person_source import parquet_file, parquet_source, text_source
 from safetab.engines.person_judge import judge_rows
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import RunFailed, is_out_of_memory, raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.foundation.interruptible import interruptibly
 from safetab.planning.planner import PublicFiles
@@ -32,6 +32,8 @@ from safetab.readers.table_files import TableFiles, TableForm
 Log = Callable[[str], None]
 
 _OUT_OF_MEMORY = "the database ran out of memory, or of room in --temp. Nothing was written. Give more with --memory."
+_NO_ROOM = "the disk of --temp is full, or the machine opens no more files. Nothing was written."
+_WORDS_FOR_NO_ROOM = ("No space left", "Disk quota exceeded", "Too many open files", "Input/output error")
 _UNREADABLE = "it can't be read: damaged, not what its ending says, or lines that end in different ways."
 
 
@@ -145,15 +147,20 @@ class DuckDbEngine(ArrayEngine):
             raise KeyboardInterrupt from None
         except duckdb.Error as error:
             self._log(f"DuckDB: {error}")
-            if isinstance(error, duckdb.OutOfMemoryException):
+            if isinstance(error, duckdb.OutOfMemoryException) or is_out_of_memory(error):
                 raise RunFailed(_OUT_OF_MEMORY) from None
+            if any(words in str(error) for words in _WORDS_FOR_NO_ROOM):
+                raise RunFailed(_NO_ROOM) from None
             raise
         except MemoryError:
             raise RunFailed(_OUT_OF_MEMORY) from None
         except pa.ArrowException as error:
             self._log(f"Arrow: {error}")
+            raise_if_the_machine_failed(error)
             raise
         except RuntimeError as error:
+            if is_out_of_memory(error):
+                raise RunFailed(_OUT_OF_MEMORY) from None
             if str(error) == "Query interrupted":
                 raise KeyboardInterrupt from None
             raise

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.products.record import RecordLayout
 from safetab.readers.digit_columns import NOT_DIGITS, digits_of, is_text
 from safetab.readers.table_files import TableFiles
@@ -69,9 +70,8 @@ def parquet_batches_of(path: Path, record: RecordLayout) -> Iterator[PersonBatch
         with pq.ParquetFile(path, read_dictionary=dictionaries, page_checksum_verification=True) as file:
             for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(record.columns)):
                 yield person_batch(batch, record)
-    except MemoryError:
-        raise
     except (pa.ArrowException, OSError) as error:
+        raise_if_the_machine_failed(error)
         raise DamagedPart(path, error) from None
 
 

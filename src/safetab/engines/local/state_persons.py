@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +68,7 @@ class StatePersons:
         self, state: int, atoms: NDArray[np.int32], patterns: NDArray[np.int32], attributes: Attributes
     ) -> None:
         for name, numbers in zip(_FILES, (atoms, patterns, attributes), strict=True):
-            with self._path(state, name).open("ab") as file:
+            with _opened(self._path(state, name), "ab") as file:
                 file.write(np.ascontiguousarray(numbers).data)
 
     def _read(self, state: int, name: str, number_type: type[N] | np.dtype[N]) -> NDArray[N]:
@@ -77,8 +78,14 @@ class StatePersons:
     def _kept(self, state: int, name: str, numbers: NDArray[N]) -> NDArray[N]:
         if not len(numbers):
             return numbers
-        numbers.tofile(self._path(state, name))
+        with _opened(self._path(state, name), "wb") as file:
+            file.write(numbers.data)
         return np.memmap(self._path(state, name), dtype=numbers.dtype, mode="r")
 
     def _path(self, state: int, name: str) -> Path:
         return self._folder / f"persons-{state}.{name}"
+
+
+def _opened(path: Path, mode: Literal["ab", "wb"]) -> BinaryIO:
+    """A file for its owner alone, whatever the umask."""
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))

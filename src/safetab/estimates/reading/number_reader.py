@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.release.origin import LEAST_MARGIN
 
@@ -34,7 +35,8 @@ class NumberReader:
         try:
             self._file = pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS))
             self._ranges = [self._regions_of(number) for number in range(self._file.num_row_groups)]
-        except (pa.ArrowException, OSError, ValueError):
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise_if_the_machine_failed(error)
             raise self._damaged() from None
         self._row_group = lru_cache(maxsize=_KEPT_ROW_GROUPS)(self._read)
 
@@ -53,7 +55,8 @@ class NumberReader:
         try:
             more = [name for name in (LEAST_MARGIN,) if name in self._file.schema_arrow.names]
             return self._file.read_row_group(number, columns=[*_TEXTS, *_NUMBERS, *more]).combine_chunks()
-        except (pa.ArrowException, OSError, ValueError):
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise_if_the_machine_failed(error)
             raise self._damaged() from None
 
     def _regions_of(self, number: int) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from safetab.census.iterations import CharacteristicIteration
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.estimates.linear_form import LinearForm, Measured
 from safetab.estimates.reading.number_reader import NumberReader, Row
+from safetab.foundation.whole_path import resolved
 from safetab.privacy.stages import Stage
 from safetab.products.product import TOTAL_LINE, Line, Shape, TableFamily
 from safetab.release.release_folder import ReleaseFolder
@@ -23,7 +24,7 @@ class NumberRows:
     def __init__(self, folder: ReleaseFolder) -> None:
         self._folder = folder
         self._product = folder.universe.product
-        self.release = str(folder.path.resolve())
+        self.release = str(resolved(folder.path))
         self._files: dict[tuple[TableFamily, PopulationGroupLevel], NumberReader | None] = {}
 
     def of_group(

@@ -10,6 +10,7 @@ from pathlib import Path
 from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.text_files import UnreadableFile, read_text, why_unreadable
+from safetab.foundation.whole_path import resolved
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.readers.cef.layout import PERSON
 
@@ -104,9 +105,9 @@ class ReaderFile:
     @property
     def is_synthetic(self) -> bool:
         """Whether the marker lies beside the .ini file and holds for all people: in its folder, or in their own."""
-        here = self.path.parent.resolve()
+        here = resolved(self.path.parent)
         return (here / SYNTHETIC_MARKER).exists() and all(
-            folder.resolve().is_relative_to(here) or (folder / SYNTHETIC_MARKER).exists()
+            resolved(folder).is_relative_to(here) or (folder / SYNTHETIC_MARKER).exists()
             for folder in self.record_folders
         )
 

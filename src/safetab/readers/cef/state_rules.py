@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, FindingsOf, shortened
 from safetab.foundation.text_files import why_unreadable
 from safetab.products.record import RACE_COLUMNS
@@ -67,6 +68,7 @@ class FileRules:
         try:
             yield from lines_of(self._path, self._layout)
         except (pa.ArrowException, OSError) as error:
+            raise_if_the_machine_failed(error)
             is_damaged = not isinstance(error, OSError) or error.errno is None
             damaged = "it is damaged, or not what its ending says. Write it again."
             self._unreadable.error("", damaged if is_damaged else why_unreadable(self._path, error))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from safetab.foundation.findings import FindingsOf
+from safetab.foundation.whole_path import resolved
 from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE
 from safetab.privacy.output_status import OutputStatus, gravest, status_that_forbids
 from safetab.release.census_form.columns_file import COLUMNS_FILE, tells_of_clamping
@@ -38,4 +39,4 @@ def check_not_clamped(files: Sequence[Path], findings: FindingsOf) -> None:
 
 def _folders(files: Iterable[Path]) -> list[Path]:
     """Where the files lie, and where those lie that they are links to."""
-    return sorted({folder for path in files for folder in (path.absolute().parent, path.resolve().parent)})
+    return sorted({folder for path in files for folder in (path.absolute().parent, resolved(path).parent)})

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from safetab.census.geography_levels import EntityKind
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.outputs.manifest import MANIFEST_FILE, outputs_as_json
 from safetab.release.allowed_files import allowed_files, stray_paths
 from safetab.release.checks.after_steps_checks import AfterStepsChecks
@@ -62,6 +63,7 @@ def _pass_check(
             if after_steps is not None:
                 after_steps.check_ends()
         except (pa.ArrowException, FileNotFoundError, LookupError, ValueError) as error:
+            raise_if_the_machine_failed(error)
             breaches.add(f"the {universe.passes[which].value} pass", f"can't be read back ({type(error).__name__})")
 
     return check
@@ -83,7 +85,8 @@ def _check_universe_files(output: Path, universe: Universe, breaches: Breaches) 
     try:
         run = ReleasedRun(universe.product, universe.definition, universe.states, universe.allow_negative_counts)
         written = read_universe(output / RELEASE_FOLDER, run)
-    except (pa.ArrowException, OSError, LookupError, ValueError):
+    except (pa.ArrowException, OSError, LookupError, ValueError) as error:
+        raise_if_the_machine_failed(error)
         breaches.add(name, "can't be read back")
         return
     if written.lists.iterations != universe.lists.iterations:

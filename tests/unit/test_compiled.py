@@ -1,0 +1,82 @@
+"""What goes wrong with machine code that was kept costs time alone."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from safetab.foundation.compiled import compiled
+
+NUMBERS = np.arange(5, dtype=np.int64)
+
+
+def loops(path: Path) -> ModuleType:
+    """A module of its own, so that its cache lies beside it."""
+    spec = importlib.util.spec_from_file_location("loops", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def loop_file(tmp_path: Path) -> Path:
+    path = tmp_path / "loops.py"
+    path.write_text(
+        "def added(numbers):\n    total = 0\n    for one in numbers:\n        total += one\n    return total\n"
+    )
+    return path
+
+
+def hits(made: object) -> int:
+    return sum(made.stats.cache_hits.values())  # type: ignore[attr-defined]
+
+
+def test_machine_code_is_kept_and_used_if_it_is_whole(loop_file: Path) -> None:
+    for expected in (0, 1):
+        made = compiled(loops(loop_file).added)
+        assert made(NUMBERS) == 10
+        assert hits(made) == expected
+    code = next(loop_file.parent.rglob("*.nbc"))
+    content = bytearray(code.read_bytes())
+    content[len(content) // 2] ^= 1
+    code.write_bytes(content)
+    for expected in (0, 1):  # compiled again, and kept
+        made = compiled(loops(loop_file).added)
+        assert made(NUMBERS) == 10
+        assert hits(made) == expected
+
+
+@pytest.mark.parametrize("content", [b"", b"not what it was"])
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_kept_files_that_are_cut_short_are_made_again(ending: str, content: bytes, loop_file: Path) -> None:
+    assert compiled(loops(loop_file).added)(NUMBERS) == 10
+    next(loop_file.parent.rglob(f"*.{ending}")).write_bytes(content)
+    for expected in (0, 1):
+        made = compiled(loops(loop_file).added)
+        assert made(NUMBERS) == 10
+        assert hits(made) == expected
+
+
+def test_a_full_disk_means_compiling_in_the_process(loop_file: Path) -> None:
+    """A limit on the size of files stands for it: numba finds a folder for its cache, and can't write there."""
+    program = f"""
+import resource, signal, sys
+import numpy as np
+from safetab.foundation.compiled import compiled
+sys.path.insert(0, {str(loop_file.parent)!r})
+sys.dont_write_bytecode = True
+import loops
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+sys.exit(0 if compiled(loops.added)(np.arange(5)) == 10 else 1)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")

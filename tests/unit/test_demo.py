@@ -1,0 +1,65 @@
+"""The tour removes only what a tour made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+from safetab.cli.commands import demo
+from safetab.cli.main import app
+
+
+@pytest.fixture(autouse=True)
+def quick_tour(monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(folder: Path) -> None:
+        (folder / "data").mkdir()
+        (folder / "data" / "SYNTHETIC").write_text("nobody")
+
+    monkeypatch.setattr(demo, "write_demo_census", write)
+    monkeypatch.setattr(demo, "run_files", lambda *_, **__: SimpleNamespace(warnings=(), plan=None))
+    monkeypatch.setattr(demo, "show_summary", lambda *_: None)
+    monkeypatch.setattr(demo, "show_county", lambda *_: None)
+
+
+def tour(out: Path, *more: str) -> tuple[int, str]:
+    ended = CliRunner().invoke(app, ["demo", str(out), *more])
+    return ended.exit_code, ended.stderr
+
+
+def test_a_tour_replaces_a_tour(tmp_path: Path) -> None:
+    assert tour(tmp_path / "tour") == (0, "")
+    (tmp_path / "tour" / "data" / "SYNTHETIC").write_text("changed")
+    assert tour(tmp_path / "tour")[0] == 1
+    assert tour(tmp_path / "tour", "--overwrite") == (0, "")
+    assert (tmp_path / "tour" / "data" / "SYNTHETIC").read_text() == "nobody"
+    assert [path.name for path in tmp_path.iterdir()] == ["tour"]
+
+
+@pytest.mark.parametrize("name", ["thesis.txt", "data/thesis.txt"])
+def test_what_somebody_put_into_a_tour_stays(name: str, tmp_path: Path) -> None:
+    tour(tmp_path / "tour")
+    (tmp_path / "tour" / name).write_text("years of work")
+    code, stderr = tour(tmp_path / "tour", "--overwrite")
+    assert code == 1
+    assert f"holds what the demo didn't make: {name}." in stderr
+    assert (tmp_path / "tour" / name).read_text() == "years of work"
+
+
+def test_a_folder_with_made_up_people_is_not_therefore_a_tour(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "SYNTHETIC").touch()
+    (tmp_path / "thesis.txt").write_text("years of work")
+    assert tour(tmp_path, "--overwrite")[0] == 1
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+def test_a_tour_that_leads_elsewhere_by_a_link_removes_nothing_there(tmp_path: Path) -> None:
+    tour(tmp_path / "tour")
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "thesis.txt").write_text("years of work")
+    (tmp_path / "tour" / "output").symlink_to(tmp_path / "theirs")
+    assert tour(tmp_path / "tour", "--overwrite")[0] == 1
+    assert (tmp_path / "theirs" / "thesis.txt").exists()

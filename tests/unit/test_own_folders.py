@@ -1,0 +1,245 @@
+"""Clearing away touches only our own, and an output changes in one step."""
+
+from __future__ import annotations
+
+import datetime
+import errno
+import os
+import signal
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from safetab.engines.local.state_persons import StatePersons
+from safetab.foundation import locked_folder as locked_folder_module
+from safetab.foundation import new_file as new_file_module
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import InvalidInput
+from safetab.foundation.locked_folder import LeftBehind, locked_folder
+from safetab.foundation.moved_folder import CantBeDone
+from safetab.foundation.new_file import write_new_file
+from safetab.outputs import output_folder
+from safetab.outputs.output_folder import output_findings, whole_output
+
+TODAY = datetime.date(2026, 1, 1)
+
+
+@contextmanager
+def umask(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    yield
+    os.umask(before)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def left_by_a_killed_run(parent: Path, name: str) -> Path:
+    folder = parent / name
+    folder.mkdir(mode=0o700)
+    (folder / ".safetab-lock").touch()
+    return folder
+
+
+def test_a_link_with_the_name_of_our_folders_loses_nothing(tmp_path: Path) -> None:
+    theirs = left_by_a_killed_run(tmp_path, "theirs")
+    (theirs / "precious").write_text("theirs")
+    (tmp_path / "part-link").symlink_to(theirs)
+    with locked_folder(tmp_path, "part-"):
+        pass
+    assert (theirs / "precious").read_text() == "theirs"
+    assert (tmp_path / "part-link").is_symlink()
+
+
+def test_links_inside_a_folder_that_was_left_are_removed_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "precious").write_text("theirs")
+    (left_by_a_killed_run(tmp_path, "part-left") / "link").symlink_to(tmp_path / "theirs")
+    with locked_folder(tmp_path, "part-"):
+        pass
+    assert not (tmp_path / "part-left").exists()
+    assert contents(tmp_path / "theirs") == {"precious": "theirs"}
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_a_lock_that_is_no_file_is_none_of_ours(kind: str, tmp_path: Path) -> None:
+    folder = tmp_path / "part-odd"
+    folder.mkdir()
+    (tmp_path / "file").touch()
+    lock = folder / ".safetab-lock"
+    {"link": lambda: lock.symlink_to(tmp_path / "file"), "pipe": lambda: os.mkfifo(lock), "folder": lock.mkdir}[kind]()
+    (folder / "precious").write_text("theirs")
+    with locked_folder(tmp_path, "part-"):
+        pass
+    assert (folder / "precious").read_text() == "theirs"
+
+
+def test_a_folder_of_another_user_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = left_by_a_killed_run(tmp_path, "part-theirs")
+    monkeypatch.setattr(locked_folder_module.os, "geteuid", lambda: os.getuid() + 1)
+    with locked_folder(tmp_path, "part-"):
+        pass
+    assert folder.is_dir()
+
+
+def test_a_folder_that_cannot_be_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locked_folder_module.shutil, "rmtree", lambda *_, **__: None)
+    with pytest.raises(LeftBehind, match="could not be removed"), locked_folder(tmp_path, "part-"):
+        pass
+
+
+def test_an_interrupt_while_clearing_away_waits_for_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remove = locked_folder_module._remove
+
+    def interrupted(folder: Path) -> None:
+        signal.raise_signal(signal.SIGINT)
+        remove(folder)
+
+    monkeypatch.setattr(locked_folder_module, "_remove", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), locked_folder(tmp_path, "part-") as folder:
+            (folder / "persons").touch()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_encoded_persons_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
+    with umask(0):
+        persons = StatePersons(tmp_path, np.array([0], dtype=np.int64), 2, 100)
+        persons.add(np.array([1, 0], np.int32), np.array([3, 4], np.int32), np.array([5, 6], np.uint8))
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+        found = persons.sorted_state(0)
+        modes |= {f"sorted {path.name}": stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    assert len(modes) == 5
+    assert set(modes.values()) == {0o600}
+    assert found.patterns.tolist() == [4, 3]
+
+
+def cannot(*_: object) -> None:
+    raise CantBeDone
+
+
+def write_output(out: Path, text: str, *, overwrite: bool = True) -> None:
+    with whole_output(out, TODAY, overwrite=overwrite) as output:
+        (output / "manifest.json").write_text(text)
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_an_output_is_replaced_and_nothing_is_left(
+    can_exchange: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not can_exchange:
+        monkeypatch.setattr(output_folder, "exchange", cannot)
+    for text in ("old", "new"):
+        write_output(tmp_path / "out", text)
+    assert contents(tmp_path / "out") == {"manifest.json": "new"}
+    assert names(tmp_path) == ["out"]
+
+
+def test_an_output_changes_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the file system can exchange, no moment is seen in which nothing is at OUT."""
+    write_output(tmp_path / "out", "old")
+    renamed, exchanged = [], []
+    exchange, rename = output_folder.exchange, Path.rename
+    monkeypatch.setattr(output_folder, "exchange", lambda *both: (exchanged.append(both), exchange(*both)))
+    monkeypatch.setattr(Path, "rename", lambda path, to: (renamed.append(to), rename(path, to))[1])
+    write_output(tmp_path / "out", "new")
+    assert len(exchanged) == 1
+    assert renamed == []
+
+
+class Killed(BaseException):
+    """As if the process had been killed: nothing is cleared away after it."""
+
+
+@pytest.mark.parametrize("after", [1, 2])
+def test_an_output_that_a_killed_run_had_moved_aside_is_put_back(
+    after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, renames, rename = tmp_path / "out", [], Path.rename
+    write_output(out, "old")
+
+    def killed(path: Path, to: Path) -> Path:
+        renames.append(rename(path, to))
+        if len(renames) == after:
+            raise Killed
+        return renames[-1]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(output_folder, "exchange", cannot)
+        patched.setattr(Path, "rename", killed)
+        patched.setattr(locked_folder_module, "_clear", lambda _, lock: os.close(lock))
+        with pytest.raises(Killed):
+            write_output(out, "new")
+    assert out.exists() == (after == 2)
+    assert "is there already" in output_findings(out, [], overwrite=False)[0].message
+    assert contents(out) == {"manifest.json": "old" if after == 1 else "new"}
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_file_that_took_the_place_of_an_output_stays(tmp_path: Path) -> None:
+    with pytest.raises(FileExistsError), whole_output(tmp_path / "out", TODAY, overwrite=True):
+        (tmp_path / "out").write_text("theirs")
+    assert contents(tmp_path) == {"out": "theirs"}
+
+
+def test_an_output_that_somebody_else_made_meanwhile_stays(tmp_path: Path) -> None:
+    with pytest.raises(FileExistsError, match="meanwhile"), whole_output(tmp_path / "out", TODAY, overwrite=False):
+        write_output(tmp_path / "out", "theirs")
+    assert contents(tmp_path / "out") == {"manifest.json": "theirs"}
+
+
+def test_a_published_output_is_no_failure_though_something_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locked_folder_module.shutil, "rmtree", lambda *_, **__: None)
+    write_output(tmp_path / "out", "new")
+    monkeypatch.undo()
+    assert len(names(tmp_path)) == 2
+    write_output(tmp_path / "out", "newer")
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_full_disk_is_a_failure_and_no_fault_of_what_was_given(tmp_path: Path) -> None:
+    def full(_: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(RunFailed, match="No space left on device"):
+        write_new_file(tmp_path / "file", full)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_somebody_made_meanwhile_stays(tmp_path: Path) -> None:
+    def write(beside: Path) -> None:
+        beside.write_text("ours")
+        (tmp_path / "file").write_text("theirs")
+
+    with pytest.raises(InvalidInput, match="meanwhile"):
+        write_new_file(tmp_path / "file", write)
+    assert contents(tmp_path) == {"file": "theirs"}
+
+
+def test_a_new_file_is_made_where_the_file_system_knows_no_exclusive_move(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(new_file_module, "move_to_new", cannot)
+    write_new_file(tmp_path / "file", lambda path: path.write_text("ours"))
+    assert contents(tmp_path) == {"file": "ours"}
+
+
+def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidInput, match="no regular file"):
+        write_new_file(tmp_path / "pipe", lambda path: path.write_text("x"), overwrite=True)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
