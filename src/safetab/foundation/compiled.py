@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar, cast
 P = ParamSpec("P")
 R = TypeVar("R")
 _MUCH = 1 << 15
-_MUCH_FOR_ARRAYS = 1 << 18
+_MUCH_FOR_ARRAYS = 1 << 19
 _work_so_far: Counter[Callable[..., object]] = Counter()
 
 

@@ -88,8 +88,8 @@ class ArrayCounter:
             for state in states:
                 entities = self._entity_of_atom(level)[state.atoms]
                 relative = np.where(entities < 0, -1, entities - first)
-                on_arrays = person_arrays.add_atoms_to_entities
-                loop = compiled_if_worthwhile(add_atoms_to_entities, len(state.counts), on_arrays)
+                on_arrays, work = person_arrays.add_atoms_to_entities, len(state.counts) // 8  # an addition each
+                loop = compiled_if_worthwhile(add_atoms_to_entities, work, on_arrays)
                 loop(state.starts, state.iterations, state.counts, relative, position_at, dense)
             found = np.flatnonzero(dense)
             indices.append(found + first * width)

@@ -22,9 +22,10 @@ def atoms_of_rows(  # noqa: PLR0913, PLR0917 - what the loop takes
     for part in range(1, 4):
         block = block * widths[part] + parts[part]
     is_number = parts.min(axis=0) >= 0
-    found = np.searchsorted(blocks, block)
-    is_listed = np.append(blocks, -1)[found] == block
-    atoms[:] = np.where(is_listed, np.append(atom_of_block, NOT_LISTED)[found], NOT_LISTED)
+    atoms[:] = NOT_LISTED
+    if len(blocks):
+        found = np.minimum(np.searchsorted(blocks, block), len(blocks) - 1)
+        np.copyto(atoms, atom_of_block[found], where=blocks[found] == block)
     atoms[~is_of_pass[np.where(is_number, parts[0], 0)]] = LEFT_OUT
     atoms[~is_number] = NOT_DIGITS
 

@@ -72,7 +72,8 @@ class SelectedCells:
         row_starts = np.append(first_rows + rows.start, rows.stop)
         sorted_entities = entity_of_atom[atoms]
         begins, ends = (np.searchsorted(sorted_entities, entities, side=side) for side in ("left", "right"))
-        loop = compiled_if_worthwhile(add_cells, persons.people, person_arrays.add_cells)
+        work = persons.people // 4  # few have a group with a table
+        loop = compiled_if_worthwhile(add_cells, work, person_arrays.add_cells)
 
         def add_part(part: NDArray[np.intp]) -> None:
             if not len(part):
