@@ -109,6 +109,7 @@ def test_compiled_loops_give_what_the_interpreter_gives(
     world: RandomWorld, expected, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.setattr("safetab.foundation.compiled._MUCH", 0)
+    monkeypatch.setattr("safetab.foundation.compiled._MUCH_FOR_ARRAYS", 0)
     monkeypatch.setattr("safetab.mechanisms.inversion_table._MANY", 0)
     assert run(world, tmp_path / "out") == expected
 

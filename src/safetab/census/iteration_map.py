@@ -45,12 +45,12 @@ def iteration_map_of(
     """The map of the iterations that are tabulated at this level and grain."""
     of_kind: dict[IterationKind, dict[str, str]] = {kind: {} for kind in IterationKind}
     for iteration in lists.tabulated_iterations(level, is_substate=is_substate):
-        for code in lists.codes_of_iteration[iteration.code]:
-            if iteration.kind is not IterationKind.ETHNICITY and not is_race_code(code):
-                continue  # no person can report it as a race
-            first = of_kind[iteration.kind].setdefault(code, iteration.code)
-            if first != iteration.code:
-                raise ValueError(f"code {code} is in {first} and {iteration.code}; the lists were not checked")
+        codes, others = lists.codes_of_iteration[iteration.code], of_kind[iteration.kind]
+        if iteration.kind is not IterationKind.ETHNICITY:
+            codes = frozenset(filter(is_race_code, codes))  # no person can report another as a race
+        for code in others.keys() & codes:
+            raise ValueError(f"code {code} is in {others[code]} and {iteration.code}; the lists were not checked")
+        others |= dict.fromkeys(codes, iteration.code)
     return IterationMap(
         alone=MappingProxyType(of_kind[IterationKind.RACE_ALONE]),
         in_combination=MappingProxyType(of_kind[IterationKind.RACE_IN_COMBINATION]),

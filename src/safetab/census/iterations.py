@@ -32,6 +32,8 @@ class IterationKind(Enum):
     RACE_IN_COMBINATION = "race alone or in any combination"
     ETHNICITY = "ethnicity"
 
+    __hash__ = object.__hash__  # a member equals itself alone, and that of an Enum is slow
+
 
 class TabulationList(Enum):
     """Where an iteration is tabulated, and how finely."""
@@ -39,6 +41,8 @@ class TabulationList(Enum):
     COMMON = "common"  # everywhere, adaptively
     TOTAL_ONLY = "total only"  # nation and state, a total with the level's whole budget; the paper's TotalOnly
     SUBSTATE_ONLY = "substate only"  # below state, adaptively
+
+    __hash__ = object.__hash__
 
     def is_tabulated(self, *, is_substate: bool) -> bool:
         if self is TabulationList.COMMON:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from safetab.census.iterations import CharacteristicIteration, IterationLevel
+from safetab.census.iterations import CharacteristicIteration, IterationLevel, TabulationList
 
 HIGHEST_RACE_CODE = "8999"
 
@@ -24,8 +24,5 @@ class PublicLists:
     codes_of_iteration: Mapping[str, frozenset[str]]
 
     def tabulated_iterations(self, level: IterationLevel, *, is_substate: bool) -> tuple[CharacteristicIteration, ...]:
-        return tuple(
-            iteration
-            for iteration in self.iterations
-            if iteration.level is level and iteration.is_tabulated(is_substate=is_substate)
-        )
+        listed = {one for one in TabulationList if one.is_tabulated(is_substate=is_substate)}
+        return tuple(one for one in self.iterations if one.level is level and one.listed in listed)

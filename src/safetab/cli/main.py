@@ -93,6 +93,14 @@ def validate(parameters: Parameters, data: Data, **given: object) -> None:
     typer.echo("Everything is valid.")
 
 
+def _totals_of(release: Path | None, data: Path) -> Any:
+    if release is None:
+        return None
+    from safetab.pipeline.totals_of_release import given_totals  # reads releases, which a plan mostly needs not
+
+    return given_totals(release, data)
+
+
 @app.command()
 @takes(TOTALS, TOGETHER_WITH)
 def plan(
@@ -110,14 +118,13 @@ def plan(
     """
     from safetab.cli.messages import exits_with_code, show_findings
     from safetab.cli.terminal_progress import TerminalProgress
-    from safetab.pipeline.totals_of_release import given_totals
     from safetab.planning.joint_loss import joint_loss
     from safetab.planning.planner import plan_of_files
 
     with exits_with_code():
         with TerminalProgress(is_quiet_in_a_log=True) as progress:
             progress.step("Reading the public files", 1)
-            planned = plan_of_files(parameters, data, given_totals(given["totals"], data))
+            planned = plan_of_files(parameters, data, _totals_of(given["totals"], data))
             progress.advance()
         show_findings(planned.warnings)
         made, other = planned.require(), given["together_with"]

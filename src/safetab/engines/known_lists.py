@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,10 @@ from safetab.config.run_config import ReaderKind
 from safetab.planning.given_geography import read_given_geography, states_asked_for
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import RecordLayout
-from safetab.readers.cef.geography import BlockOids
 from safetab.readers.public_lists import read_codes
+
+if TYPE_CHECKING:
+    from safetab.readers.cef.geography import BlockOids
 
 _EVERY_CODE = frozenset(str(code) for code in range(1000, 10_000))
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.iteration_map import IterationMap
+from safetab.engines.local import person_arrays
 from safetab.engines.local.person_loops import iterations_of_patterns, number_patterns, order_codes
 from safetab.foundation.compiled import compiled_if_worthwhile
 
@@ -37,12 +38,13 @@ class PatternTable:
     def numbers_of(self, codes: NDArray[np.int16]) -> NDArray[np.int32]:
         """The pattern of each column of codes, or -1 if they break a rule; 0 stands for no code, -1 for a wrong one."""
         ordered = np.empty((codes.shape[1], 9), dtype=np.int16)
-        compiled_if_worthwhile(order_codes, len(ordered))(codes, self._max_race_codes, ordered)
+        loop = compiled_if_worthwhile(order_codes, len(ordered), person_arrays.order_codes)
+        loop(codes, self._max_race_codes, ordered)
         return self._numbers_of_ordered(ordered)
 
     def _numbers_of_ordered(self, ordered: NDArray[np.int16]) -> NDArray[np.int32]:
         patterns, reached = np.empty(len(ordered), dtype=np.int32), 0
-        loop = compiled_if_worthwhile(number_patterns, len(ordered))
+        loop = compiled_if_worthwhile(number_patterns, len(ordered), person_arrays.number_patterns)
         while True:
             tables = (self._slots, self._codes, self.count, self._recent)
             reached, self.count = loop(ordered, reached, *tables, patterns)
@@ -76,7 +78,8 @@ def iteration_lists(
         for kind in ("alone", "in_combination", "ethnicity")
     )
     starts, lists = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
-    loop = compiled_if_worthwhile(iterations_of_patterns, len(pattern_codes))
+    on_arrays = person_arrays.iterations_of_patterns
+    loop = compiled_if_worthwhile(iterations_of_patterns, len(pattern_codes), on_arrays)
     for first in range(0, len(pattern_codes), _PATTERNS_AT_ONCE):
         part = pattern_codes[first : first + _PATTERNS_AT_ONCE]
         starts_of_part = np.empty(len(part) + 1, dtype=np.int64)

@@ -6,7 +6,6 @@ import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,16 +14,16 @@ import pyarrow.parquet
 from safetab.census.geo_ids import geo_id
 from safetab.census.iterations import CharacteristicIteration
 from safetab.estimates.estimate import Estimate
-from safetab.estimates.open_release import Release, open_release
+from safetab.estimates.open_release import Release
 from safetab.estimates.reading.lookup import Entity
 from safetab.foundation.findings import InvalidInput
 from safetab.products.product import TOTAL_LINE
 from safetab.release.csv_tables import CSV_FOLDER
 from safetab.release.documents import ReadmeExamples
-from safetab.release.group_status import NOT_SELECTED, NOT_TABULATED, SUPPRESSED, Slice, statuses
+from safetab.release.group_status import NOT_SELECTED, NOT_TABULATED, SUPPRESSED, Slice, status_schema, statuses
 from safetab.release.numbers.number_columns import PUBLISHED
 from safetab.release.numbers.number_files import NUMBERS_FOLDER
-from safetab.release.release_folder import ReleaseFolder, open_release_folder
+from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import ReleaseLevel
 
 _PREFERRED = ("COUNTY", "STATE", "PR-COUNTY", "PR-STATE", "USA", "PLACE", "PR-PLACE", "TRACT", "PR-TRACT", "AIANNH")
@@ -46,9 +45,9 @@ class _Shown:
     margin: int
 
 
-def readme_examples(path: Path) -> ReadmeExamples:
+def readme_examples(folder: ReleaseFolder) -> ReadmeExamples:
     """What to type in the folder of this release, and what comes back."""
-    folder, release = open_release_folder(path), open_release(path)
+    release = Release(folder)
     shown = _largest(folder, release)
     if shown is None:
         return ReadmeExamples(_NONE)
@@ -73,13 +72,15 @@ def _terminal(release: Release, shown: _Shown) -> str:
 def _terminal_of_absent(folder: ReleaseFolder, release: Release, shown: _Shown) -> str:
     """Why a group of the same area has no number, if one has none; rather one that could have had one."""
     wanted = Slice((shown.entity.geography.label,), (shown.entity.region_id,))
-    rows = [row for batch in statuses(folder, wanted) for row in batch.to_pylist()]
-    absent = [row for why in (SUPPRESSED, NOT_SELECTED, NOT_TABULATED) for row in rows if row["status"] == why]
+    rows = pa.Table.from_batches(statuses(folder, wanted), status_schema(folder.universe.product))
+    status = rows["status"].to_pylist()
+    absent = [status.index(why) for why in (SUPPRESSED, NOT_SELECTED, NOT_TABULATED) if why in status]
     if not absent:
         return ""
     area, _ = _words(release, shown)
-    command = f'$ safetab status . --area "{area}" --group {absent[0]["iteration_code"]}'
-    return _example(f"Why there is no number for {absent[0]['iteration_name']} there:", [command])
+    first = rows.slice(absent[0], 1).to_pylist()[0]
+    command = f'$ safetab status . --area "{area}" --group {first["iteration_code"]}'
+    return _example(f"Why there is no number for {first['iteration_name']} there:", [command])
 
 
 def _in_python(release: Release, shown: _Shown) -> str:

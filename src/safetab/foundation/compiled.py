@@ -1,4 +1,4 @@
-"""Loops over integers, compiled where it pays: a small job runs them as they stand and waits for no compiler."""
+"""Loops over integers, compiled where it pays: a small job does without, and waits for no compiler."""
 
 from __future__ import annotations
 
@@ -11,13 +11,19 @@ from typing import Any, ParamSpec, TypeVar, cast
 P = ParamSpec("P")
 R = TypeVar("R")
 _MUCH = 1 << 15
+_MUCH_FOR_ARRAYS = 1 << 19
 _work_so_far: Counter[Callable[..., object]] = Counter()
 
 
-def compiled_if_worthwhile(loop: Callable[P, R], work: int) -> Callable[P, R]:
-    """The loop, compiled from the time on when its work in this process pays for that; the result is the same."""
+def compiled_if_worthwhile(loop: Callable[P, R], work: int, on_arrays: Callable[P, R] | None = None) -> Callable[P, R]:
+    """The loop, compiled from the time on when its work in this process pays for that; the result is the same.
+
+    Until then it is what does the same with whole arrays, or else the loop as it stands, which becomes slow sooner.
+    """
     _work_so_far[loop] += work
-    return compiled(loop) if _work_so_far[loop] >= _MUCH else loop
+    if _work_so_far[loop] >= (_MUCH if on_arrays is None else _MUCH_FOR_ARRAYS):
+        return compiled(loop)
+    return loop if on_arrays is None else on_arrays
 
 
 @cache

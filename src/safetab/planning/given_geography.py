@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from safetab.census.geography import Geography
 from safetab.config.run_config import ReaderKind, RunConfig
 from safetab.foundation.findings import Checked
-from safetab.readers.cef.geography import BlockOids, read_cef_geography
 from safetab.readers.cef.reader_file import read_reader_file
 from safetab.readers.geography import geography_paths, read_geography
+
+if TYPE_CHECKING:
+    from safetab.readers.cef.geography import BlockOids
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ def states_asked_for(config: RunConfig) -> tuple[str, ...]:
 
 
 def _of_cef(data: Path, states: Iterable[str] | None) -> Checked[GivenGeography]:
+    from safetab.readers.cef.geography import read_cef_geography  # noqa: PLC0415 - most data are no CEF
+
     reader = read_reader_file(data)
     if reader.value is None:
         return Checked(None, reader.findings)

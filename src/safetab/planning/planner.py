@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from safetab.census.geography import NOWHERE, Geography
 from safetab.census.geography_levels import EntityKind, TabulationPass
@@ -25,12 +26,14 @@ from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.planning.selected_groups import check_totals, selected_groups
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product
-from safetab.readers.cef.geography import BlockOids
 from safetab.readers.cef.reader_file import read_reader_file
 from safetab.readers.geography import GEOGRAPHY_TABLE
 from safetab.readers.geography_names import GeographyNames, geography_names_path, read_geography_names
 from safetab.readers.public_lists import list_paths, read_public_lists
 from safetab.readers.published_totals import find_published_totals, find_totals_in, read_published_totals
+
+if TYPE_CHECKING:
+    from safetab.readers.cef.geography import BlockOids
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,12 +53,14 @@ def _is_there(path: Path) -> bool:
 
 
 def _check_pairs(
-    rows: Iterable[Row],
+    rows: Collection[Row],
     codes: Collection[str] | None,
     iterations: Collection[CharacteristicIteration] | None,
     findings: FindingsOf,
 ) -> None:
     known_iterations = None if iterations is None else {iteration.code for iteration in iterations}
+    if _are_right([row.fields for row in rows], codes, known_iterations):
+        return
     problems = RowProblems(findings)
     seen: set[tuple[str, ...]] = set()
     for row in rows:
@@ -73,22 +75,34 @@ def _check_pairs(
     problems.report()
 
 
+def _are_right(
+    pairs: Collection[tuple[str, ...]], codes: Collection[str] | None, iterations: Collection[str] | None
+) -> bool:
+    """Nearly always: then no pair need be looked at by itself."""
+    different = set(pairs)
+    return (
+        len(different) == len(pairs)
+        and (iterations is None or {iteration for iteration, _ in different}.issubset(iterations))
+        and (codes is None or {code for _, code in different}.issubset(codes))
+    )
+
+
 def _check_one_iteration_a_code(
     assigned: Mapping[str, set[str]], iterations: Iterable[CharacteristicIteration], findings: FindingsOf
 ) -> None:
     """At each grain of geography a code has at most one iteration of a kind and level: stability rests on it."""
     for is_substate, grain in ((False, "at nation and state level"), (True, "below state level")):
-        owner: dict[tuple[IterationKind, IterationLevel, str], str] = {}
+        owners: dict[tuple[IterationKind, IterationLevel], dict[str, str]] = {}
         clashes: dict[str, str] = {}
         for iteration in iterations:
             if not iteration.is_tabulated(is_substate=is_substate):
                 continue
-            for code in sorted(assigned[iteration.code]):
-                first = owner.setdefault((iteration.kind, iteration.level, code), iteration.code)
-                if first != iteration.code:
-                    clashes[f"{code} in {first} and {iteration.code}"] = (
-                        f"{iteration.level.label} {iteration.kind.value}"
-                    )
+            owner, codes = owners.setdefault((iteration.kind, iteration.level), {}), assigned[iteration.code]
+            shared = owner.keys() & codes
+            for code in sorted(shared):
+                clash = f"{code} in {owner[code]} and {iteration.code}"
+                clashes[clash] = f"{iteration.level.label} {iteration.kind.value}"
+            owner |= dict.fromkeys(codes - shared, iteration.code)
         if clashes:
             described = (f"{clash} ({kind})" for clash, kind in clashes.items())
             findings.error(

@@ -38,7 +38,9 @@ def read_rows(path: Path, header: tuple[str, ...], findings: FindingsOf, *, may_
     except UnreadableFile as problem:
         findings.error("", str(problem))
         return []
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    lines = text.split("\n")
+    if "\r" in text:
+        lines = [line.removesuffix("\r") for line in lines]
     while lines and not lines[-1]:
         lines.pop()
     expected = SEPARATOR.join(header)
@@ -54,11 +56,13 @@ def read_rows(path: Path, header: tuple[str, ...], findings: FindingsOf, *, may_
 
 
 def _rows_below_header(lines: list[str], header: tuple[str, ...], findings: FindingsOf) -> list[Row]:
+    width = len(header)
+    split = [tuple(line.split(SEPARATOR)) for line in lines[1:]]
+    if "" not in lines and {len(fields) for fields in split} <= {width}:  # as files mostly are
+        return [*map(Row, range(2, len(lines) + 1), split)]
     rows: list[Row] = []
     problems = RowProblems(findings)
-    width = len(header)
-    for number, line in enumerate(lines[1:], start=2):
-        fields = tuple(line.split(SEPARATOR))
+    for number, (line, fields) in enumerate(zip(lines[1:], split, strict=True), start=2):
         if not line:
             problems.add(number, "", "blank lines are only allowed at the end", line)
         elif len(fields) != width:

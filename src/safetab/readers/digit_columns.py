@@ -34,11 +34,19 @@ Digits = dict[str, NDArray[np.int64]]
 def digits_of(column: pa.Array, width: int) -> NDArray[np.int64]:
     """The numbers that the digits spell; NOT_DIGITS where a value is not `width` digits."""
     if pa.types.is_integer(column.type):  # Parquet may hold codes as integers: the zeros in front are not stored
+        if len(column) and not column.null_count:
+            as_stored: NDArray[np.integer] = column.to_numpy()
+            if as_stored.min() >= 0 and as_stored.max() < 10**width:
+                return as_stored.astype(np.int64)
         numbers = column.cast(pa.int64(), safe=False).fill_null(NOT_DIGITS).to_numpy(zero_copy_only=False)
         return np.where((numbers >= 0) & (numbers < 10**width), numbers, NOT_DIGITS)
     text = column.cast(pa.binary())
     numbers = _all_digits(text, width)
     return _some_digits(text, width) if numbers is None else numbers
+
+
+def are_right(digits: Digits) -> bool:
+    return all(numbers.min(initial=0) > NOT_DIGITS for numbers in digits.values())
 
 
 def is_text(column_type: pa.DataType) -> bool:
@@ -84,6 +92,9 @@ class WrongRows:
         self._blank_rows_at_the_end = 0  # that nothing has followed yet
 
     def look_at(self, digits: Digits, batch: pa.RecordBatch) -> None:
+        if not self._blank_rows_at_the_end and are_right(digits):
+            self._rows_before += len(batch)
+            return
         wrong = {column: numbers == NOT_DIGITS for column, numbers in digits.items()}
         is_blank = self._blank_rows(wrong, batch)
         self._look_at_blank_rows(is_blank)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from safetab.census.geography import NO_ENTITY, Geography
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
-from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
+from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, are_right, digits_of
 from safetab.readers.geography_batches import batches_of, columns_of
 from safetab.readers.table_files import TableFiles, TableForm, find_table, find_table_at
 from safetab.readers.text_tables import blank_lines_at_the_end
@@ -108,8 +108,10 @@ def _digits_of_file(path: Path, form: TableForm, widths: Mapping[str, int], find
     for batch in batches_of(path, form, tuple(widths), findings, misshapen_lines):
         digits = {column: digits_of(batch.column(column), width) for column, width in widths.items()}
         rows.look_at(digits, batch)
-        is_right = np.logical_and.reduce([numbers != NOT_DIGITS for numbers in digits.values()])
-        yield digits if is_right.all() else {column: numbers[is_right] for column, numbers in digits.items()}
+        if not are_right(digits):
+            is_right = np.logical_and.reduce([numbers != NOT_DIGITS for numbers in digits.values()])
+            digits = {column: numbers[is_right] for column, numbers in digits.items()}
+        yield digits
     rows.report(lambda: blank_lines_at_the_end(path))
 
 
@@ -138,7 +140,7 @@ def joined(parts: list[Geography]) -> Geography:
 def check_blocks(geography: Geography, findings: FindingsOf, *, may_be_empty: bool) -> None:
     if not len(geography.block) and not may_be_empty:
         findings.error("", "it lists no block.")
-    twice = np.unique(geography.block[1:][np.diff(geography.block) == 0])
+    twice = np.unique(geography.block[1:][geography.block[1:] == geography.block[:-1]])
     if len(twice):
         blocks = shortened(f"{block:015d}" for block in twice)
         findings.error("TABBLK", f"listed more than once: block {blocks}. List each block once.")

@@ -180,7 +180,9 @@ def _batch(
     release: ReleaseFolder, geography: GeographyLevel, part: _Part, iterations: Sequence[CharacteristicIteration]
 ) -> pa.RecordBatch:
     entity, iteration = np.divmod(np.arange(len(part.ids) * len(iterations)), max(len(iterations), 1))
-    absent = [_if_absent(release, geography, part.family, one) for one in iterations]
+    one_of_list = {(one.level, one.listed): one for one in iterations}  # of a list all have the same fate
+    why_absent = {of: _if_absent(release, geography, part.family, one) for of, one in one_of_list.items()}
+    absent = [why_absent[one.level, one.listed] for one in iterations]
     reasons = [*(reason.value for reason in NotTabulated)]
     if_absent = absent_status(release.universe.product, release.facts.origin)
     status = np.array([STATUSES_OF_GROUPS.index(if_absent if why is None else NOT_TABULATED) for why in absent])

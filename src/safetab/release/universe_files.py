@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -222,11 +223,10 @@ class ReleasedRun:
 
 def read_universe(release: Path, run: ReleasedRun) -> Universe:
     """The universe of a release whose facts are known; KeyError, ValueError or an Arrow error if a file is damaged."""
-    small = [name for name in UNIVERSE_FILES if name != "universe/entities.parquet"]
-    rows = {name: pa.parquet.read_table(release / name).to_pylist() for name in small}
-    lists = _lists(rows)
-    designs = [_design(row, run) for row in rows[_LEVELS_FILE]]
-    listed = pa.parquet.read_table(release / "universe/entities.parquet")
+    tables = {name: _read(release / name) for name in UNIVERSE_FILES}
+    lists = _lists(tables)
+    designs = [_design(row, run) for row in tables[_LEVELS_FILE].to_pylist()]
+    listed = tables["universe/entities.parquet"]
     entities = {level: _entities(listed, level) for level in dict.fromkeys(one.level.geography for one in designs)}
     levels = []
     for design in designs:
@@ -245,30 +245,36 @@ def read_universe(release: Path, run: ReleasedRun) -> Universe:
     )
 
 
+def _read(path: Path) -> pa.Table:
+    with pa.parquet.ParquetFile(path) as file:
+        return file.read()
+
+
 def _entities(listed: pa.Table, level: GeographyLevel) -> Entities:
     own = listed.filter(pc.equal(listed["geography_level"], level.label))
     ids = own["region_id"].cast(pa.int64()).to_numpy()
     return Entities(ids, tuple(own["region_id"].to_pylist()), tuple(own["region_name"].to_pylist()))
 
 
-def _lists(rows: dict[str, list[dict[str, str]]]) -> PublicLists:
-    codes: dict[str, set[str]] = {}
-    for row in rows["universe/iteration-codes.parquet"]:
-        codes.setdefault(row["iteration_code"], set()).add(row["code"])
+def _lists(tables: Mapping[str, pa.Table]) -> PublicLists:
+    codes: dict[str, list[str]] = {}
+    for iteration, code in _rows(tables["universe/iteration-codes.parquet"], "iteration_code", "code"):
+        codes.setdefault(iteration, []).append(code)
     levels = {level.label: level for level in IterationLevel}
+    kinds = {kind.value: kind for kind in IterationKind}
+    lists = {one.value: one for one in TabulationList}
+    columns = ("iteration_code", "iteration_name", "iteration_level", "iteration_kind", "list")
     iterations = tuple(
-        CharacteristicIteration(
-            row["iteration_code"],
-            row["iteration_name"],
-            levels[row["iteration_level"]],
-            IterationKind(row["iteration_kind"]),
-            TabulationList(row["list"]) if row["list"] else None,
-        )
-        for row in rows["universe/iterations.parquet"]
+        CharacteristicIteration(code, name, levels[level], kinds[kind], lists[listed] if listed else None)
+        for code, name, level, kind, listed in _rows(tables["universe/iterations.parquet"], *columns)
     )
-    names = {row["code"]: row["code_name"] for row in rows["universe/codes.parquet"]}
+    names = dict(_rows(tables["universe/codes.parquet"], "code", "code_name"))
     codes_of_iteration = {code: frozenset(inside) for code, inside in codes.items()}
     return PublicLists(MappingProxyType(names), iterations, MappingProxyType(codes_of_iteration))
+
+
+def _rows(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
+    return zip(*(table[column].to_pylist() for column in columns), strict=True)
 
 
 def _design(row: dict[str, str], run: ReleasedRun) -> LevelDesign:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.engines.encoding import Encoding
+from safetab.engines.local import person_arrays
 from safetab.engines.local.person_loops import add_atoms_to_entities, count_atoms, memberships
 from safetab.engines.local.selected_cells import SelectedCells
 from safetab.engines.local.state_persons import SortedPersons, StatePersons
@@ -60,13 +61,14 @@ class ArrayCounter:
     def _counted(self, number: int, all_persons: StatePersons) -> CountedState:
         persons, state = all_persons.sorted_state(number), self._encoding.states[number]
         lists = (self._lists.starts, self._lists.iterations)
-        most = compiled_if_worthwhile(memberships, persons.people)(persons.patterns, self._lists.starts)
+        loop_of_lists = compiled_if_worthwhile(memberships, persons.people, person_arrays.memberships)
+        most = loop_of_lists(persons.patterns, self._lists.starts)
         by_attribute = np.zeros(
             (len(self._encoding.iteration_number), self._encoding.record.attribute_values), dtype=np.int32
         )
         starts = np.empty(len(persons.starts), dtype=np.int64)
         iterations, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)  # mostly never touched
-        loop = compiled_if_worthwhile(count_atoms, persons.people)
+        loop = compiled_if_worthwhile(count_atoms, persons.people, person_arrays.count_atoms)
         loop(persons.starts, persons.patterns, persons.attributes, *lists, by_attribute, starts, iterations, counts)
         return CountedState(
             state.tabulation_pass,
@@ -86,7 +88,8 @@ class ArrayCounter:
             for state in states:
                 entities = self._entity_of_atom(level)[state.atoms]
                 relative = np.where(entities < 0, -1, entities - first)
-                loop = compiled_if_worthwhile(add_atoms_to_entities, len(state.counts))
+                on_arrays, work = person_arrays.add_atoms_to_entities, len(state.counts) // 8  # an addition each
+                loop = compiled_if_worthwhile(add_atoms_to_entities, work, on_arrays)
                 loop(state.starts, state.iterations, state.counts, relative, position_at, dense)
             found = np.flatnonzero(dense)
             indices.append(found + first * width)

@@ -12,7 +12,6 @@ from safetab.config.run_config import ReaderKind
 from safetab.engines.backend import Persons
 from safetab.engines.contract import CountingEngine, EngineSettings
 from safetab.engines.known_lists import KnownLists
-from safetab.engines.local.cef_engine import CefEngine, judge_cef
 from safetab.engines.person_judge import judge_rows
 from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
@@ -48,6 +47,8 @@ class DuckDbBackend:
 
     def engine(self, persons: Persons, files: PublicFiles) -> CountingEngine:
         if isinstance(persons, CefFiles):
+            from safetab.engines.local.cef_engine import CefEngine  # noqa: PLC0415 - most data are no CEF
+
             return CefEngine(persons, files, self._settings, self._log)
         from safetab.engines.local.duckdb_engine import DuckDbEngine  # noqa: PLC0415 - `import safetab` loads no engine
 
@@ -55,6 +56,8 @@ class DuckDbBackend:
 
     def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
         if known.reader is ReaderKind.CEF:
+            from safetab.engines.local.cef_engine import judge_cef  # noqa: PLC0415
+
             cef = self.cef_persons(data, [f"{state:02d}" for state in known.states]).value
             return judge_cef(known, cef, rows_done) if isinstance(cef, CefFiles) else ()
         files = readable_person_files(data, known.record)

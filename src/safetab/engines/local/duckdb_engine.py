@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
 
 from safetab.census.geography_levels import TabulationPass
@@ -24,10 +25,16 @@ from safetab.engines.person_judge import judge_rows
 from safetab.foundation.failures import RunFailed, is_out_of_memory, raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.foundation.interruptible import interruptibly
+from safetab.foundation.late_module import late_module
 from safetab.planning.planner import PublicFiles
 from safetab.readers.person_files import label_of
 from safetab.readers.person_rules import report_empty_passes
 from safetab.readers.table_files import TableFiles, TableForm
+
+if TYPE_CHECKING:
+    import duckdb
+else:
+    duckdb = late_module("duckdb")  # records in Parquet are read without it
 
 Log = Callable[[str], None]
 
@@ -44,17 +51,22 @@ class DuckDbEngine(ArrayEngine):
         super().__init__(files, settings)
         self._persons = persons
         self._known = KnownLists.of_files(files)
+        self._settings = settings
         self._log = log
-        self._database = duckdb.connect()
+
+    @cached_property
+    def _database(self) -> duckdb.DuckDBPyConnection:
+        database = duckdb.connect()
         for setting, value in {
-            "memory_limit": settings.memory,
-            "threads": settings.threads,
-            "temp_directory": str(settings.temporary_folder),
+            "memory_limit": self._settings.memory,
+            "threads": self._settings.threads,
+            "temp_directory": str(self._settings.temporary_folder),
             "preserve_insertion_order": False,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }.items():
-            self._database.execute(f"SET {setting} = ?", [value])
+            database.execute(f"SET {setting} = ?", [value])
+        return database
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
         """Reads the files once: every row is checked, and its person encoded and stored.
@@ -127,7 +139,8 @@ class DuckDbEngine(ArrayEngine):
 
     def close(self) -> None:
         super().close()
-        self._database.close()
+        if "_database" in vars(self):
+            self._database.close()
 
     def _source(self) -> str:
         if self._persons.form is not TableForm.PARQUET:

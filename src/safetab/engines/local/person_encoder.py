@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.public_lists import is_race_code
 from safetab.engines.encoding import Encoding
+from safetab.engines.local import person_arrays
 from safetab.engines.local.person_batches import PersonBatch, ValueColumn, rows_of
 from safetab.engines.local.person_loops import LEFT_OUT, atoms_of_rows
 from safetab.engines.local.state_persons import StatePersons
@@ -76,7 +77,7 @@ class PersonEncoder:
         numbers = {column: batch[column].digits(width).astype(np.int32) for column, width in BLOCK_DIGITS.items()}
         parts = np.stack([numbers[column][batch[column].position_of_row] for column in BLOCK_DIGITS])
         atoms = np.empty(rows_of(batch), dtype=np.int32)
-        loop = compiled_if_worthwhile(atoms_of_rows, len(atoms))
+        loop = compiled_if_worthwhile(atoms_of_rows, len(atoms), person_arrays.atoms_of_rows)
         loop(parts, 10 ** np.array(list(BLOCK_DIGITS.values())), *self._encoding.block_lookup, atoms)
         rows_of_states = batch["TABBLKST"].rows_of_values()
         for tabulation_pass, is_of_pass in self._encoding.passes_of_states(numbers["TABBLKST"]).items():

@@ -1,4 +1,4 @@
-"""The loops over persons, on plain integer arrays: run as they stand for a few people, compiled for many.
+"""The loops over persons, on plain integer arrays, compiled for many people; `person_arrays` is for a few.
 
 They know nothing of rules or files; every number that goes in was looked up before, and -1 means "not valid".
 """

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.group_universe import GroupIndex
+from safetab.engines.local import person_arrays
 from safetab.engines.local.person_loops import add_cells
 from safetab.engines.local.state_persons import SortedPersons
 from safetab.engines.pattern_table import IterationLists
@@ -71,7 +72,8 @@ class SelectedCells:
         row_starts = np.append(first_rows + rows.start, rows.stop)
         sorted_entities = entity_of_atom[atoms]
         begins, ends = (np.searchsorted(sorted_entities, entities, side=side) for side in ("left", "right"))
-        loop = compiled_if_worthwhile(add_cells, persons.people)
+        work = persons.people // 4  # few have a group with a table
+        loop = compiled_if_worthwhile(add_cells, work, person_arrays.add_cells)
 
         def add_part(part: NDArray[np.intp]) -> None:
             if not len(part):

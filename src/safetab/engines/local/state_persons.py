@@ -10,6 +10,7 @@ from typing import BinaryIO, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.engines.local import person_arrays
 from safetab.engines.local.person_loops import Attributes, sort_by_atom
 from safetab.foundation.compiled import compiled_if_worthwhile
 
@@ -57,7 +58,7 @@ class StatePersons:
         attributes = self._read(state, "attribute", self.attribute_type)
         starts = np.zeros(self._bounds[state + 1] - self._bounds[state] + 1, dtype=np.int64)
         sorted_patterns, sorted_attributes = np.empty_like(patterns), np.empty_like(attributes)
-        loop = compiled_if_worthwhile(sort_by_atom, len(atoms))
+        loop = compiled_if_worthwhile(sort_by_atom, len(atoms), person_arrays.sort_by_atom)
         loop(atoms - np.int32(self._bounds[state]), patterns, attributes, starts, sorted_patterns, sorted_attributes)
         self._path(state, "atom").unlink(missing_ok=True)
         return SortedPersons(

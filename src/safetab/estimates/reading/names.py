@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from safetab.census.geography_levels import EntityKind
@@ -55,6 +55,7 @@ KIND_ENDS = (
 _MOST_COMPARED = 200
 
 
+@lru_cache(maxsize=1 << 12)  # the areas of a state all have its name behind their own
 def plain(text: str) -> str:
     """Its words in lower case, without accents and punctuation, with single spaces; 1.02 stays 1.02."""
     if not text.isascii():
@@ -76,6 +77,7 @@ def state_forms(code: str) -> frozenset[str]:
 STATE_OF_FORM = MappingProxyType({form: code for code in STATE_NAMES for form in state_forms(code)})
 
 
+@lru_cache(maxsize=1 << 12)
 def states_in(part: str) -> frozenset[str]:
     """The codes of the states that a part of a name lists, e.g. "az nm ut"; empty if it lists anything else."""
     if part in STATE_OF_FORM:
@@ -102,7 +104,7 @@ def short_forms(head: str, kind: EntityKind) -> list[str]:
 def heads_of_area(name: str, kind: EntityKind) -> tuple[list[str], list[str]]:
     """How an area is called without what it lies in: whole, and short."""
     parts = without_state(parts_of(name))
-    asides = without_state(parts_of(_ASIDE.sub(" ", name)))
+    asides = without_state(parts_of(_ASIDE.sub(" ", name))) if _ASIDE.search(name) else parts
     wholes = [" ".join(some[:1] if kind is EntityKind.TRACT else some) for some in (parts, asides)]
     wholes = list(dict.fromkeys(one for one in wholes if one))
     return wholes, [short for whole in wholes for short in short_forms(whole, kind)]

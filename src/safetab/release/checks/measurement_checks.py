@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,18 +30,18 @@ def check_noise_and_shape(path: Path, name: str, universe: Universe, breaches: B
             table = pa.Table.from_batches([batch])
             for row in _distinct(table, [*_LEVEL, *_NOISE]):
                 family = universe.product.family_of_label.get(str(row[3]))
-                if noise.get((*row[:3], family)) != tuple(row[4:]):
+                if noise.get((*row[:3], family)) != row[4:]:
                     breaches.add(
                         name, f"{row[0]}, {row[1]}, stage {row[2]}: the noise is not that of its level and stage"
                     )
             for row in _distinct(table, [*_SHAPE, *labels]):
-                if tuple(row) not in shapes:
+                if row not in shapes:
                     breaches.add(name, f"stage, table, {', '.join(labels)} don't belong together")
 
 
-def _distinct(table: pa.Table, columns: list[str]) -> list[list[object]]:
+def _distinct(table: pa.Table, columns: list[str]) -> Iterator[tuple[object, ...]]:
     distinct = table.select(columns).group_by(columns).aggregate([])
-    return [list(row.values()) for row in distinct.select(columns).to_pylist()]
+    return zip(*(distinct[column].to_pylist() for column in columns), strict=True)
 
 
 def _noise(universe: Universe) -> dict[tuple[object, ...], tuple[object, ...]]:

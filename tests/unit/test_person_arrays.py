@@ -1,0 +1,155 @@
+"""Array arithmetic for a few people writes what the loops for many write."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from safetab.engines.local import person_arrays, person_loops
+from safetab.engines.pattern_table import PatternTable
+from safetab.foundation import compiled
+
+BOTH = (person_loops, person_arrays)
+SEEDS = pytest.mark.parametrize("seed", range(3))
+
+
+@SEEDS
+def test_rows_have_the_same_atoms(seed: int) -> None:
+    source = np.random.default_rng(seed)
+    parts = source.integers(-1, 4, (4, 400)).astype(np.int32)
+    parts[0] = np.where(parts[0] < 0, -1, 10 + parts[0])
+    widths = np.array([100, 10, 10, 10])
+    all_blocks = 10_000 + np.flatnonzero(source.random(4_000) < 0.3)
+    blocks = all_blocks[all_blocks % 10 < 4]
+    is_of_pass = np.zeros(100, dtype=np.bool_)
+    is_of_pass[[10, 11, 13]] = True
+    first_of_state = np.searchsorted(blocks, np.arange(101) * 1_000)
+    atom_of_block = source.permutation(len(blocks)).astype(np.int32)
+    found = []
+    for module in BOTH:
+        atoms = np.empty(400, dtype=np.int32)
+        module.atoms_of_rows(parts, widths, is_of_pass, first_of_state, blocks, atom_of_block, atoms)
+        found.append(atoms.tolist())
+    assert found[0] == found[1]
+    assert {-3, -2, -1} < set(found[0])  # each kind of row was there
+
+
+def _codes(source: np.random.Generator, rows: int, codes: int) -> NDArray[np.int16]:
+    """Mostly right: some are not valid, and some follow none."""
+    drawn = source.integers(1, codes, (9, rows))
+    ends = source.integers(1, 9, rows)
+    drawn[:8][np.arange(8)[:, None] >= ends] = 0
+    drawn[source.integers(0, 9, rows // 10), source.integers(0, rows, rows // 10)] = -1
+    drawn[source.integers(0, 9, rows // 10), source.integers(0, rows, rows // 10)] = 0
+    return drawn.astype(np.int16)
+
+
+@SEEDS
+@pytest.mark.parametrize("most_codes", [1, 3, 8])
+def test_codes_have_the_same_order(seed: int, most_codes: int) -> None:
+    codes = _codes(np.random.default_rng(seed), 500, 6)
+    of_loop, of_arrays = (np.empty((500, 9), dtype=np.int16) for _ in BOTH)
+    person_loops.order_codes(codes, most_codes, of_loop)
+    person_arrays.order_codes(codes, most_codes, of_arrays)
+    is_right = of_loop[:, 0] > 0
+    assert 100 < is_right.sum() < 500
+    assert np.array_equal(is_right, of_arrays[:, 0] > 0)
+    assert np.array_equal(of_loop[is_right], of_arrays[is_right])
+
+
+@SEEDS
+def test_patterns_have_the_same_numbers_however_they_are_found(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = _codes(np.random.default_rng(seed), 3_000, 40)
+    parts = np.array_split(codes, 3, axis=1)
+    both = [PatternTable(8) for _ in BOTH]
+    for number, part in enumerate(parts):
+        monkeypatch.setattr(compiled, "_MUCH_FOR_ARRAYS", 1 << 40)
+        by_arrays = both[0].numbers_of(part)
+        assert (by_arrays < 0).any()
+        if number == 1:  # the other goes on with what the loop left
+            monkeypatch.setattr(compiled, "_MUCH_FOR_ARRAYS", 0)
+            monkeypatch.setattr(compiled, "compiled", lambda loop: loop)
+        assert np.array_equal(both[1].numbers_of(part), by_arrays)
+    assert both[0].count > 1_024  # room was made
+    assert np.array_equal(both[0].codes, both[1].codes)
+
+
+@SEEDS
+def test_patterns_have_the_same_iterations(seed: int) -> None:
+    source = np.random.default_rng(seed)
+    patterns = np.sort(source.integers(0, 12, (200, 9)), axis=1)[:, ::-1].astype(np.int16).copy()
+    patterns[:, 0] = np.maximum(patterns[:, 0], 1)
+    maps = source.integers(-1, 3, (3, 4, 12)).astype(np.int32)
+    found = []
+    for module in BOTH:
+        starts, lists = np.empty(201, dtype=np.int64), np.empty(200 * 40, dtype=np.int32)
+        module.iterations_of_patterns(patterns, *maps, starts, lists)
+        found.append((starts.tolist(), lists[: starts[-1]].tolist()))
+    assert found[0] == found[1]
+
+
+class People:
+    """Of four atoms, three patterns with lists of up to five of six iterations, and seven attributes."""
+
+    def __init__(self, seed: int, people: int) -> None:
+        self.source = np.random.default_rng(seed)
+        self.atoms = self.source.choice([0, 1, 3], people).astype(np.int32)  # nobody is in atom 2
+        self.patterns = self.source.integers(0, 3, people).astype(np.int32)
+        self.attributes = self.source.integers(0, 7, people).astype(np.uint8)
+        lists = [np.sort(self.source.permutation(6)[:length]) for length in (0, 2, 5)]
+        self.list_starts = np.array([0, 0, 2, 7])
+        self.lists = np.concatenate(lists).astype(np.int32)
+
+    def sorted(self, module: object) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
+        starts = np.zeros(5, dtype=np.int64)
+        patterns, attributes = np.empty_like(self.patterns), np.empty_like(self.attributes)
+        module.sort_by_atom(self.atoms, self.patterns, self.attributes, starts, patterns, attributes)  # type: ignore[attr-defined]
+        return starts, patterns, attributes
+
+
+@SEEDS
+@pytest.mark.parametrize("people", [0, 1, 60])
+def test_atoms_have_the_same_persons_and_counts(seed: int, people: int) -> None:
+    world = People(seed, people)
+    of_modules = []
+    for module in BOTH:
+        persons = world.sorted(module)
+        most = module.memberships(persons[1], world.list_starts)
+        by_attribute, starts = np.zeros((6, 7), dtype=np.int32), np.empty(5, dtype=np.int64)
+        counted = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
+        module.count_atoms(*persons, world.list_starts, world.lists, by_attribute, starts, *counted)
+        counted = counted[0][: starts[-1]], counted[1][: starts[-1]]
+        totals = np.zeros((2, 3), dtype=np.int64)
+        entities, positions = np.array([1, -1, 0, 1]), np.array([0, -1, 1, 2, -1, -1])
+        module.add_atoms_to_entities(starts, *counted, entities, positions, totals)
+        by_atom = [
+            sorted(zip(*(of[starts[atom] : starts[atom + 1]].tolist() for of in counted), strict=True))
+            for atom in range(4)
+        ]
+        of_modules.append((*map(np.ndarray.tolist, persons), most, by_attribute.tolist(), by_atom, totals.tolist()))
+    assert of_modules[0] == of_modules[1]
+    assert people < 60 or np.array(of_modules[0][-1]).sum() > 20
+
+
+@SEEDS
+def test_selected_groups_have_the_same_cells(seed: int) -> None:
+    world = People(seed, 80)
+    persons = world.sorted(person_loops)
+    # three entities: atoms 1 and 3, none, atom 0; rows 2 to 7 are theirs, of two shapes
+    row_starts, iteration_of_row = np.array([2, 4, 5, 7]), np.array([0, 0, 5, 1, 2, 0, 3, 1])
+    begins, ends, atoms = np.array([1, 3, 3]), np.array([3, 3, 4]), np.array([2, 1, 3, 0])
+    shape_of_row = np.array([0, 0, 0, 1, 0, 1, 0, 1])
+    cell_of = np.array([[0, 0, 1, 1, 2, 2, 2], [0, 0, 0, 0, 0, 0, 0]], dtype=np.int32)
+    sizes = np.array([3, 1])[shape_of_row]
+    found = []
+    for module in BOTH:
+        cells, free = np.zeros(sizes.sum(), dtype=np.int64), np.full(6, -1, dtype=np.int64)
+        module.add_cells(
+            row_starts, iteration_of_row, begins, ends, atoms, *persons, world.list_starts, world.lists,
+            np.cumsum(sizes) - sizes, shape_of_row, cell_of, free, cells,
+        )  # fmt: skip
+        found.append(cells.tolist())
+        assert (free == -1).all()
+    assert found[0] == found[1]
+    assert sum(found[0]) > 10
