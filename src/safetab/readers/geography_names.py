@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.foundation.findings import Checked, FindingsOf
-from safetab.readers.delimited import RowProblems, read_rows
+from safetab.readers.delimited import NAME_RULE, RowProblems, read_rows
 
 NAMES_FILE = "geography-names.txt"
 
@@ -48,6 +48,6 @@ def read_geography_names(data: Path) -> Checked[GeographyNames]:
                 problems.add(line, "REGION_ID", "named more than once; keep one row an entity", f"{label} {region}")
             named = len(names)
         if not name.isprintable() or not name.strip():
-            problems.add(line, "NAME", "must be a text without control characters", name)
+            problems.add(line, "NAME", NAME_RULE, name)
     problems.report()
     return Checked(None if findings.has_errors else MappingProxyType(names), findings.findings)
