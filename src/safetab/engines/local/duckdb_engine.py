@@ -153,7 +153,19 @@ class DuckDbEngine(ArrayEngine):
         except pa.ArrowException as error:
             self._log(f"Arrow: {error}")
             raise
+        except OSError as error:
+            raise self._meant_by(error) from None
         except RuntimeError as error:
             if str(error) == "Query interrupted":
                 raise KeyboardInterrupt from None
             raise
+
+    def _meant_by(self, error: OSError) -> BaseException:
+        """Arrow hands on what DuckDB says in the middle of a stream as an error of the machine without a number."""
+        text = str(error)
+        if error.errno is not None:
+            return error
+        self._log(f"DuckDB, by Arrow: {text}")
+        if "INTERRUPT Error" in text:
+            return KeyboardInterrupt()
+        return RunFailed(_OUT_OF_MEMORY) if "Out of Memory Error" in text else pa.ArrowInvalid("in the stream")
