@@ -171,8 +171,10 @@ def another_table(path: Path, rng: random.Random) -> None:
             encoding = rng.choice(("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"))
             options = {"use_dictionary": False, "column_encoding": encoding}
         compression = rng.choice(("snappy", "zstd", "gzip", "none", "lz4", "brotli"))
-        pq.write_table(table, path, compression=compression, data_page_version=rng.choice(("1.0", "2.0")), **options)
-    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        sink = pa.BufferOutputStream()  # a file that can't be written would be removed
+        pq.write_table(table, sink, compression=compression, data_page_version=rng.choice(("1.0", "2.0")), **options)
+        path.write_bytes(sink.getvalue())
+    except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError):
         path.write_bytes(one_bit(path.read_bytes(), rng))
 
 
