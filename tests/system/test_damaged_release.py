@@ -183,3 +183,11 @@ def test_what_the_machine_refuses_is_not_called_damage(
     assert result.exit_code == code
     assert words in " ".join(result.stderr.split())
     assert "Get the release again" not in result.stderr
+
+
+def test_a_table_that_no_release_has_is_not_exported(release: Path, tmp_path: Path) -> None:
+    shutil.copy(release / ENTITIES, release / "universe" / "entities-2.parquet")
+    write_checksums(release)
+    safetab.export(release, tmp_path / "csv")
+    assert (tmp_path / "csv" / "universe" / "entities.csv").is_file()
+    assert not (tmp_path / "csv" / "universe" / "entities-2.csv").exists()

@@ -22,6 +22,7 @@ from safetab.release.damage import damage_told
 from safetab.release.numbers.number_columns import TEXT, Column
 from safetab.release.numbers.number_files import NUMBERS_FOLDER, numbers_file
 from safetab.release.release_universe import Universe
+from safetab.release.universe_files import COTERMINOUS_FILE, UNIVERSE_FILES
 
 CSV_FOLDER = "csv"
 _UNIVERSE_FOLDER = "universe"
@@ -54,7 +55,8 @@ def csv_names(universe: Universe, universe_tables: list[str]) -> tuple[str, ...]
 def write_csv_tables(release: Path, universe: Universe, folder: Path) -> dict[str, int]:
     """numbers/COUNTY.csv, .., universe/entities.csv, ..; tells their rows, by the path in the folder."""
     rows: dict[str, int] = {}
-    for path in sorted((release / _UNIVERSE_FOLDER).glob("*.parquet")):
+    known = {release / name for name in (*UNIVERSE_FILES, COTERMINOUS_FILE)}
+    for path in sorted(known.intersection((release / _UNIVERSE_FOLDER).glob("*.parquet"))):
         rows |= _written(folder, f"{_UNIVERSE_FOLDER}/{path.stem}.csv", [path], None)
     for label in sorted({level.geography.label for level in universe.levels}):
         designs = [level.design for level in universe.levels if level.geography.label == label]
