@@ -8,8 +8,9 @@ LOCKED := install --require-hashes --only-binary :all:
 # Commands and tests start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-browser r-page test-spark audit check docs paper bench bench-small bench-spark bench-noise
-.PHONY: bench-households bench-release bench-explorer bench-site lock check-wheels bill audit-dependencies dist clean help
+.PHONY: demo test test-slow test-faults test-faults-quick test-browser r-page test-spark audit check docs paper
+.PHONY: bench bench-small bench-spark bench-noise bench-households bench-release bench-explorer bench-site
+.PHONY: lock check-wheels bill audit-dependencies dist clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -28,6 +29,12 @@ test-browser: $(VENV)/.dev ## the pages in headless Chromium: wide, narrow, dark
 
 r-page: $(VENV)/.dev ## the code of docs/how-to/in-r.md, where R is installed (Debian: r-base-core)
 	$(BIN)/python -m pytest -q -m browser tests/browser/test_page_in_r.py
+
+test-faults: $(VENV)/.dev ## kills, errors, mutated inputs, damaged releases, want of memory, races: half an hour; SEED=N, WORKERS=N
+	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED)) --workers $(or $(WORKERS),2)
+
+test-faults-quick: $(VENV)/.dev ## a slice of them, the same each time: 3 minutes
+	$(BIN)/python -m tests.faults --seed 1 --share 0.03
 
 test-spark: $(VENV)/.spark ## the Spark engine, also on a cluster of three processes; brings its own Java
 	$(BIN)/python -m pytest -q -m spark

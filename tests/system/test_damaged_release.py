@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -15,6 +16,8 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from safetab.foundation.findings import InvalidInput
+from safetab.release import checksums
+from safetab.release.checksums import write_checksums
 
 NUMBERS = "numbers/geography_level=COUNTY/regional.parquet"
 OTHER_NUMBERS = "numbers/geography_level=STATE/regional.parquet"
@@ -143,3 +146,48 @@ def test_an_export_is_no_release_and_says_so(released: Path, tmp_path: Path) -> 
 def test_anybody_can_compare_the_files(released: Path) -> None:
     done = subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=released, check=True, capture_output=True)
     assert not done.stdout
+
+
+@pytest.mark.parametrize("change", [lambda text: text.replace("\n", "\r\n", 1), lambda text: text + text[:70]])
+def test_checksums_that_were_changed_are_damage_even_if_they_fit(change: Callable[[str], str], release: Path) -> None:
+    sums = release / "SHA256SUMS"
+    sums.write_bytes(change(sums.read_text()).encode())
+    with pytest.raises(InvalidInput, match="SHA256SUMS"):
+        safetab.open_release(release)
+
+
+def test_numbers_with_other_columns_are_told_though_the_checksums_fit(release: Path, tmp_path: Path) -> None:
+    shutil.copy(release / "universe" / "levels.parquet", release / NUMBERS)
+    write_checksums(release)
+    for command in (
+        ["show", "--county", "44007"],
+        ["export", tmp_path / "csv"],
+        ["report", "-o", tmp_path / "page.html"],
+    ):
+        result = CliRunner().invoke(app, [command[0], str(release), *map(str, command[1:])])
+        assert result.exit_code == 1, result.output
+        assert "has other columns than numbers have" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "words"), [(errno.EIO, 3, "Input/output error"), (errno.EACCES, 1, "may not be read")]
+)
+def test_what_the_machine_refuses_is_not_called_damage(
+    number: int, code: int, words: str, release: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path) -> str:
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr(checksums, "sha256_of", refused)
+    result = CliRunner().invoke(app, ["show", str(release), "--county", "44007"])
+    assert result.exit_code == code
+    assert words in " ".join(result.stderr.split())
+    assert "Get the release again" not in result.stderr
+
+
+def test_a_table_that_no_release_has_is_not_exported(release: Path, tmp_path: Path) -> None:
+    shutil.copy(release / ENTITIES, release / "universe" / "entities-2.parquet")
+    write_checksums(release)
+    safetab.export(release, tmp_path / "csv")
+    assert (tmp_path / "csv" / "universe" / "entities.csv").is_file()
+    assert not (tmp_path / "csv" / "universe" / "entities-2.csv").exists()

@@ -234,6 +234,14 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
         appended(RACE, "1901|X|2|True|Null|False"),
         "must be True or False at levels 1 and 2",
     ),
+    "a code whose name turns the direction of reading": (
+        appended(CODES, "1234|safe\u202etxt.exe"),
+        "RACE_ETH_NAME: must be a text without control characters: line",
+    ),
+    "an iteration whose name steers the terminal": (
+        appended(ETHNICITY, "4901|\x1b[2Jgroup|2|False|False"),
+        "ITERATION_NAME: must be a text without control characters: line",
+    ),
     "iteration without a name": (appended(ETHNICITY, "4901||2|False|False"), "ITERATION_NAME: must not be empty"),
     "iteration twice": (
         appended(RACE, "1002|X|1|True|False|False"),

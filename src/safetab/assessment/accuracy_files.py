@@ -21,6 +21,7 @@ from safetab.assessment.rows import accuracy_table
 from safetab.config.config_file import product_asked_for, read_config
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
+from safetab.foundation.safe_csv import safe_texts
 from safetab.foundation.version import VERSION
 from safetab.foundation.whole_path import resolved, whole_path
 from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
@@ -187,7 +188,7 @@ def _write(out: Path, assessed: Mapping[str, Assessment], data: AssessedData, op
         for name, table in tables.items():
             marked = table.replace_schema_metadata({"safetab": data.warning})
             pa.parquet.write_table(marked, output / f"{name}.parquet", compression="zstd")
-            pa.csv.write_csv(table, output / f"{name}.csv")
+            pa.csv.write_csv(safe_texts(table), output / f"{name}.csv")
         (output / "accuracy.html").write_text(page, encoding="utf-8")
         (output / "README.txt").write_text(_readme(data), encoding="utf-8")
         facts = json.dumps(_facts(assessed, data, today), indent=2, ensure_ascii=False)

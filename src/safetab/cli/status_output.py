@@ -13,6 +13,7 @@ import pyarrow.csv
 from safetab.cli.messages import printable
 from safetab.cli.standard_streams import is_unread
 from safetab.foundation.new_file import write_new_file
+from safetab.foundation.safe_csv import safe_texts
 
 
 def print_statuses(batches: Iterable[pa.RecordBatch]) -> None:
@@ -52,5 +53,5 @@ def _write(batches: Iterable[pa.RecordBatch], file: BinaryIO) -> int:
 def _csv(batch: pa.RecordBatch, *, is_first: bool) -> bytes:
     options = pa.csv.WriteOptions(include_header=is_first, quoting_style="needed")
     sink = pa.BufferOutputStream()
-    pa.csv.write_csv(batch, sink, options)
+    pa.csv.write_csv(safe_texts(pa.Table.from_batches([batch])), sink, options)
     return bytes(sink.getvalue())

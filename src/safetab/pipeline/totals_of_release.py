@@ -11,11 +11,11 @@ import pyarrow.parquet
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.published_totals import PublishedTotals, TotalsOfLevel
-from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.planning.planner import GivenTotals
 from safetab.products.product import TOTAL_LINE
 from safetab.readers.synthetic_marker import is_synthetic
+from safetab.release.damage import damage_told
 from safetab.release.documents import DATAPACKAGE_FILE
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 
@@ -37,12 +37,11 @@ def given_totals(path: Path | None, data: Path) -> GivenTotals | None:
     if findings.has_errors:
         return GivenTotals(Checked(None, findings.findings))
     try:
-        rows = _rows(release)
-        of_level = {geography: _of_level(of_geography) for geography, of_geography in rows.items()}
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise_if_the_machine_failed(error)
-        damaged = Finding(Severity.ERROR, str(path), _WHERE, "is damaged. Get the release again.")
-        return GivenTotals(Checked(None, (damaged,)))
+        with damage_told(path):
+            rows = _rows(release)
+            of_level = {geography: _of_level(of_geography) for geography, of_geography in rows.items()}
+    except InvalidInput as invalid:
+        return GivenTotals(Checked(None, invalid.findings))
     if any(of_geography[_COUNT].null_count for of_geography in rows.values()):
         withheld = Finding(
             Severity.ERROR, str(path), _WHERE, "totals are withheld in it. Give a release without rules."

@@ -9,6 +9,8 @@ from safetab.foundation.findings import FindingsOf, shortened
 from safetab.foundation.text_files import UnreadableFile, read_text
 
 SEPARATOR = "|"
+NAME_RULE = "must be a text without control characters"
+"""Nor marks that turn the direction of reading: neither is printable."""
 
 
 class Row(NamedTuple):

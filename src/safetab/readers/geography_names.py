@@ -10,7 +10,7 @@ from types import MappingProxyType
 from safetab.census.geography_levels import GeographyLevel
 from safetab.foundation.findings import Checked, FindingsOf
 from safetab.foundation.text_files import UnreadableFile, read_text
-from safetab.readers.delimited import SEPARATOR, RowProblems, read_rows
+from safetab.readers.delimited import NAME_RULE, SEPARATOR, RowProblems, read_rows
 
 NAMES_FILE = "geography-names.txt"
 
@@ -55,7 +55,7 @@ def read_geography_names(data: Path) -> Checked[GeographyNames]:
                 problems.add(line, "REGION_ID", "named more than once; keep one row an entity", f"{label} {region}")
             named = len(names)
         if not name.isprintable() or not name.strip():
-            problems.add(line, "NAME", "must be a text without control characters", name)
+            problems.add(line, "NAME", NAME_RULE, name)
     problems.report()
     return Checked(None if findings.has_errors else MappingProxyType(names), findings.findings)
 

@@ -11,7 +11,7 @@ from safetab.census.iterations import CharacteristicIteration, IterationKind, It
 from safetab.census.public_lists import PublicLists
 from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.readers.code_assignments import assignments_path, read_code_assignments
-from safetab.readers.delimited import Row, RowProblems, read_rows
+from safetab.readers.delimited import NAME_RULE, Row, RowProblems, read_rows
 
 CODES_FILE = "race-and-ethnicity-codes.txt"
 RACE_ITERATIONS_FILE = "race-characteristic-iterations.txt"
@@ -65,6 +65,8 @@ def read_codes(parameters: Path) -> Checked[MappingProxyType[str, str]]:
             problems.add(row.line, "RACE_ETH_CODE", "must be four digits, 1000 to 9999", code)
         if not name.strip():
             problems.add(row.line, "RACE_ETH_NAME", "must not be empty", name)
+        if not name.isprintable():
+            problems.add(row.line, "RACE_ETH_NAME", NAME_RULE, name)
         if code in names:
             problems.add(row.line, "RACE_ETH_CODE", "listed more than once; keep one row a code", code)
         names[code] = name
@@ -99,6 +101,7 @@ def _iteration_of(row: Row, header: tuple[str, ...], problems: RowProblems) -> C
     complaints = {
         ("ITERATION_CODE", "must be four digits"): not _ITERATION_CODE.fullmatch(field["ITERATION_CODE"]),
         ("ITERATION_NAME", "must not be empty"): not field["ITERATION_NAME"].strip(),
+        ("ITERATION_NAME", NAME_RULE): not field["ITERATION_NAME"].isprintable(),
         ("LEVEL", "must be 0 (major), 1 (Regional) or 2 (Detailed)"): level is None,
         ("ALONE", "must be True or False"): kind is None,
     }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
 from safetab.outputs.manifest import sha256_of
+from safetab.release.damage import damage_told
 
 CHECKSUMS_FILE = "SHA256SUMS"
 CHECKSUMS = "checksums"
@@ -18,22 +18,26 @@ _DIGITS = 64
 
 def write_checksums(release: Path) -> None:
     """Of every file of the release; nothing may be written into it afterwards."""
-    lines = [f"{sha256_of(release / name)}  {name}\n" for name in _names_of(release) if name != CHECKSUMS_FILE]
-    (release / CHECKSUMS_FILE).write_text("".join(lines), encoding="utf-8", newline="\n")
+    sums = {name: sha256_of(release / name) for name in _names_of(release) if name != CHECKSUMS_FILE}
+    (release / CHECKSUMS_FILE).write_text(_lines(sums), encoding="utf-8", newline="\n")
 
 
 def check_files(release: Path) -> None:
     """Raises InvalidInput if a file is missing, foreign, a link, or not what was released."""
     if not _is_file(release / CHECKSUMS_FILE):
         raise _damaged(release, [f"its {CHECKSUMS_FILE} is no file"])
+    with damage_told(release, "a file can't be read. Get the release again."):
+        _check(release)
+
+
+def _check(release: Path) -> None:
     present = {name for name in _names_of(release) if name != CHECKSUMS_FILE}
     files = {name for name in present if _is_file(release / name)}
-    try:
-        released = _read(release / CHECKSUMS_FILE)
-        changed = [name for name in sorted(files & released.keys()) if sha256_of(release / name) != released[name]]
-    except (OSError, ValueError) as error:
-        raise_if_the_machine_failed(error)
-        raise _damaged(release, ["a file can't be read"]) from None
+    text = (release / CHECKSUMS_FILE).read_bytes().decode("utf-8")
+    released = _read(text)
+    changed = [name for name in sorted(files & released.keys()) if sha256_of(release / name) != released[name]]
+    if text != _lines(released):
+        changed.append(CHECKSUMS_FILE)
     faults = {
         "files that were released are missing": released.keys() - present,
         "files are there that were not released": present - released.keys(),
@@ -44,15 +48,26 @@ def check_files(release: Path) -> None:
         raise _damaged(release, [f"{what}: {shortened(sorted(names))}" for what, names in faults.items() if names])
 
 
-def _read(path: Path) -> Mapping[str, str]:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return {line[_DIGITS + 2 :]: line[:_DIGITS] for line in lines}
+def _read(text: str) -> Mapping[str, str]:
+    return {line[_DIGITS + 2 :]: line[:_DIGITS] for line in text.splitlines()}
+
+
+def _lines(sums: Mapping[str, str]) -> str:
+    return "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
 
 
 def _names_of(release: Path) -> list[str]:
     """What machines of readers leave behind is none of the release."""
-    paths = (path.relative_to(release) for path in release.rglob("*") if not path.is_dir() or path.is_symlink())
+    paths = (path.relative_to(release) for path in _paths_in(release) if not path.is_dir() or path.is_symlink())
     return sorted(path.as_posix() for path in paths if not any(_is_left_behind(part) for part in path.parts))
+
+
+def _paths_in(folder: Path) -> Iterator[Path]:
+    """A folder that can't be listed is an error: what is in it would seem to be missing."""
+    for path in folder.iterdir():
+        yield path
+        if path.is_dir() and not path.is_symlink():
+            yield from _paths_in(path)
 
 
 def _is_left_behind(name: str) -> bool:

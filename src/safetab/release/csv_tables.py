@@ -1,7 +1,8 @@
 """The tables of a release as CSV files, for spreadsheets and programs that read nothing else.
 
-Texts are in quotes, null is nothing. A spreadsheet drops the zeros that an id of digits begins with, so that every id
-of an area has a column `geo_id` beside it: the Census Bureau's own form, e.g. 0500000US01001, which stays text.
+Texts are in quotes, null is nothing, and no text is a formula (`safetab.foundation.safe_csv`). A spreadsheet drops the
+zeros that an id of digits begins with, so that every id of an area has a column `geo_id` beside it: the Census Bureau's
+own form, e.g. 0500000US01001, which stays text.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ import pyarrow.parquet
 
 from safetab.census.geo_ids import geo_id
 from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.foundation.safe_csv import safe_texts
+from safetab.release.damage import damage_told
 from safetab.release.numbers.number_columns import TEXT, Column
 from safetab.release.numbers.number_files import NUMBERS_FOLDER, numbers_file
 from safetab.release.release_universe import Universe
+from safetab.release.universe_files import COTERMINOUS_FILE, UNIVERSE_FILES
 
 CSV_FOLDER = "csv"
 _UNIVERSE_FOLDER = "universe"
@@ -51,7 +55,8 @@ def csv_names(universe: Universe, universe_tables: list[str]) -> tuple[str, ...]
 def write_csv_tables(release: Path, universe: Universe, folder: Path) -> dict[str, int]:
     """numbers/COUNTY.csv, .., universe/entities.csv, ..; tells their rows, by the path in the folder."""
     rows: dict[str, int] = {}
-    for path in sorted((release / _UNIVERSE_FOLDER).glob("*.parquet")):
+    known = {release / name for name in (*UNIVERSE_FILES, COTERMINOUS_FILE)}
+    for path in sorted(known.intersection((release / _UNIVERSE_FOLDER).glob("*.parquet"))):
         rows |= _written(folder, f"{_UNIVERSE_FOLDER}/{path.stem}.csv", [path], None)
     for label in sorted({level.geography.label for level in universe.levels}):
         designs = [level.design for level in universe.levels if level.geography.label == label]
@@ -67,14 +72,14 @@ def _written(folder: Path, name: str, paths: list[Path], label: str | None) -> d
     rows = 0
     with (folder / name).open("wb") as file:
         for table in _tables(paths, label):
-            pa.csv.write_csv(table, file, pa.csv.WriteOptions(include_header=not file.tell()))
+            pa.csv.write_csv(safe_texts(table), file, pa.csv.WriteOptions(include_header=not file.tell()))
             rows += len(table)
     return {name: rows}
 
 
 def _tables(paths: list[Path], label: str | None) -> Iterator[pa.Table]:
     for path in paths:
-        with pa.parquet.ParquetFile(path) as parquet:
+        with damage_told(path), pa.parquet.ParquetFile(path) as parquet:
             if not parquet.metadata.num_rows:
                 yield _with_ids(parquet.schema_arrow.empty_table(), label)
             for batch in parquet.iter_batches(_ROWS_AT_ONCE):

@@ -55,7 +55,8 @@ _CSV_FILES = """
 _CSV = {
     True: "In the CSV files texts are in quotes, nothing means null, and the encoding is UTF-8. A spreadsheet drops"
     " the zeros at the beginning of region_id when it opens them by a double click; geo_id names the same area in the"
-    " Census Bureau's form, e.g. 0500000US01001, and stays as it is.",
+    " Census Bureau's form, e.g. 0500000US01001, and stays as it is. A text that a spreadsheet would take for a"
+    " formula, because it begins with = + - or @, has an apostrophe in front.",
     False: "For a spreadsheet, write CSV files: EXAMPLES says how.",
 }
 

@@ -68,6 +68,8 @@ def export_csv(
 
 def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:
     release, rows = opened.path, dict[str, int]()
+    for level in opened.universe.levels:
+        opened.numbers_of(level)  # has the columns of numbers
     shutil.copyfile(release / PRIVACY_FILE, output / PRIVACY_FILE)
     readme = (release / README_FILE).read_text(encoding="utf-8")
     (output / README_FILE).write_text(_ABOUT_EXPORTS + readme, encoding="utf-8")

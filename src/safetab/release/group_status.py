@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationLevel
-from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
+from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.products.product import TOTAL_LINE, Product, Selector, Shape, TableFamily
+from safetab.release.damage import damage_told
 from safetab.release.numbers.number_columns import COPIED, PUBLISHED, WITHHELD, texts
 from safetab.release.origin import LEAST_MARGIN, Origin
 from safetab.release.release_folder import ReleaseFolder
@@ -250,14 +251,11 @@ def _read(
     condition &= (pc.field("region_id") >= part.ids[0]) & (pc.field("region_id") <= part.ids[-1])
     condition &= pc.field("region_id").isin(part.ids)
     condition &= pc.field("iteration_code").isin([one.code for one in iterations])
-    try:
+    with damage_told(Path(path)):
         columns = [*_READ_SCHEMA.names, *more]
         return _without_unknown_tables(
             pa.parquet.read_table(path, columns=columns, filters=condition, partitioning=None)
         ).cast(_READ_SCHEMA)
-    except (pa.ArrowException, OSError) as error:
-        raise_if_the_machine_failed(error)
-        raise InvalidInput([Finding(Severity.ERROR, path, "", "is damaged. Get the release again.")]) from None
 
 
 def _without_unknown_tables(table: pa.Table) -> pa.Table:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.foundation.failures import raise_if_the_machine_failed
@@ -18,7 +19,9 @@ from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.output_status import status_of_json
 from safetab.products.all_products import product_named
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files
+from safetab.release.damage import damage_told
 from safetab.release.documents import DATAPACKAGE_FILE, ReleaseFacts
+from safetab.release.numbers.number_columns import number_schema
 from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.origin import origin_of_json
 from safetab.release.release_options import KIND_NAMES, CoterminousOptions, ReleaseOptions, confidence_of
@@ -46,9 +49,13 @@ class ReleaseFolder:
             )
 
     def numbers_of(self, level: ReleaseLevel) -> Path | None:
-        """The file of a level's numbers, if it has any."""
+        """The file of a level's numbers, if it has any. Raises InvalidInput if it has not the columns of numbers."""
         path = self.path / numbers_file(level.design)
-        return path if path.is_file() else None
+        if not path.is_file():
+            return None
+        if not _has_columns(path, number_schema(self.universe.product)):
+            raise InvalidInput([_finding(path, "has other columns than numbers have. Get the release again.")])
+        return path
 
 
 def open_release_folder(path: Path) -> ReleaseFolder:
@@ -69,7 +76,7 @@ def _opened(path: Path) -> ReleaseFolder:
     has_checksums = (folder / CHECKSUMS_FILE).exists()
     if has_checksums:
         check_files(folder)
-    try:
+    with damage_told(folder, "is a release that is damaged, or of another version."):
         facts = json.loads((folder / DATAPACKAGE_FILE).read_text(encoding="utf-8"))["safetab"]
         if CHECKSUMS in facts and not has_checksums:  # older releases have none
             raise InvalidInput([_finding(folder, f"its {CHECKSUMS_FILE} is missing. Get the release again.")])
@@ -78,9 +85,13 @@ def _opened(path: Path) -> ReleaseFolder:
         run = ReleasedRun(product_named(facts.get("product")), definition, states, bool(facts["allow_negative_counts"]))
         universe = read_universe(folder, run)
         return ReleaseFolder(folder, _facts(facts), universe)
-    except (OSError, ValueError, KeyError, TypeError, StopIteration, RecursionError, pa.ArrowException) as error:
-        raise_if_the_machine_failed(error)
-        raise InvalidInput([_finding(folder, "is a release that is damaged, or of another version.")]) from None
+
+
+def _has_columns(path: Path, expected: pa.Schema) -> bool:
+    with damage_told(path):
+        found = pa.parquet.read_schema(path)
+    types = {field.name: field.type for field in found}
+    return len(types) == len(found) and all(types.get(field.name) == field.type for field in expected)
 
 
 def _facts(facts: dict[str, Any]) -> ReleaseFacts:

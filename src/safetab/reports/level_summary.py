@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from safetab.census.iterations import IterationKind
 from safetab.distributions.noise_distribution import DEFAULT_BITS
-from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.stages import Stage
 from safetab.products.product import TOTAL_LINE, Selector, Shape
+from safetab.release.damage import damage_told
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_columns import COPIED, PUBLISHED, STATUSES, WITHHELD
 from safetab.release.release_folder import ReleaseFolder
@@ -144,14 +143,9 @@ def level_summary(release: ReleaseFolder, facts: ReleaseLevel) -> LevelSummary:
     tally = _Tally(release, facts)
     path = release.numbers_of(facts)
     if path is not None:
-        try:
-            with pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
-                for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[*_TEXTS, *_NUMBERS]):
-                    tally.add(batch)
-        except (pa.ArrowException, OSError, LookupError, ValueError) as error:
-            raise_if_the_machine_failed(error)
-            message = "is damaged. Get the release again."
-            raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)]) from None
+        with damage_told(path), pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
+            for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[*_TEXTS, *_NUMBERS]):
+                tally.add(batch)
     return tally.summary()
 
 

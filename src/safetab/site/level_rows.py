@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.privacy.stages import Stage
+from safetab.release.damage import damage_told
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import ReleaseLevel
 from safetab.site.cuts import begins
@@ -71,12 +69,9 @@ def read_level(folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTable
     path = folder.numbers_of(level)
     if path is None:
         return None
-    try:
+    with damage_told(path):
         rows = read_rows(path, folder, level)
         return None if rows is None else _rows(rows, folder, level, tables)
-    except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
-        raise_if_the_machine_failed(error)
-        raise InvalidInput([Finding(Severity.ERROR, str(path), "", "is damaged. Get the release again.")]) from None
 
 
 def _rows(rows: RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables) -> LevelRows:

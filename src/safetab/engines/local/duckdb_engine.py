@@ -165,15 +165,25 @@ class DuckDbEngine(ArrayEngine):
             if any(words in str(error) for words in _WORDS_FOR_NO_ROOM):
                 raise RunFailed(_NO_ROOM) from None
             raise
-        except MemoryError:
-            raise RunFailed(_OUT_OF_MEMORY) from None
         except pa.ArrowException as error:
             self._log(f"Arrow: {error}")
             raise_if_the_machine_failed(error)
             raise
-        except RuntimeError as error:
+        except OSError as error:
+            raise self._meant_by(error) from None
+        except (MemoryError, RuntimeError) as error:
             if is_out_of_memory(error):
                 raise RunFailed(_OUT_OF_MEMORY) from None
             if str(error) == "Query interrupted":
                 raise KeyboardInterrupt from None
             raise
+
+    def _meant_by(self, error: OSError) -> BaseException:
+        """Arrow hands on what DuckDB says in the middle of a stream as an error of the machine without a number."""
+        text = str(error)
+        if error.errno is not None:
+            return error
+        self._log(f"DuckDB, by Arrow: {text}")
+        if "INTERRUPT Error" in text:
+            return KeyboardInterrupt()
+        return RunFailed(_OUT_OF_MEMORY) if "Out of Memory Error" in text else pa.ArrowInvalid("in the stream")

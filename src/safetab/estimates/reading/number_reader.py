@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.release.damage import damage_told
 from safetab.release.origin import LEAST_MARGIN
 
 Row = dict[str, Any]
@@ -32,12 +31,9 @@ class NumberReader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        try:
+        with damage_told(path):
             self._file = pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS))
             self._ranges = [self._regions_of(number) for number in range(self._file.num_row_groups)]
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise_if_the_machine_failed(error)
-            raise self._damaged() from None
         self._row_group = lru_cache(maxsize=_KEPT_ROW_GROUPS)(self._read)
 
     def rows(self, conditions: Mapping[str, Sequence[str]], region_ids: Sequence[str] | None) -> list[Row]:
@@ -52,21 +48,15 @@ class NumberReader:
         return rows
 
     def _read(self, number: int) -> pa.Table:
-        try:
+        with damage_told(self._path):
             more = [name for name in (LEAST_MARGIN,) if name in self._file.schema_arrow.names]
             return self._file.read_row_group(number, columns=[*_TEXTS, *_NUMBERS, *more]).combine_chunks()
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise_if_the_machine_failed(error)
-            raise self._damaged() from None
 
     def _regions_of(self, number: int) -> tuple[str, str]:
         """The first and the last region of a row group; all regions if it doesn't tell."""
         column = self._file.schema_arrow.get_field_index("region_id")
         of_regions = self._file.metadata.row_group(number).column(column).statistics
         return ("", "~") if of_regions is None else (of_regions.min, of_regions.max)
-
-    def _damaged(self) -> InvalidInput:
-        return InvalidInput([Finding(Severity.ERROR, str(self._path), "", "is damaged. Get the release again.")])
 
 
 def _chosen(table: pa.Table, conditions: Mapping[str, Sequence[str]]) -> list[Row]:

@@ -14,6 +14,7 @@ import pyarrow.csv
 
 from safetab.census.geo_ids import Area, area_of, area_of_geo_id, is_geo_id
 from safetab.census.geography_levels import GeographyLevel
+from safetab.foundation.safe_csv import plain_texts
 from safetab.foundation.text_files import UnreadableFile, read_text, why_unreadable
 from safetab.products.official_names import annotation_of, line_named
 from safetab.readers.official.api_geography import geo_ids_of_rows
@@ -96,9 +97,8 @@ def _csv_file(path: Path, header: Sequence[str], *, is_labelled: bool) -> Opened
 
 def _named_columns(columns: dict[str, pa.Array], variables: Sequence[str], line: int) -> TextColumns:
     numbers = {name: (columns[name], columns.get(annotation_of(name))) for name in variables}
-    return TextColumns(
-        line, columns["GEO_ID"], columns["POPGROUP"], columns.get("NAME"), columns.get("POPGROUP_LABEL"), numbers
-    )
+    name, label = (plain_texts(columns[one]) if one in columns else None for one in ("NAME", "POPGROUP_LABEL"))
+    return TextColumns(line, columns["GEO_ID"], columns["POPGROUP"], name, label, numbers)
 
 
 def _csv_parts(

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from safetab.census.geo_ids import geo_id
 from safetab.census.geography import changes_in
+from safetab.foundation.safe_csv import safe_texts
 from safetab.products.official_names import lines_of_tables, margin_variable_of, variable_of
 from safetab.products.product import Line
 from safetab.release.census_form.census_readme import write_census_readme
 from safetab.release.census_form.columns_file import COLUMNS_FILE, numbers_below_0, write_columns
 from safetab.release.census_form.popgroups import Popgroup, write_popgroups
+from safetab.release.damage import damage_told
 from safetab.release.documents import PRIVACY_FILE, README_FILE
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import ReleaseLevel
@@ -71,7 +73,7 @@ def _csv(table: pa.Table, *, include_header: bool) -> bytes:
 def _whole_groups(path: Path, table_id: str) -> Iterator[pa.Table]:
     """The rows of one table, of whole groups at a time."""
     rest = None
-    with pa.parquet.ParquetFile(path) as file:
+    with damage_told(path), pa.parquet.ParquetFile(path) as file:
         for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[*_READ, "table_id", "line"]):
             table = pa.Table.from_batches([batch])
             table = table.filter(pc.equal(table["table_id"], table_id))
@@ -104,7 +106,8 @@ def _wide(table: pa.Table, level: ReleaseLevel, lines: Sequence[Line]) -> pa.Tab
     for line in lines:
         own = pa.array(row_of[:, line.number], mask=row_of[:, line.number] < 0)
         columns += [counts.take(own), table["margin_of_error"].take(own)]
-    return pa.table(columns, schema=_empty(lines).schema)
+    names = safe_texts(pa.table(columns[: len(_GROUP_COLUMNS)], list(_GROUP_COLUMNS)))  # numbers stay numbers
+    return pa.table([*names.columns, *columns[len(_GROUP_COLUMNS) :]], schema=_empty(lines).schema)
 
 
 def _empty(lines: Sequence[Line]) -> pa.Table:

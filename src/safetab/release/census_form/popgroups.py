@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from safetab.census.iterations import CharacteristicIteration
 from safetab.census.public_lists import PublicLists
+from safetab.foundation.safe_csv import safe_text
 
 POPGROUPS_FILE = "popgroups.csv"
 
@@ -33,7 +34,8 @@ def write_popgroups(folder: Path, popgroups: Iterable[Popgroup], lists: PublicLi
 def _row(popgroup: Popgroup, lists: PublicLists) -> list[str]:
     one = popgroup.iteration
     if one is None:
-        return [popgroup.code, popgroup.label, "", "", "", "", ""]
+        return [popgroup.code, safe_text(popgroup.label), "", "", "", "", ""]
     codes = " ".join(sorted(lists.codes_of_iteration.get(one.code, ())))
     listed = "" if one.listed is None else one.listed.value
-    return [popgroup.code, popgroup.label, one.name, one.level.label, one.kind.value, listed, codes]
+    names = (safe_text(popgroup.label), safe_text(one.name))
+    return [popgroup.code, *names, one.level.label, one.kind.value, listed, codes]

@@ -69,10 +69,12 @@ function showProblems(name, problems) {
   if (problems.length === 0) announce(`${name} is in force.`);
 }
 
-/** Records as RFC 4180 text, with the mark that makes Excel read UTF-8. */
+/** Records as RFC 4180 text, with the mark that makes Excel read UTF-8; a text that would be a formula begins with '. */
 function csvOf(records) {
   const cell = (value) => {
-    const text = value === null || value === undefined ? "" : String(value);
+    const given = value === null || value === undefined ? "" : String(value);
+    const isFormula = /^'*[=+\-@\t\r]/.test(given) && !Number.isFinite(Number(given));
+    const text = isFormula ? `'${given}` : given;
     return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
   return `\ufeff${records.map((record) => record.map(cell).join(",")).join("\r\n")}\r\n`;

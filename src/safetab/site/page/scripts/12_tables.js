@@ -61,7 +61,7 @@ function csvOfAbsence({ area, group, status, reason }) {
 /** Texts in quotes; one that a spreadsheet would take for a formula begins with an apostrophe. */
 function csvCell(value) {
   if (typeof value === "number") return String(value);
-  const safe = /^[=+\-@\t]/.test(value) ? `'${value}` : value;
+  const safe = /^'*[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return `"${safe.replaceAll('"', '""')}"`;
 }
 

@@ -1,0 +1,46 @@
+"""Texts in CSV files for people: none is taken for a formula by the spreadsheet that opens it.
+
+A text that begins with = + - @, a tab or a carriage return, after any apostrophes, gets an apostrophe in front. The way
+back takes one away where one was added, so that every text comes back. Numbers are no texts and stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_FORMULA = r"^('*[=+\-@\t\r])"
+_ESCAPED = r"^'('*[=+\-@\t\r])"
+
+
+def safe_text(text: str) -> str:
+    return re.sub(_FORMULA, r"'\1", text)
+
+
+def plain_text(text: str) -> str:
+    """What `safe_text` was given."""
+    return re.sub(_ESCAPED, r"\1", text)
+
+
+def safe_texts(table: pa.Table) -> pa.Table:
+    """The table with every text made safe."""
+    for position, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            column = _replaced(table.column(position), _FORMULA, r"'\1")
+            table = table.set_column(position, field, column)
+    return table
+
+
+def plain_texts(column: pa.Array) -> pa.Array:
+    """What a column of safe texts was before."""
+    return _replaced(pa.chunked_array([column]), _ESCAPED, r"\1").combine_chunks()
+
+
+def _replaced(column: pa.ChunkedArray, pattern: str, replacement: str) -> pa.ChunkedArray:
+    """Looks at each distinct text once: names repeat."""
+    distinct = pc.unique(column)
+    if not pc.any(pc.match_substring_regex(distinct, pattern)).as_py():
+        return column
+    return pc.replace_substring_regex(column, pattern, replacement)

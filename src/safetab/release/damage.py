@@ -1,0 +1,47 @@
+"""What is said when a file of a release can't be read: the machine's reason if it has one, else that it is damaged."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from safetab.foundation.failures import RunFailed, is_out_of_memory
+from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.foundation.text_files import why_unreadable
+
+_OF_THE_PATH = {
+    errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG,
+}  # fmt: skip
+_OF_CONTENT = (
+    pa.ArrowException, ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError,
+)  # fmt: skip
+
+
+@contextmanager
+def damage_told(path: Path, message: str = "is damaged. Get the release again.") -> Iterator[None]:
+    """Around what reads `path`: InvalidInput with the message if its content is wrong.
+
+    What the machine refuses is no damage: it is said as such, and RunFailed unless the path itself is at fault.
+    """
+    try:
+        yield
+    except (OSError, *_OF_CONTENT) as error:
+        if is_out_of_memory(error):
+            raise MemoryError from None
+        if isinstance(error, OSError) and error.errno is not None:
+            raise _refused(path, error) from None
+        raise _invalid(path, message) from None
+
+
+def _refused(path: Path, error: OSError) -> Exception:
+    where = Path(error.filename) if isinstance(error.filename, str) else path
+    why = why_unreadable(where, error)
+    return _invalid(path, why) if error.errno in _OF_THE_PATH else RunFailed(why)
+
+
+def _invalid(path: Path, message: str) -> InvalidInput:
+    return InvalidInput([Finding(Severity.ERROR, str(path), "", message)])

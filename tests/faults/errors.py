@@ -1,0 +1,128 @@
+"""Injected errors at every file operation of a run and of the commands that read a release: the reason told is true."""
+
+from __future__ import annotations
+
+import errno
+import random
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults.commands import Ending, ended, warmed_up
+from tests.faults.injector import Fault
+from tests.faults.kills import Kills
+from tests.faults.releases import reading_commands, whole_output_commands
+from tests.faults.run_places import RunPlaces, spread_over
+from tests.faults.suite import wrong_ending
+
+_ANY = (errno.EIO,)
+_OF_OPERATION = {
+    "create": (errno.ENOSPC, errno.EACCES, errno.EMFILE, errno.EIO, errno.EINTR),
+    "open": (errno.EACCES, errno.EMFILE, errno.EIO, errno.EINTR),
+    "list": (errno.EACCES, errno.EMFILE, errno.EIO),
+    "read": (errno.EIO, errno.EINTR),
+    "write": (errno.ENOSPC, errno.EIO, errno.EINTR),
+    "sync": (errno.ENOSPC, errno.EIO),
+    "mkdir": (errno.ENOSPC, errno.EACCES, errno.EIO),
+    "rename": (errno.ENOSPC, errno.EACCES, errno.EIO),
+    "remove": (errno.EACCES, errno.EIO),
+    "lock": (errno.EINTR, errno.EIO),
+    "stat": (errno.EACCES, errno.EIO),
+}
+"""Which errors an operation can have, on a machine that is full, broken, closed or busy."""
+
+_FALSE_REASONS = (
+    "damaged",
+    "Get the release again",
+    "Write it again",
+    "not what its ending says",
+    "out of memory",
+    "unknown error",
+)
+_FULL = ("full", "No space left")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A command whose operations are known."""
+
+    name: str
+    trace: tuple[tuple[str, str], ...]
+    arguments: Callable[[Path], Sequence[object]]
+    is_run: bool = False
+
+
+class InjectedErrors(Kills):
+    name = "errors"
+    cases = 1_000
+
+    def prepare(self, folder: Path) -> None:
+        super().prepare(folder)
+        geography = self.world.data / "GRF-C.txt"
+        of_release = reading_commands(self.before.out / "release", Path("new"))
+        of_output = whole_output_commands(self.before.out, Path("new"), geography)
+        self.tried = [self._traced_run(folder, overwrite) for overwrite in (False, True)]
+        self.tried += [self._traced(folder, name, words) for name, words in (of_release | of_output).items()]
+
+    def _traced_run(self, folder: Path, overwrite: bool) -> Tried:
+        places = self.before.copied_to(folder / f"all-{overwrite}", with_out=overwrite)
+        folders = [places.folder, self.world.parameters.parent]
+        traced = ended(places.command(self.world, overwrite=overwrite), Fault(), folders, is_traced=True)
+        assert traced.code == 0, traced.stderr
+
+        def arguments(case: Path) -> Sequence[object]:
+            return RunPlaces(case).command(self.world, overwrite=overwrite)
+
+        return Tried("run --overwrite" if overwrite else "run", traced.trace, arguments, is_run=True)
+
+    def _traced(self, folder: Path, name: str, words: list[object]) -> Tried:
+        def arguments(case: Path) -> list[object]:
+            return [str(word).replace("new-", f"{case}/new-") for word in words]
+
+        (folder / name).mkdir()
+        warmed_up(arguments(folder / name))
+        shutil.rmtree(folder / name)
+        (folder / name).mkdir()
+        traced = ended(arguments(folder / name), Fault(), [folder / name, self.before.folder], is_traced=True)
+        assert traced.code == 0, traced.stderr
+        return Tried(name, traced.trace, arguments)
+
+    def findings(self, number: int, rng: random.Random, folder: Path) -> list[str]:
+        tried = self.tried[rng.choice((0, 0, 0, 1, 1, 1, *range(2, len(self.tried))))]
+        at = spread_over(number, len(tried.trace))
+        operation, path = tried.trace[at - 1]
+        error = rng.choice(_OF_OPERATION.get(operation, _ANY))
+        fault = Fault(at, error=error, is_lasting=error == errno.ENOSPC and rng.random() < 0.5)
+        found = self._wrong_run(tried, fault, folder) if tried.is_run else self._wrong_command(tried, fault, folder)
+        where = "/".join(path.split("/")[-2:])
+        return [f"{tried.name}, {fault} ({operation} {where}): {one}" for one in found]
+
+    def _wrong_run(self, tried: Tried, fault: Fault, folder: Path) -> list[str]:
+        places = self.before.copied_to(folder / "run", with_out="--overwrite" in tried.name)
+        before = places.state()
+        ending = ended(tried.arguments(places.folder), fault, [places.folder, self.world.parameters.parent])
+        found = wrong_ending(ending, 0, 1, 3) + wrong_words(ending, fault) + self.wrong_state(places, before, ending)
+        if places.left_behind() and not fault.is_lasting and "could not be removed" not in ending.words:
+            found.append(f"left behind: {places.left_behind()}; {ending.words[-200:]}")
+        return found + (self.wrong_next_run(places) if found or fault.at % 8 == 0 else [])
+
+    def _wrong_command(self, tried: Tried, fault: Fault, folder: Path) -> list[str]:
+        (folder / "made").mkdir()
+        ending = ended(tried.arguments(folder / "made"), fault, [folder / "made", self.before.folder])
+        found = wrong_ending(ending, 0, 1, 3) + wrong_words(ending, fault)
+        left = sorted(path.name for path in (folder / "made").iterdir())
+        if ending.code and left and not fault.is_lasting:
+            found.append(f"exit code {ending.code} and there is {left}: {ending.words[-200:]}")
+        return found
+
+
+def wrong_words(ending: Ending, fault: Fault) -> list[str]:
+    if ending.code not in {1, 3}:
+        return []
+    found = [f'a false reason, "{one}": {ending.words[-300:]}' for one in _FALSE_REASONS if one in ending.words]
+    if fault.error == errno.ENOSPC and (ending.code != 3 or not any(one in ending.words for one in _FULL)):
+        found.append(f"a full disk ends with {ending.code}: {ending.words[-300:]}")
+    if fault.error == errno.EINTR:
+        found.append(f"a call that was interrupted is not made again: {ending.words[-300:]}")
+    return found

@@ -1,0 +1,98 @@
+"""Faults at chosen file operations: an error, a kill or an interrupt at the Nth operation under given folders.
+
+`injector.c` is built by the C compiler of the machine and preloaded, so a program has to be started with it:
+`with_injector` starts this Python anew. Afterwards `arm` says what shall happen from now on, in this process and those
+that it forks.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntFlag
+from pathlib import Path
+
+SOURCE = Path(__file__).with_name("injector.c")
+_PRELOADED = "SAFETAB_FAULT_INJECTOR"
+
+
+class Operations(IntFlag):
+    """Which operations count: those that only look, those that change something, or both."""
+
+    READS = 1
+    CHANGES = 2
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens at operation `at` (0: nothing, operations are only counted)."""
+
+    at: int = 0
+    error: int = 0
+    signal: int = 0
+    is_lasting: bool = False  # at all later operations too, as on a full disk
+    kinds: Operations = Operations.READS | Operations.CHANGES
+
+    def __str__(self) -> str:
+        what = (
+            errno.errorcode[self.error] if self.error else signal.Signals(self.signal).name if self.signal else "none"
+        )
+        return f"{what}{' from' if self.is_lasting else ' at'} operation {self.at}"
+
+
+def compiler() -> str | None:
+    return shutil.which("cc") or shutil.which("gcc")
+
+
+def built_injector() -> Path:
+    """The library, built once for each state of its source."""
+    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]
+    library = Path(tempfile.gettempdir()) / f"safetab-fault-injector-{os.getuid()}-{digest}.so"
+    if not library.exists():
+        made = library.with_suffix(f".{os.getpid()}")
+        command = [
+            compiler() or "cc",
+            "-O2",
+            "-Wall",
+            "-Werror",
+            "-shared",
+            "-fPIC",
+            "-o",
+            str(made),
+            str(SOURCE),
+            "-ldl",
+        ]
+        subprocess.run(command, check=True)
+        made.replace(library)
+    return library
+
+
+def with_injector(arguments: list[str]) -> None:
+    """Starts Python anew with the injector, unless it has it; does not come back if it hadn't."""
+    if _PRELOADED in os.environ:
+        return
+    library = str(built_injector())
+    environment = os.environ | {"LD_PRELOAD": library, _PRELOADED: library}
+    os.execve(sys.executable, [sys.executable, *arguments], environment)
+
+
+def arm(fault: Fault, folders: Iterable[Path], trace: int = -1) -> None:
+    """Counts from now on; each operation is noted at the descriptor `trace`: number, name and path."""
+    library = ctypes.CDLL(os.environ[_PRELOADED])
+    library.faults_watch("\n".join(str(folder.resolve()) for folder in folders).encode())
+    library.faults_arm(
+        ctypes.c_long(fault.at), int(fault.kinds), fault.error, int(fault.is_lasting), fault.signal, trace
+    )
+
+
+def disarm() -> None:
+    arm(Fault(kinds=Operations(0)), ())

@@ -1,0 +1,71 @@
+"""Whether the engine of a run counts an accepted input as the judge does, person by person."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from safetab.engines.contract import CountingEngine, EngineSettings
+from safetab.engines.local.duckdb_backend import DuckDbBackend
+from safetab.engines.plain import PlainEngine
+from safetab.pipeline.inputs import RunInputs, read_inputs
+from safetab.readers.person_files import find_person_files
+from tests import plain_cef
+from tests.faults.worlds import FaultWorld
+from tests.random_worlds import PERSON_HEADER
+
+SECRET_OF_FINGERPRINTS = bytes(32)
+
+
+def difference_of_counts(world: FaultWorld) -> str | None:
+    """What the engine of a run and the judge differ in, for inputs that were accepted; nothing if they agree."""
+    with tempfile.TemporaryDirectory(prefix="judged-") as made:
+        folder = Path(made)
+        inputs = read_inputs(world.parameters, world.data).require()
+        backend = DuckDbBackend(EngineSettings(folder, threads=1), lambda _: None)
+        with contextlib.closing(backend.engine(inputs.persons, inputs.files)) as engine:
+            return _difference(engine, _judge(world, inputs, folder), inputs)
+
+
+def _judge(world: FaultWorld, inputs: RunInputs, folder: Path) -> CountingEngine:
+    data = _as_delimited(world.data, folder / "plain") if world.data.suffix == ".ini" else world.data
+    persons = find_person_files(data, inputs.files.config.product.record).require()
+    return PlainEngine(persons, inputs.files)
+
+
+def _difference(engine: CountingEngine, judge: CountingEngine, inputs: RunInputs) -> str | None:
+    for one in (engine, judge):
+        errors = [str(finding) for finding in one.check() if finding.is_error]
+        if errors:
+            return f"{type(one).__name__} refuses what was accepted: {errors[0]}"
+    if engine.prepare() != judge.prepare():
+        return "different numbers of persons"
+    if engine.fingerprint(SECRET_OF_FINGERPRINTS) != judge.fingerprint(SECRET_OF_FINGERPRINTS):
+        return "different records"
+    for level in inputs.plan.levels:
+        counts, judged = engine.totals(level), judge.totals(level)
+        if not all(np.array_equal(getattr(counts, name), getattr(judged, name)) for name in _ARRAYS):
+            return f"different totals of {level.level}"
+    return None
+
+
+_ARRAYS = ("indices", "confidential_counts")
+
+
+def _as_delimited(ini: Path, folder: Path) -> Path:
+    """The persons of a CEF as a delimited file, read by a reader with nothing of the package's own."""
+    copy = folder / "cef"
+    shutil.copytree(ini.parent, copy, symlinks=False)
+    for path in [*copy.glob("records/*.txt"), *copy.glob("geography/*.txt")]:
+        content = path.read_bytes()
+        content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+        content = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").rstrip(b"\n")
+        path.write_bytes(content + b"\n" if content else b"")
+    rows = ["|".join(row) for row in plain_cef.Cef(copy / ini.name).person_records()]
+    (folder / "person-records.txt").write_text("\n".join([PERSON_HEADER, *rows]) + "\n")
+    return folder

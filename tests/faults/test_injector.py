@@ -1,0 +1,90 @@
+"""The tools that faults are tried with do what they say: a fault happens where it was asked for, and is seen."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import PROJECT
+from tests.faults.commands import HUNG, Ending
+from tests.faults.injector import compiler
+from tests.faults.run_places import RunPlaces, is_whole, spread_over
+from tests.faults.suite import wrong_ending
+
+needs_compiler = pytest.mark.skipif(compiler() is None, reason="there is no C compiler, which the fault injector needs")
+
+_PROGRAM = """
+import errno, sys
+from pathlib import Path
+from tests.faults.injector import Fault, Operations, arm, with_injector
+with_injector(["-c", sys.argv[1], *sys.argv[1:]])
+folder, at, error, sent, lasting = Path(sys.argv[2]), *map(int, sys.argv[3:7])
+trace = open(sys.argv[7], "w")
+arm(Fault(at, error=error, signal=sent, is_lasting=bool(lasting), kinds=Operations.CHANGES), [folder], trace.fileno())
+for name in "abc":
+    try:
+        (folder / name).write_bytes(b"x")
+        (folder.parent / name).write_bytes(b"x")
+        print(name)
+    except OSError as failed:
+        print(name, errno.errorcode[failed.errno])
+"""
+
+
+def _ended(
+    folder: Path, at: int, *, error: int = 0, sent: int = 0, lasting: int = 0
+) -> subprocess.CompletedProcess[str]:
+    (folder / "watched").mkdir()
+    given = [_PROGRAM, folder / "watched", at, error, sent, lasting, folder / "trace"]
+    command = [sys.executable, "-c", _PROGRAM, *map(str, given)]
+    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+
+
+@needs_compiler
+def test_an_error_is_given_at_the_operation_asked_for_and_nowhere_else(tmp_path: Path) -> None:
+    ending = _ended(tmp_path, 4, error=28)
+    assert ending.stdout.splitlines() == ["a", "b ENOSPC", "c"]
+    names = [line.split("\t")[1] for line in (tmp_path / "trace").read_text().splitlines()]
+    assert names == ["create", "write"] * 3
+    assert "watched/b" in (tmp_path / "trace").read_text()
+
+
+@needs_compiler
+def test_a_lasting_error_stays(tmp_path: Path) -> None:
+    assert _ended(tmp_path, 3, error=28, lasting=1).stdout.splitlines() == ["a", "b ENOSPC", "c ENOSPC"]
+
+
+@needs_compiler
+@pytest.mark.parametrize(("sent", "made"), [(9, {"a"}), (2, {"a", "b"})])  # Python answers Ctrl-C after the call
+def test_a_signal_is_sent_at_the_operation(sent: int, made: set[str], tmp_path: Path) -> None:
+    ending = _ended(tmp_path, 3, sent=sent)
+    assert ending.returncode == -sent
+    assert {path.name for path in (tmp_path / "watched").iterdir()} == made
+
+
+def test_what_no_command_may_do_is_seen() -> None:
+    assert wrong_ending(Ending(0, "", ""), 0) == []
+    assert wrong_ending(Ending(HUNG, "", ""), 0) == ["it hung"]
+    assert len(wrong_ending(Ending(1, "", "Traceback (most recent call last):"), 0, 1)) == 1
+    assert len(wrong_ending(Ending(-11, "", ""), 0, 1)) == 1
+
+
+def test_half_an_output_is_not_whole(tmp_path: Path) -> None:
+    places = RunPlaces(tmp_path / "run").make()
+    assert places.state() == "none"
+    places.out.mkdir()
+    (places.out / "manifest.json").write_text(json.dumps({"outputs": {"t1.csv": {"sha256": "0"}}, "documents": {}}))
+    assert not is_whole(places.out)
+    assert places.state() == "half"
+    (places.temporary / "safetab-x").mkdir()
+    (places.folder / "out.replaced-x").mkdir()
+    assert places.left_behind() == ["out.replaced-x", "temporary/safetab-x"]
+
+
+def test_every_operation_is_met_once_before_any_twice() -> None:
+    for operations in (1, 2, 7, 906):
+        assert sorted(spread_over(number, operations) for number in range(operations)) == list(range(1, operations + 1))

@@ -1,0 +1,73 @@
+"""No text of a CSV file is a formula, and every text comes back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from tests.random_worlds import write_random_world
+from tests.releases import universe_of
+
+import safetab
+from safetab.foundation.safe_csv import plain_text, plain_texts, safe_text, safe_texts
+
+TEXTS = ("=1+1", "+1", "-1", "@x", "\tx", "\rx", "'=1", "''=1", "'x", "x=1", "", " =1", "Rhode Island", "'", "=")
+KEY = "0d" * 32
+FORMULA = re.compile(r"[=+\-@\t\r]")
+
+
+def test_a_formula_gets_an_apostrophe() -> None:
+    assert [safe_text(text) for text in TEXTS] == [
+        "'=1+1", "'+1", "'-1", "'@x", "'\tx", "'\rx", "''=1", "'''=1", "'x", "x=1", "", " =1", "Rhode Island", "'", "'="
+    ]  # fmt: skip
+
+
+def test_every_text_comes_back() -> None:
+    assert [plain_text(safe_text(text)) for text in TEXTS] == list(TEXTS)
+    column = pa.array([*TEXTS, None])
+    safe = safe_texts(pa.table({"name": column}))["name"].combine_chunks()
+    assert safe.to_pylist() == [*(safe_text(text) for text in TEXTS), None]
+    assert plain_texts(safe).to_pylist() == column.to_pylist()
+
+
+def test_numbers_stay_numbers() -> None:
+    table = pa.table({"name": ["-1"], "count": [-1]})
+    sink = pa.BufferOutputStream()
+    pa.csv.write_csv(safe_texts(table), sink, pa.csv.WriteOptions(include_header=False))
+    assert bytes(sink.getvalue()) == b'"\'-1",-1\n'
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release of a world whose names would be formulas, with its CSV files and both exports."""
+    folder = tmp_path_factory.mktemp("formulas")
+    world = write_random_world(folder / "world", 2, people=40, budget=1, allow_negative_counts=True)
+    (world.data / "geography-names.txt").write_text('REGION_TYPE|REGION_ID|NAME\nSTATE|44|=HYPERLINK("x")\n')
+    for path in world.parameters.glob("*-characteristic-iterations.txt"):
+        path.write_text(path.read_text().replace("|group ", "|@group "))
+    safetab.run(world.parameters, world.data, folder / "out", csv=True, test_key=KEY)
+    safetab.export(folder / "out", folder / "tidy")
+    safetab.export(folder / "out", folder / "census", form="census")
+    return folder
+
+
+@pytest.mark.parametrize("place", ["out/release/csv", "tidy", "census"])
+def test_no_text_of_a_release_in_csv_is_a_formula(place: str, made: Path) -> None:
+    texts, numbers = set(), set()
+    for path in (made / place).rglob("*.csv"):
+        cells = [cell for row in csv.reader(io.StringIO(path.read_text(), newline="")) for cell in row]
+        texts |= {cell for cell in cells if not re.fullmatch(r"-?[0-9.]*", cell)}
+        numbers |= {cell for cell in cells if re.fullmatch(r"-[0-9]+", cell)}
+    assert '\'=HYPERLINK("x")' in texts
+    assert any(text.startswith("'@group ") for text in texts)
+    assert not [text for text in texts if FORMULA.match(text)]
+    assert numbers, "numbers below 0 are there, and are numbers"
+
+
+def test_parquet_holds_the_names_as_they_were_given(made: Path) -> None:
+    assert '=HYPERLINK("x")' in {row["region_name"] for row in universe_of(made / "out", "entities")}
