@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from safetab.census.geography import Geography
@@ -33,6 +33,7 @@ class RunInputs:
     plan: RunPlan
     persons: Persons
     populated: Mapping[TabulationPass, Geography]  # the blocks that may hold people
+    hashes: Mapping[str, str] = field(default_factory=dict)  # of the public files, once a run has taken them
 
 
 def read_inputs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from safetab.engines.contract import CountingEngine
@@ -16,8 +16,6 @@ from safetab.foundation.version import VERSION
 from safetab.foundation.whole_path import whole_path
 from safetab.outputs.manifest import (
     RunFacts,
-    hashes_of,
-    sha256_of,
     write_manifest,
     write_not_for_release,
     write_release_log,
@@ -39,6 +37,7 @@ from safetab.pipeline.rerelease import empty_blocks_as_json
 from safetab.pipeline.selected_records import passes_without_selected_records
 from safetab.pipeline.spend_log.run_spending import RunSpending
 from safetab.pipeline.step_times import StepTimes, TimedCounts
+from safetab.pipeline.still_files import StillFiles, record_files
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.ledger import Ledger
@@ -76,8 +75,12 @@ def run_files(
     with until_published(), guarded(options, options.log_of(out), afterwards) as (log, backend):
         assert log is not None
         times = StepTimes(progress or NoProgress(), log.write)
+        still = StillFiles(
+            path for path in (parameters, *paths_read(data), options.empty_blocks, options.totals) if path
+        )
         checked = required_inputs(parameters, data, options, times, backend)
         inputs = checked.require()
+        inputs = replace(inputs, hashes=still.hashes_of(_public_files(inputs, options)))
         status = status_of_run(inputs.plan, data, options)
         spending = RunSpending.asked_for(options.spend_request, inputs.plan, times.tell)
         require_disk(inputs.plan, backend.number_of_persons(inputs.persons), options.temporary_folder, out, times.note)
@@ -88,7 +91,9 @@ def run_files(
             records = engine.prepare()
             times.advance()
             log.write(", ".join(f"{count:,} {noun}s in the {which.value} pass" for which, count in records.items()))
+            still.require(record_files(inputs.persons))
             with _recorded(spending, engine, times) as spend_warnings:
+                still.require(record_files(inputs.persons))
                 rows = _tabulated(inputs, status, engine, out, options, times)
                 afterwards.is_published = True
         times.end_step()
@@ -142,6 +147,12 @@ def _recorded(
         yield warnings
 
 
+def _public_files(inputs: RunInputs, options: RunOptions) -> dict[str, Path]:
+    """What was read, by the names that the manifest has."""
+    read = inputs.files.paths + (() if options.empty_blocks is None else table_paths_at(options.empty_blocks))
+    return {path.name: path for path in read} | dict(inputs.files.totals_files)
+
+
 def bits_of_run(options: RunOptions) -> AddressedBits:
     """With a key from the operating system, unless one was chosen for people who do not exist.
 
@@ -177,9 +188,7 @@ def _tabulated(
         steps = steps_as_json(options.release) | empty_blocks_as_json(options.empty_blocks)
         ran = RunFacts(plan, ledger.events, today, status, options.test_key is not None, steps)
         write_release_log(output, ran, rows)
-        read = inputs.files.paths + (() if options.empty_blocks is None else table_paths_at(options.empty_blocks))
-        totals = {name: sha256_of(path) for name, path in inputs.files.totals_files.items()}
-        write_manifest(output, ran, hashes_of(read) | totals, rows)
+        write_manifest(output, ran, inputs.hashes, rows)
         times.advance()
         times.step("Checking the output", 1)
         check_output(output, universe, options.release)

@@ -6,9 +6,12 @@ import atexit
 import os
 import re
 import subprocess
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
+from py4j.clientserver import SHUTDOWN_FINALIZER_WORKER, FinalizerWorker
+from py4j.java_gateway import JavaGateway
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
@@ -95,7 +98,7 @@ def _started(values: Mapping[str, str], settings: EngineSettings) -> SparkSessio
             for name, value in values.items():
                 launched.set(name, value)
             gateway = launch_gateway(launched, {"stdout": messages, "stderr": messages})
-            atexit.register(_end, gateway.proc)
+            atexit.register(end_java, gateway, gateway.proc)
     SparkContext._ensure_initialized(gateway=gateway)
     conf = SparkConf(loadDefaults=is_submitted())
     for name, value in values.items():
@@ -106,8 +109,18 @@ def _started(values: Mapping[str, str], settings: EngineSettings) -> SparkSessio
     return SparkSession(context)
 
 
-def _end(java: subprocess.Popen[bytes]) -> None:
-    """The virtual machine ends with its standard input; waiting for it makes its time part of ours."""
+def end_java(gateway: JavaGateway, java: subprocess.Popen[bytes]) -> None:
+    """The virtual machine ends with its standard input; waiting for it makes its time part of ours.
+
+    Py4J tells Java of every object that Python has dropped, in a thread of its own and until Python ends; whatever it
+    sends to a virtual machine that is gone is a traceback on the terminal. So that thread is ended first.
+    """
+    client = gateway._gateway_client
+    client.finalizer_deque.appendleft(SHUTDOWN_FINALIZER_WORKER)
+    for thread in threading.enumerate():
+        if isinstance(thread, FinalizerWorker) and thread.deque is client.finalizer_deque:
+            thread.join(_SECONDS_TO_END)
+    client.is_connected = False
     if java.stdin is not None:
         java.stdin.close()
     with suppress(subprocess.TimeoutExpired):

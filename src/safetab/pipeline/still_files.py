@@ -1,0 +1,68 @@
+"""The files of a run must keep still while they are read: the manifest hashes the bytes that were used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from safetab.engines.backend import Persons
+from safetab.engines.person_location import PersonLocation
+from safetab.foundation.failures import RunFailed
+from safetab.outputs.manifest import sha256_of
+from safetab.readers.cef.reader_file import CefFiles
+
+_Identity = tuple[int, ...]
+_LOCAL = "file://"
+
+
+class StillFiles:
+    """What files were before a run read them: another file, size or time of change is noticed."""
+
+    def __init__(self, given: Iterable[Path]) -> None:
+        """Looks at these files, at those of the folders among them, and at those of the folders inside these."""
+        self._identities = {path.absolute(): _identity(path) for one in given for path in _files_at(one, 2)}
+
+    def hashes_of(self, files: dict[str, Path]) -> dict[str, str]:
+        """By their names; of files that were not seen before, such as copies of the run's own, as they are."""
+        hashes = {name: sha256_of(path) for name, path in files.items()}
+        self.require(files.values())
+        return hashes
+
+    def require(self, files: Iterable[Path]) -> None:
+        """Raises RunFailed if a file isn't what it was when it was first looked at."""
+        for path in files:
+            before = self._identities.get(path.absolute())
+            if before is not None and before != _identity(path):
+                raise RunFailed(
+                    f"{path.name} changed while the run was reading it. Nothing was written. Keep the files of a run as"
+                    " they are until it ends."
+                )
+
+
+def record_files(persons: Persons) -> tuple[Path, ...]:
+    """The files of this machine that hold records."""
+    if isinstance(persons, PersonLocation):
+        return tuple(Path(part.removeprefix(_LOCAL)) for part in persons.parts if part.startswith(_LOCAL))
+    if isinstance(persons, CefFiles):
+        of_states = ((one.persons, one.units, one.counts) for one in persons.states)
+        return tuple(path for files in of_states for path in files if path is not None)
+    return persons.parts
+
+
+def _files_at(path: Path, depth: int) -> Iterator[Path]:
+    try:
+        if depth and path.is_dir():
+            for inside in path.iterdir():
+                yield from _files_at(inside, depth - 1)
+        elif path.is_file():
+            yield path
+    except OSError:  # found where it is read
+        return
+
+
+def _identity(path: Path) -> _Identity:
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -1,0 +1,71 @@
+"""The virtual machine ends without a word on the terminal, whatever Py4J still wants to tell it."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+from contextlib import suppress
+from types import SimpleNamespace
+
+import pytest
+from tests.engine_inputs import SPARK_MARKS
+
+pytestmark = SPARK_MARKS
+DROPPED = 40
+
+
+class SlowJava:
+    """Answers Py4J's commands one by one, and no longer once its standard input is closed."""
+
+    def __init__(self) -> None:
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = self._server.getsockname()[1]
+        self._connections: list[socket.socket] = []
+        self.told = 0
+        self.stdin = SimpleNamespace(close=self._close)
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        connection, _ = self._server.accept()
+        self._connections.append(connection)
+        with suppress(OSError), connection, connection.makefile("rb") as commands:
+            for line in commands:
+                if line == b"e\n":  # the end of a command
+                    time.sleep(0.005)
+                    self.told += 1
+                    connection.sendall(b"!yv\n")
+
+    def _close(self) -> None:
+        self._server.close()
+        for connection in self._connections:
+            with suppress(OSError):  # Py4J may have left it
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def wait(self, seconds: float) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+def test_nothing_is_sent_to_a_virtual_machine_that_is_gone(caplog: pytest.LogCaptureFixture) -> None:
+    from py4j.clientserver import ClientServer, JavaParameters, PythonParameters  # noqa: PLC0415 - PySpark is optional
+
+    from safetab.engines.spark.session import end_java  # noqa: PLC0415
+
+    java = SlowJava()
+    python = PythonParameters(port=0, daemonize=True, daemonize_connections=True)
+    gateway = ClientServer(JavaParameters(port=java.port), python)
+    client = gateway._gateway_client
+    for number in range(DROPPED):
+        client.garbage_collect_object(f"o{number}")
+    while not java.told:
+        time.sleep(0.01)
+    with caplog.at_level(logging.ERROR):
+        end_java(gateway, java)
+        told = java.told
+        client.garbage_collect_object("late")
+        time.sleep(1.5)  # longer than Py4J's thread sleeps between two looks
+    gateway.shutdown_callback_server()
+    assert not caplog.records
+    assert told == java.told == DROPPED
