@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.person_forms import PERSON_FORMS, people_of
+from tests.person_forms import PERSON_FORMS, parquet_of_text, people_of
 from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
@@ -112,6 +112,24 @@ def test_compiled_loops_give_what_the_interpreter_gives(
     monkeypatch.setattr("safetab.foundation.compiled._MUCH_FOR_ARRAYS", 0)
     monkeypatch.setattr("safetab.mechanisms.inversion_table._MANY", 0)
     assert run(world, tmp_path / "out") == expected
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_who_reads_which_row_group_does_not_matter(
+    is_compiled: bool, world: RandomWorld, expected, tmp_path: Path, monkeypatch
+) -> None:
+    """Seven row groups in three threads, in batches that end inside them; patterns in the table and beyond it."""
+    monkeypatch.setattr("safetab.engines.local.person_batches._ROWS_AT_ONCE", 5)
+    monkeypatch.setattr("safetab.engines.local.array_counter._MANY_PEOPLE", 0)
+    monkeypatch.setattr("safetab.engines.local.array_counter._FIRST_PATTERNS", 3)
+    if is_compiled:
+        monkeypatch.setattr("safetab.foundation.compiled._MUCH", 0)
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("GRF-C.txt", "SYNTHETIC"):
+        (data / name).write_bytes((world.data / name).read_bytes())
+    parquet_of_text(data, people_of(world))
+    assert run(RandomWorld(world.parameters, data), tmp_path / "out", threads=3) == expected
 
 
 @pytest.mark.parametrize("write", PERSON_FORMS)

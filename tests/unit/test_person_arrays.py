@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from safetab.engines.local import person_arrays, person_loops
-from safetab.engines.pattern_table import PatternTable
+from safetab.engines.local import counting_loops, person_arrays, person_loops
+from safetab.engines.pattern_table import PatternTable, ThreadPatterns
 from safetab.foundation import compiled
 
 BOTH = (person_loops, person_arrays)
+BOTH_COUNTING = (counting_loops, person_arrays)
 SEEDS = pytest.mark.parametrize("seed", range(3))
 
 
@@ -26,10 +29,11 @@ def test_rows_have_the_same_atoms(seed: int) -> None:
     is_of_pass[[10, 11, 13]] = True
     first_of_state = np.searchsorted(blocks, np.arange(101) * 1_000)
     atom_of_block = source.permutation(len(blocks)).astype(np.int32)
+    positions = tuple(source.permutation(400).astype(np.int32) for _ in parts)
     found = []
     for module in BOTH:
         atoms = np.empty(400, dtype=np.int32)
-        module.atoms_of_rows(parts, widths, is_of_pass, first_of_state, blocks, atom_of_block, atoms)
+        module.atoms_of_rows(positions, tuple(parts), widths, is_of_pass, first_of_state, blocks, atom_of_block, atoms)
         found.append(atoms.tolist())
     assert found[0] == found[1]
     assert {-3, -2, -1} < set(found[0])  # each kind of row was there
@@ -63,14 +67,15 @@ def test_patterns_have_the_same_numbers_however_they_are_found(seed: int, monkey
     codes = _codes(np.random.default_rng(seed), 3_000, 40)
     parts = np.array_split(codes, 3, axis=1)
     both = [PatternTable(8) for _ in BOTH]
+    asked = [ThreadPatterns(one) for one in both]
     for number, part in enumerate(parts):
         monkeypatch.setattr(compiled, "_MUCH_FOR_ARRAYS", 1 << 40)
-        by_arrays = both[0].numbers_of(part)
+        by_arrays = asked[0].numbers_of(part)
         assert (by_arrays < 0).any()
         if number == 1:  # the other goes on with what the loop left
             monkeypatch.setattr(compiled, "_MUCH_FOR_ARRAYS", 0)
             monkeypatch.setattr(compiled, "compiled", lambda loop: loop)
-        assert np.array_equal(both[1].numbers_of(part), by_arrays)
+        assert np.array_equal(asked[1].numbers_of(part), by_arrays)
     assert both[0].count > 1_024  # room was made
     assert np.array_equal(both[0].codes, both[1].codes)
 
@@ -101,11 +106,16 @@ class People:
         self.list_starts = np.array([0, 0, 2, 7])
         self.lists = np.concatenate(lists).astype(np.int32)
 
-    def sorted(self, module: object) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
+    def in_runs(self, module: Any) -> tuple[NDArray[Any], ...]:
         starts = np.zeros(5, dtype=np.int64)
         patterns, attributes = np.empty_like(self.patterns), np.empty_like(self.attributes)
-        module.sort_by_atom(self.atoms, self.patterns, self.attributes, starts, patterns, attributes)  # type: ignore[attr-defined]
-        return starts, patterns, attributes
+        module.sort_by_atom(self.atoms, self.patterns, self.attributes, starts, patterns, attributes)
+        run_starts, grouped = np.empty_like(starts), np.empty_like(attributes)
+        run_patterns, run_people = np.empty_like(patterns), np.empty_like(patterns)
+        no_run = np.full(3, -1, dtype=np.int32)
+        module.group_by_pattern(starts, patterns, attributes, no_run, run_starts, run_patterns, run_people, grouped)
+        runs = slice(int(run_starts[-1]))
+        return starts, run_starts, run_patterns[runs], run_people[runs], grouped
 
 
 @SEEDS
@@ -113,12 +123,14 @@ class People:
 def test_atoms_have_the_same_persons_and_counts(seed: int, people: int) -> None:
     world = People(seed, people)
     of_modules = []
-    for module in BOTH:
-        persons = world.sorted(module)
-        most = module.memberships(persons[1], world.list_starts)
+    for module in BOTH_COUNTING:
+        persons = world.in_runs(module)
+        most = module.memberships(persons[2], world.list_starts)
         by_attribute, starts = np.zeros((6, 7), dtype=np.int32), np.empty(5, dtype=np.int64)
         counted = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
-        module.count_atoms(*persons, world.list_starts, world.lists, by_attribute, starts, *counted)
+        lists, no_place = (world.list_starts, world.lists), np.full(6, -1, dtype=np.int64)
+        module.count_atoms(persons, *lists, starts, *counted, no_place)
+        module.count_attributes(persons, *lists, np.zeros((2, 7), dtype=np.int32), by_attribute)
         counted = counted[0][: starts[-1]], counted[1][: starts[-1]]
         totals = np.zeros((2, 3), dtype=np.int64)
         entities, positions = np.array([1, -1, 0, 1]), np.array([0, -1, 1, 2, -1, -1])
@@ -133,9 +145,28 @@ def test_atoms_have_the_same_persons_and_counts(seed: int, people: int) -> None:
 
 
 @SEEDS
+def test_remembered_patterns_are_the_same(seed: int) -> None:
+    source = np.random.default_rng(seed)
+    codes = np.zeros((9, 300), dtype=np.int16)
+    codes[0], codes[8] = source.integers(-1, 5, 300), source.integers(-1, 4, 300)
+    codes[1, source.random(300) < 0.2] = 7
+    pattern_codes = np.zeros((4, 9), dtype=np.int16)
+    pattern_codes[:, 0], pattern_codes[:, 8] = (1, 2, 3, 4), (1, 2, 3, 1)
+    recent = np.full(64, -1, dtype=np.int32)
+    recent[[1 * 37 + 1, (2 * 37 + 2) & 63, (3 * 37 + 3) & 63]] = (0, 1, 3)  # the last is of another pattern
+    found = []
+    for module in BOTH:
+        patterns = np.empty(300, dtype=np.int32)
+        module.remembered_patterns(codes, recent, pattern_codes, np.array([5, 9, 7, 2, -1], dtype=np.int32), patterns)
+        found.append(patterns.tolist())
+    assert found[0] == found[1]
+    assert set(found[0]) == {5, 9, -1}
+
+
+@SEEDS
 def test_selected_groups_have_the_same_cells(seed: int) -> None:
     world = People(seed, 80)
-    persons = world.sorted(person_loops)
+    persons = world.in_runs(counting_loops)
     # three entities: atoms 1 and 3, none, atom 0; rows 2 to 7 are theirs, of two shapes
     row_starts, iteration_of_row = np.array([2, 4, 5, 7]), np.array([0, 0, 5, 1, 2, 0, 3, 1])
     begins, ends, atoms = np.array([1, 3, 3]), np.array([3, 3, 4]), np.array([2, 1, 3, 0])
@@ -143,10 +174,10 @@ def test_selected_groups_have_the_same_cells(seed: int) -> None:
     cell_of = np.array([[0, 0, 1, 1, 2, 2, 2], [0, 0, 0, 0, 0, 0, 0]], dtype=np.int32)
     sizes = np.array([3, 1])[shape_of_row]
     found = []
-    for module in BOTH:
+    for module in BOTH_COUNTING:
         cells, free = np.zeros(sizes.sum(), dtype=np.int64), np.full(6, -1, dtype=np.int64)
         module.add_cells(
-            row_starts, iteration_of_row, begins, ends, atoms, *persons, world.list_starts, world.lists,
+            row_starts, iteration_of_row, begins, ends, atoms, persons, world.list_starts, world.lists,
             np.cumsum(sizes) - sizes, shape_of_row, cell_of, free, cells,
         )  # fmt: skip
         found.append(cells.tolist())

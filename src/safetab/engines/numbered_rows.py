@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from safetab.engines.local.person_batches import PersonBatch, parquet_batches_of, person_batch, rows_of
+from safetab.engines.local.person_batches import PersonBatch, person_batch, row_groups_of_part, rows_of
 from safetab.products.record import RecordLayout
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.person_rules import UTF8_RULE, Rule, shape_rule
@@ -36,9 +36,10 @@ def numbered_rows(files: TableFiles, path: Path, record: RecordLayout) -> Iterat
         yield from _rows_of_text(path, record)
         return
     first = 1
-    for batch in parquet_batches_of(path, record):
-        yield NumberedRows(np.arange(first, first + rows_of(batch)), batch, {})
-        first += rows_of(batch)
+    for row_groups in row_groups_of_part(path, record):
+        for batch in row_groups.batches(record):
+            yield NumberedRows(np.arange(first, first + rows_of(batch)), batch, {})
+            first += rows_of(batch)
 
 
 def _rows_of_text(path: Path, record: RecordLayout) -> Iterator[NumberedRows]:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.iteration_map import IterationMap
 from safetab.engines.local import person_arrays
-from safetab.engines.local.person_loops import iterations_of_patterns, number_patterns, order_codes
+from safetab.engines.local.person_loops import (
+    iterations_of_patterns,
+    number_patterns,
+    order_codes,
+    remembered_patterns,
+)
 from safetab.foundation.compiled import compiled_if_worthwhile
 
 CODE_END = 10_000
@@ -24,29 +30,28 @@ class PatternTable:
     """Numbers the patterns as they are met; code combinations that mean the same share a number."""
 
     def __init__(self, max_race_codes: int) -> None:
-        self._max_race_codes = max_race_codes
+        self.max_race_codes = max_race_codes
         self._codes = np.zeros((1 << 10, 9), dtype=np.int16)
         self._slots = np.full(4 * len(self._codes), -1, dtype=np.int32)
-        self._recent = np.full(1 << 16, -1, dtype=np.int32)
+        self.recent = np.full(1 << 16, -1, dtype=np.int32)
         self.count = 0
+        self._lock = Lock()
 
     @property
     def codes(self) -> NDArray[np.int16]:
         """For each pattern its race codes, rising, then zeros, and the ethnicity code at the end."""
         return self._codes[: self.count]
 
-    def numbers_of(self, codes: NDArray[np.int16]) -> NDArray[np.int32]:
-        """The pattern of each column of codes, or -1 if they break a rule; 0 stands for no code, -1 for a wrong one."""
-        ordered = np.empty((codes.shape[1], 9), dtype=np.int16)
-        loop = compiled_if_worthwhile(order_codes, len(ordered), person_arrays.order_codes)
-        loop(codes, self._max_race_codes, ordered)
-        return self._numbers_of_ordered(ordered)
+    def numbers_of(self, ordered: NDArray[np.int16]) -> NDArray[np.int32]:
+        """Of rows as `codes` has them, or -1 where the first code is negative; threads take turns."""
+        with self._lock:
+            return self._numbers_of_ordered(ordered)
 
     def _numbers_of_ordered(self, ordered: NDArray[np.int16]) -> NDArray[np.int32]:
         patterns, reached = np.empty(len(ordered), dtype=np.int32), 0
         loop = compiled_if_worthwhile(number_patterns, len(ordered), person_arrays.number_patterns)
         while True:
-            tables = (self._slots, self._codes, self.count, self._recent)
+            tables = (self._slots, self._codes, self.count, self.recent)
             reached, self.count = loop(ordered, reached, *tables, patterns)
             if reached == len(patterns):
                 return patterns
@@ -59,6 +64,35 @@ class PatternTable:
         self._slots = np.full(4 * len(self._codes), -1, dtype=np.int32)
         self.count = 0
         self._numbers_of_ordered(old)
+
+
+class ThreadPatterns:
+    """What one thread asks: a table of its own, in front of the one that all share and that numbers what is new."""
+
+    def __init__(self, shared: PatternTable) -> None:
+        self._shared, self._own = shared, PatternTable(shared.max_race_codes)
+        self._shared_number = np.full(1, -1, dtype=np.int32)  # by own number; the last, at -1, is that of no pattern
+
+    def numbers_of(self, codes: NDArray[np.int16]) -> NDArray[np.int32]:
+        """The pattern of each column of codes, or -1 if they break a rule; 0 stands for no code, -1 for a wrong one."""
+        if not self._own.count:
+            return self._looked_up(codes)
+        patterns = np.empty(codes.shape[1], dtype=np.int32)
+        loop = compiled_if_worthwhile(remembered_patterns, len(patterns), person_arrays.remembered_patterns)
+        loop(codes, self._own.recent, self._own.codes, self._shared_number, patterns)
+        rest = np.flatnonzero(patterns < 0)
+        patterns[rest] = self._looked_up(codes[:, rest])
+        return patterns
+
+    def _looked_up(self, codes: NDArray[np.int16]) -> NDArray[np.int32]:
+        ordered = np.empty((codes.shape[1], 9), dtype=np.int16)
+        loop = compiled_if_worthwhile(order_codes, len(ordered), person_arrays.order_codes)
+        loop(codes, self._own.max_race_codes, ordered)
+        own, known = self._own.numbers_of(ordered), self._shared_number[:-1]
+        if len(known) < self._own.count:
+            new = self._shared.numbers_of(self._own.codes[len(known) :])
+            self._shared_number = np.concatenate([known, new, np.full(1, -1, dtype=np.int32)])
+        return self._shared_number[own]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

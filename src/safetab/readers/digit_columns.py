@@ -41,8 +41,12 @@ def digits_of(column: pa.Array, width: int) -> NDArray[np.int64]:
         numbers = column.cast(pa.int64(), safe=False).fill_null(NOT_DIGITS).to_numpy(zero_copy_only=False)
         return np.where((numbers >= 0) & (numbers < 10**width), numbers, NOT_DIGITS)
     text = column.cast(pa.binary())
-    numbers = _all_digits(text, width)
-    return _some_digits(text, width) if numbers is None else numbers
+    has_width = pc.equal(pc.binary_length(text), width).fill_null(False)
+    if pc.all(has_width).as_py():
+        return _digits_of_width(text, width)
+    numbers = np.full(len(text), NOT_DIGITS, dtype=np.int64)
+    numbers[has_width.to_numpy(zero_copy_only=False)] = _digits_of_width(text.filter(has_width), width)
+    return numbers
 
 
 def are_right(digits: Digits) -> bool:
@@ -53,26 +57,19 @@ def is_text(column_type: pa.DataType) -> bool:
     return any(is_kind(column_type) for is_kind in _TEXT_KINDS)
 
 
-def _all_digits(text: pa.Array, width: int) -> NDArray[np.int64] | None:
-    """Reads the bytes where they lie, if every value has the width and digits alone."""
-    if text.null_count or not pc.all(pc.equal(pc.binary_length(text), width)).as_py():
-        return None
+def _digits_of_width(text: pa.Array, width: int) -> NDArray[np.int64]:
+    """Of values that all have this width; their bytes are read where they lie."""
+    if not len(text):
+        return np.empty(0, dtype=np.int64)
     first = np.frombuffer(text.buffers()[1], dtype=np.int32)[text.offset]
     characters = np.frombuffer(text.buffers()[2], dtype=np.uint8)[first : first + len(text) * width]
     digits = (characters - ord("0")).reshape(len(text), width)  # what lies below "0" wraps to a large number
-    if digits.max() > 9:
-        return None
     numbers = np.zeros(len(text), dtype=np.int64)
     for place in range(width):
         numbers = numbers * 10 + digits[:, place]
+    if digits.max() > 9:
+        numbers[(digits > 9).any(axis=1)] = NOT_DIGITS
     return numbers
-
-
-def _some_digits(text: pa.Array, width: int) -> NDArray[np.int64]:
-    is_right = pc.match_substring_regex(text, f"^[0-9]{{{width}}}$").fill_null(False)
-    right = pc.if_else(is_right, text, pa.scalar(b"0"))
-    numbers = right.cast(pa.string()).cast(pa.int64()).to_numpy(zero_copy_only=False)
-    return np.where(is_right.to_numpy(zero_copy_only=False), numbers, NOT_DIGITS)
 
 
 class WrongRows:

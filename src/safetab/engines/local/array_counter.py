@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.engines.encoding import Encoding
 from safetab.engines.local import person_arrays
-from safetab.engines.local.person_loops import add_atoms_to_entities, count_atoms, memberships
+from safetab.engines.local.counting_loops import (
+    add_atoms_to_entities,
+    count_atoms,
+    count_attributes,
+    memberships,
+)
 from safetab.engines.local.selected_cells import SelectedCells
 from safetab.engines.local.state_persons import SortedPersons, StatePersons
 from safetab.engines.pattern_table import IterationLists
@@ -20,6 +25,9 @@ from safetab.foundation.compiled import compiled_if_worthwhile
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
+
+_MANY_PEOPLE = 1 << 17
+_FIRST_PATTERNS = 1 << 11  # patterns are numbered as they are met: most people have one of the first
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,15 +69,14 @@ class ArrayCounter:
     def _counted(self, number: int, all_persons: StatePersons) -> CountedState:
         persons, state = all_persons.sorted_state(number), self._encoding.states[number]
         lists = (self._lists.starts, self._lists.iterations)
-        loop_of_lists = compiled_if_worthwhile(memberships, persons.people, person_arrays.memberships)
-        most = loop_of_lists(persons.patterns, self._lists.starts)
-        by_attribute = np.zeros(
-            (len(self._encoding.iteration_number), self._encoding.record.attribute_values), dtype=np.int32
-        )
-        starts = np.empty(len(persons.starts), dtype=np.int64)
+        runs = len(persons.run_patterns)
+        loop_of_lists = compiled_if_worthwhile(memberships, runs, person_arrays.memberships)
+        most = loop_of_lists(persons.run_patterns, self._lists.starts)
+        starts = np.empty(len(persons.runs[0]), dtype=np.int64)
         iterations, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)  # mostly never touched
-        loop = compiled_if_worthwhile(count_atoms, persons.people, person_arrays.count_atoms)
-        loop(persons.starts, persons.patterns, persons.attributes, *lists, by_attribute, starts, iterations, counts)
+        counted_at = np.full(len(self._encoding.iteration_number), -1, dtype=np.int64)
+        loop = compiled_if_worthwhile(count_atoms, runs, person_arrays.count_atoms)
+        loop(persons.runs, *lists, starts, iterations, counts, counted_at)
         return CountedState(
             state.tabulation_pass,
             slice(state.first_atom, state.end_atom),
@@ -77,8 +84,17 @@ class ArrayCounter:
             starts,
             iterations[: starts[-1]].copy(),
             counts[: starts[-1]].copy(),
-            by_attribute,
+            self._by_attribute(persons),
         )
+
+    def _by_attribute(self, persons: SortedPersons) -> NDArray[np.int32]:
+        values = self._encoding.record.attribute_values
+        by_attribute = np.zeros((len(self._encoding.iteration_number), values), dtype=np.int32)
+        patterns = min(_FIRST_PATTERNS, len(self._lists.starts) - 1) if persons.people >= _MANY_PEOPLE else 0
+        by_pattern = np.zeros((patterns, values), dtype=np.int32)
+        loop = compiled_if_worthwhile(count_attributes, persons.people, person_arrays.count_attributes)
+        loop(persons.runs, self._lists.starts, self._lists.iterations, by_pattern, by_attribute)
+        return by_attribute
 
     def totals(self, level: LevelPlan) -> ExactCounts:
         width, position_at = level.universe.index.iterations, self._encoding.position_at(level)
@@ -99,7 +115,7 @@ class ArrayCounter:
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         numbers, iterations = self._encoding.number_at(level), len(self._encoding.iteration_number)
         selected = SelectedCells(level.universe.index, groups_of, numbers, iterations)
-        kind = level.level.geography.entity_kind
+        kind, parts = level.level.geography.entity_kind, list[Callable[[], None]]()
         for first, end, states in self._areas(level):
             rows = selected.rows_of_entities(first, end)
             if rows.start == rows.stop:
@@ -107,10 +123,17 @@ class ArrayCounter:
             for state in states:
                 if not kind.is_substate:
                     selected.add_whole_state(rows, state.by_attribute)
-                else:
-                    entities = self._entity_of_atom(level)[state.atoms]
-                    selected.add_persons(rows, entities, state.persons, self._lists, self._pool)
+                    continue
+                entities = self._entity_of_atom(level)[state.atoms]
+                parts += selected.parts_of_state(rows, entities, state.persons, self._lists)
+                if kind.crosses_states:  # the next state adds to the same cells
+                    self._do(parts)
+        self._do(parts)
         return selected.counts()
+
+    def _do(self, parts: list[Callable[[], None]]) -> None:
+        list(self._pool.map(lambda part: part(), parts))
+        parts.clear()
 
     def _areas(self, level: LevelPlan) -> Iterator[tuple[int, int, Sequence[CountedState]]]:
         """Ranges of entities that share no person: a state's entities, or all of them if they can cross states."""

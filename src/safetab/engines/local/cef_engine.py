@@ -12,6 +12,7 @@ from safetab.engines.contract import EngineSettings, MiscountedPersons
 from safetab.engines.fingerprint import RecordFingerprint, StateSums
 from safetab.engines.known_lists import KnownLists
 from safetab.engines.local.array_engine import ArrayEngine
+from safetab.engines.pattern_table import ThreadPatterns
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
@@ -35,6 +36,7 @@ class CefEngine(ArrayEngine):
             raise TypeError("a CEF comes with the ids of its blocks")
         self._files, self._oids, self._log = persons, files.oids, log
         self._record = files.config.product.record
+        self._patterns = ThreadPatterns(self._encoding.patterns)
         self._rules = _rules(self._record, files.lists.code_names, files.oids)
         self._atom_of_place = _atom_of_place(*self._encoding.block_lookup[2:], files.oids)
         self._bounds = {
@@ -82,9 +84,7 @@ class CefEngine(ArrayEngine):
     def _add(self, records: CefRecords, people: dict[TabulationPass, int]) -> int:
         """Stores the records, and counts them by pass; how many they are."""
         atoms = self._atom_of_place[records.places]
-        patterns = self._encoding.patterns.numbers_of(
-            np.stack([records.columns[name].astype(np.int16) for name in CODE_FIELDS])
-        )
+        patterns = self._patterns.numbers_of(np.stack([records.columns[name].astype(np.int16) for name in CODE_FIELDS]))
         if (atoms < 0).any() or (patterns < 0).any():
             raise MiscountedPersons("records that break no rule of the files break one of the engine.")
         self._stored.add(atoms, patterns, self._attributes(records))

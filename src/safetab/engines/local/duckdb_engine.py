@@ -5,10 +5,11 @@ The only module that imports duckdb. Its error messages quote values, so they go
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -18,12 +19,13 @@ from safetab.engines.contract import EngineSettings, MiscountedPersons
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.known_lists import KnownLists
 from safetab.engines.local.array_engine import ArrayEngine
-from safetab.engines.local.person_batches import DamagedPart, PersonBatch, parquet_batches, person_batch, rows_of
+from safetab.engines.local.person_batches import DamagedPart, PersonBatch, person_batch, row_groups_of, rows_of
 from safetab.engines.local.person_encoder import PersonEncoder
 from safetab.engines.local.person_source import parquet_file, parquet_source, text_source
 from safetab.engines.person_judge import judge_rows
 from safetab.foundation.failures import RunFailed, is_out_of_memory, raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, FindingsOf
+from safetab.foundation.in_threads import results_in_threads
 from safetab.foundation.interruptible import interruptibly
 from safetab.foundation.late_module import late_module
 from safetab.planning.planner import PublicFiles
@@ -44,12 +46,27 @@ _WORDS_FOR_NO_ROOM = ("No space left", "Disk quota exceeded", "Too many open fil
 _UNREADABLE = "it can't be read: damaged, not what its ending says, or lines that end in different ways."
 
 
+def _encoded(batches: Iterable[PersonBatch], free: SimpleQueue[PersonEncoder]) -> tuple[int, bool]:
+    """How many rows the batches have, and whether all of them are right; it ends where one is not."""
+    encoder, rows = free.get(), 0
+    try:
+        for batch in batches:
+            encoder.add(batch)
+            if not encoder.is_right:
+                return rows, False
+            rows += rows_of(batch)
+    finally:
+        free.put(encoder)
+    return rows, True
+
+
 class DuckDbEngine(ArrayEngine):
     """Reads tables with DuckDB inside the process; keeps to the contract of `CountingEngine`."""
 
     def __init__(self, persons: TableFiles, files: PublicFiles, settings: EngineSettings, log: Log) -> None:
         super().__init__(files, settings)
         self._persons = persons
+        self._threads = settings.threads
         self._known = KnownLists.of_files(files)
         self._settings = settings
         self._log = log
@@ -74,10 +91,10 @@ class DuckDbEngine(ArrayEngine):
         At the first row that breaks a rule it stops, and the files are read again for all rules and line numbers.
         """
         findings = FindingsOf(label_of(self._persons))
-        encoder = PersonEncoder(self._encoding, self._known.codes, self._stored)
+        encoders = [PersonEncoder(self._encoding, self._known.codes, self._stored) for _ in range(self._threads)]
         try:
             with self._errors_logged():
-                are_right = self._encode(encoder, rows_done)
+                are_right = self._encode(encoders, rows_done)
         except (duckdb.Error, pa.ArrowException) as error:
             of_part = f"{error.path.name}: " if isinstance(error, DamagedPart) else ""
             findings.error("", f"{of_part}{_UNREADABLE}")
@@ -85,24 +102,28 @@ class DuckDbEngine(ArrayEngine):
                 judge_rows(self._persons, self._known, findings, rows_done)
             return findings.findings
         if are_right:
-            report_empty_passes(encoder.people, findings)
-            self._people = encoder.people
+            self._people = {
+                which: sum(encoder.people[which] for encoder in encoders) for which in self._encoding.passes
+            }
+            report_empty_passes(self._people, findings)
             return findings.findings
         judge_rows(self._persons, self._known, findings, rows_done)
         if not findings.has_errors:
             raise MiscountedPersons("rows that break a rule were found, and no rule that they break.")
         return findings.findings
 
-    def _encode(self, encoder: PersonEncoder, rows_done: Callable[[int], None]) -> bool:
-        """Whether all rows are right; if not, some may be left unread."""
-        rows = 0
-        with closing(self._batches()) as batches:
-            for batch in batches:
-                encoder.add(batch)
-                if not encoder.is_right:
+    def _encode(self, encoders: list[PersonEncoder], rows_done: Callable[[int], None]) -> bool:
+        """Whether all rows are right; if not, some may be left unread. Each encoder is used by one thread at a time."""
+        free, rows = SimpleQueue[PersonEncoder](), 0
+        for encoder in encoders:
+            free.put(encoder)
+        pieces = (partial(_encoded, batches, free) for batches in self._pieces())
+        with closing(results_in_threads(pieces, len(encoders))) as encoded:
+            for rows_of_piece, are_right in encoded:
+                if not are_right:
                     return False
-                rows += rows_of(batch)
-                rows_done(rows_of(batch))
+                rows += rows_of_piece
+                rows_done(rows_of_piece)
         if self._persons.form is not TableForm.PARQUET and self._has_rejects():
             return False
         self._compare(rows)
@@ -113,13 +134,15 @@ class DuckDbEngine(ArrayEngine):
         if rows != self._persons.rows:
             raise MiscountedPersons("the rows that were read are not as many as the files hold.")
 
-    def _batches(self) -> Generator[PersonBatch]:
+    def _pieces(self) -> Iterator[Iterable[PersonBatch]]:
+        """All records in pieces, whose batches are made by whoever asks for them."""
+        record = self._known.record
         if self._persons.form is TableForm.PARQUET:
-            yield from parquet_batches(self._persons, self._known.record)
+            yield from (row_groups.batches(record) for row_groups in row_groups_of(self._persons, record))
             return
-        rows = self._database.sql(f"SELECT * FROM {text_source(self._persons, self._known.record, keep_rejects=True)}")  # noqa: S608
+        rows = self._database.sql(f"SELECT * FROM {text_source(self._persons, record, keep_rejects=True)}")  # noqa: S608
         with pa.RecordBatchReader.from_stream(rows) as reader:
-            yield from (person_batch(batch, self._known.record) for batch in reader)
+            yield from (map(partial(person_batch, record=record), (batch,)) for batch in reader)
 
     def _has_rejects(self) -> bool:
         return bool(self._database.execute("SELECT 1 FROM reject_errors LIMIT 1").fetchall())

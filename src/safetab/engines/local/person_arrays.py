@@ -1,6 +1,7 @@
 """What the loops over persons do, as arithmetic on whole arrays: for a few people, who are not worth a compiler.
 
-Each function takes what the loop of its name in `person_loops` takes, and writes the same numbers; integers alone.
+Each function takes what the loop of its name in `person_loops` or `counting_loops` takes, and writes the same numbers;
+integers alone.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.engines.local.counting_loops import RunsOfPersons
 from safetab.engines.local.person_loops import LEFT_OUT, NOT_DIGITS, NOT_LISTED, Attributes, Int16s, Int32s, Int64s
 
 _CODE_END = np.int16(32_767)
@@ -15,9 +17,10 @@ _CODE_END = np.int16(32_767)
 
 
 def atoms_of_rows(  # noqa: PLR0913, PLR0917 - what the loop takes
-    parts: Int32s, widths: Int64s, is_of_pass: NDArray[np.bool_], first_of_state: Int64s, blocks: Int64s,  # noqa: ARG001
-    atom_of_block: Int32s, atoms: Int32s,
+    positions: tuple[Int32s, ...], numbers: tuple[Int32s, ...], widths: Int64s, is_of_pass: NDArray[np.bool_],
+    first_of_state: Int64s, blocks: Int64s, atom_of_block: Int32s, atoms: Int32s,  # noqa: ARG001
 ) -> None:  # fmt: skip
+    parts = np.stack([of_part[at] for of_part, at in zip(numbers, positions, strict=True)])
     block = parts[0].astype(np.int64)
     for part in range(1, 4):
         block = block * widths[part] + parts[part]
@@ -28,6 +31,16 @@ def atoms_of_rows(  # noqa: PLR0913, PLR0917 - what the loop takes
         np.copyto(atoms, atom_of_block[found], where=blocks[found] == block)
     atoms[~is_of_pass[np.where(is_number, parts[0], 0)]] = LEFT_OUT
     atoms[~is_number] = NOT_DIGITS
+
+
+def remembered_patterns(
+    codes: Int16s, recent: Int32s, pattern_codes: Int16s, shared_number: Int32s, patterns: Int32s
+) -> None:
+    only, ethnicity = codes[0].astype(np.int64), codes[8].astype(np.int64)
+    number = recent[(only * 37 + ethnicity) & (len(recent) - 1)]
+    is_the_same = (pattern_codes[number, 0] == only) & (pattern_codes[number, 8] == ethnicity)
+    is_remembered = (number >= 0) & is_the_same & ~codes[1:8].any(axis=0)
+    patterns[:] = shared_number[np.where(is_remembered, number, -1)]
 
 
 def order_codes(codes: Int16s, most_codes: int, ordered: Int16s) -> None:
@@ -71,16 +84,20 @@ def number_patterns(  # noqa: PLR0913, PLR0917
 
 
 def _different_rows(rows: Int16s) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Where each different row is first met, in this order; and for every row which of them it is."""
     words = np.zeros((len(rows), 12), dtype=np.int16)
     words[:, :9] = rows
-    keys = words.view(np.int64)
-    order = np.lexsort(keys.T)  # stable: equal rows stay in their order
-    is_first = np.ones(len(rows), dtype=np.bool_)
-    is_first[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
+    return _different(words.view(np.int64).T)
+
+
+def _different(keys: Int64s) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where each different column is first met, in this order; and for every column which of them it is."""
+    columns = keys.shape[1]
+    order = np.lexsort(keys)  # stable: equal ones stay in their order
+    is_first = np.ones(columns, dtype=np.bool_)
+    is_first[1:] = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)
     firsts = order[is_first]
     by_appearance = np.argsort(firsts)
-    which = np.empty(len(rows), dtype=np.intp)
+    which = np.empty(columns, dtype=np.intp)
     which[order] = _inverse(by_appearance)[np.cumsum(is_first) - 1]
     return firsts[by_appearance], which
 
@@ -137,24 +154,48 @@ def sort_by_atom(
     sorted_attributes[:] = attributes[order]
 
 
-def memberships(patterns: Int32s, list_starts: Int64s) -> int:
-    return int((list_starts[patterns + 1] - list_starts[patterns]).sum())
+def group_by_pattern(  # noqa: PLR0913, PLR0917
+    starts: Int64s, patterns: Int32s, attributes: Attributes, run_of_pattern: Int32s, run_starts: Int64s,  # noqa: ARG001
+    run_patterns: Int32s, run_people: Int32s, grouped: Attributes,
+) -> None:  # fmt: skip
+    of_atom = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    firsts, run = _different(np.stack([of_atom, patterns.astype(np.int64)]))
+    run_patterns[: len(firsts)] = patterns[firsts]
+    run_people[: len(firsts)] = np.bincount(run, minlength=len(firsts))
+    run_starts[:] = np.searchsorted(of_atom[firsts], np.arange(len(starts)))
+    grouped[:] = attributes[np.argsort(run, kind="stable")]
+
+
+def memberships(run_patterns: Int32s, list_starts: Int64s) -> int:
+    return int((list_starts[run_patterns + 1] - list_starts[run_patterns]).sum())
 
 
 def count_atoms(  # noqa: PLR0913, PLR0917
-    starts: Int64s, patterns: Int32s, attributes: Attributes, list_starts: Int64s, lists: Int32s,
-    by_attribute: Int32s, counted_starts: Int64s, iterations: Int32s, counts: Int32s,
+    persons: RunsOfPersons, list_starts: Int64s, lists: Int32s, counted_starts: Int64s, iterations: Int32s,
+    counts: Int32s, counted_at: Int64s,
 ) -> None:  # fmt: skip
-    of_atom = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    person, position = _spread(list_starts[patterns], list_starts[patterns + 1])
-    iteration, width = lists[position].astype(np.int64), len(by_attribute)
-    np.add.at(by_attribute, (iteration, attributes[person]), 1)
-    members = np.sort(of_atom[person] * width + iteration)
+    _, run_starts, run_patterns, run_people, _ = persons
+    of_atom, width = np.repeat(np.arange(len(run_starts) - 1), np.diff(run_starts)), len(counted_at)
+    run, position = _spread(list_starts[run_patterns], list_starts[run_patterns + 1])
+    members = of_atom[run] * width + lists[position]
+    order = np.argsort(members)
+    members = members[order]
     firsts = np.flatnonzero(np.append(True, members[1:] != members[:-1])) if len(members) else np.empty(0, np.intp)
     found = members[firsts]
     iterations[: len(found)] = found % width
-    counts[: len(found)] = np.diff(np.append(firsts, len(members)))
-    counted_starts[:] = np.searchsorted(found, np.arange(len(starts)) * width)
+    counts[: len(found)] = np.add.reduceat(run_people[run][order], firsts) if len(found) else 0
+    counted_starts[:] = np.searchsorted(found, np.arange(len(run_starts)) * width)
+
+
+def count_attributes(
+    persons: RunsOfPersons, list_starts: Int64s, lists: Int32s, by_pattern: Int32s,  # noqa: ARG001
+    by_attribute: Int32s,
+) -> None:  # fmt: skip
+    """Each person is added to their iterations at once; nothing is counted by pattern before."""
+    _, _, run_patterns, run_people, attributes = persons
+    patterns = np.repeat(run_patterns, run_people)
+    person, position = _spread(list_starts[patterns], list_starts[patterns + 1])
+    np.add.at(by_attribute, (lists[position], attributes[person]), 1)
 
 
 def _spread(begins: Int64s, ends: Int64s) -> tuple[Int64s, Int64s]:
@@ -176,10 +217,12 @@ def add_atoms_to_entities(
 
 
 def add_cells(  # noqa: PLR0913, PLR0917
-    row_starts: Int64s, iteration_of_row: Int64s, begins: Int64s, ends: Int64s, atoms: Int64s, starts: Int64s,
-    patterns: Int32s, attributes: Attributes, list_starts: Int64s, lists: Int32s, first_cell: Int64s,
-    shape_of_row: Int64s, cell_of: Int32s, row_of_iteration: Int64s, cells: Int64s,
+    row_starts: Int64s, iteration_of_row: Int64s, begins: Int64s, ends: Int64s, atoms: Int64s, persons: RunsOfPersons,
+    list_starts: Int64s, lists: Int32s, first_cell: Int64s, shape_of_row: Int64s, cell_of: Int32s,
+    row_of_iteration: Int64s, cells: Int64s,
 ) -> None:  # fmt: skip
+    starts, _, run_patterns, run_people, attributes = persons
+    patterns = np.repeat(run_patterns, run_people)
     of_row, row = _spread(row_starts[:-1], row_starts[1:])
     width = len(row_of_iteration)
     groups = of_row * width + iteration_of_row[row]

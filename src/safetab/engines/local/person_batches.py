@@ -6,6 +6,7 @@ A value is judged once in a batch, however many rows have it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from safetab.readers.digit_columns import NOT_DIGITS, digits_of, is_text
 from safetab.readers.table_files import TableFiles
 
 _DICTIONARY_ENCODINGS = frozenset({"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"})
-_ROWS_AT_ONCE = 250_000  # as many as our own files have in a row group
+_ROWS_AT_ONCE = 1 << 17  # their positions stay near the processor
 
 
 class DamagedPart(pa.ArrowException):  # type: ignore[misc]
@@ -40,6 +41,13 @@ class ValueColumn:
     position_of_row: NDArray[np.int32]
     has_absent: bool
 
+    def has_values_of(self, other: ValueColumn) -> bool:
+        """The same, in the same order, absence included."""
+        return self.has_absent == other.has_absent and self.values.equals(other.values)
+
+    def without_rows(self) -> ValueColumn:
+        return ValueColumn(self.values, self.position_of_row[:0].copy(), self.has_absent)
+
     def rows_of_values(self) -> NDArray[np.int64]:
         """How many rows have each value, and at the end how many have none."""
         return np.bincount(self.position_of_row, minlength=len(self.values) + 1)
@@ -56,20 +64,54 @@ class ValueColumn:
 PersonBatch = dict[str, ValueColumn]
 
 
-def parquet_batches(files: TableFiles, record: RecordLayout) -> Iterator[PersonBatch]:
-    for path in files.parts:
-        yield from parquet_batches_of(path, record)
+@dataclass(frozen=True, slots=True, eq=False)
+class RowGroups:
+    """Neighbouring row groups of a Parquet file, enough of them for a batch, or one."""
 
+    path: Path
+    metadata: pq.FileMetaData
+    numbers: range
+    dictionaries: tuple[str, ...]  # columns that can be read as such
 
-def parquet_batches_of(path: Path, record: RecordLayout) -> Iterator[PersonBatch]:
-    """The dictionaries that Parquet holds are taken as they are; where pages have checksums, these are verified."""
-    try:
-        with pq.ParquetFile(path) as file:
-            texts = {field.name for field in file.schema_arrow if field.name in record.columns and is_text(field.type)}
-            dictionaries = sorted(texts - _of_other_encodings(file.metadata))
-        with pq.ParquetFile(path, read_dictionary=dictionaries, page_checksum_verification=True) as file:
-            for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(record.columns)):
+    def batches(self, record: RecordLayout) -> Iterator[PersonBatch]:
+        """The dictionaries that Parquet holds are taken as they are; where pages have checksums, these are verified.
+
+        A row group is decoded by the thread that asks: others decode other row groups.
+        """
+        with _damage_named(self.path), pq.ParquetFile(
+            self.path,
+            metadata=self.metadata,
+            read_dictionary=list(self.dictionaries),
+            page_checksum_verification=True,
+        ) as file:  # fmt: skip
+            columns, numbers = list(record.columns), list(self.numbers)
+            for batch in file.iter_batches(_ROWS_AT_ONCE, numbers, columns, use_threads=False):
                 yield person_batch(batch, record)
+
+
+def row_groups_of(files: TableFiles, record: RecordLayout) -> Iterator[RowGroups]:
+    """All row groups of all parts, in order; a part is opened when its first are asked for."""
+    for path in files.parts:
+        yield from row_groups_of_part(path, record)
+
+
+def row_groups_of_part(path: Path, record: RecordLayout) -> Iterator[RowGroups]:
+    with _damage_named(path), pq.ParquetFile(path) as file:
+        metadata = file.metadata
+        texts = {field.name for field in file.schema_arrow if field.name in record.columns and is_text(field.type)}
+        dictionaries = tuple(sorted(texts - _of_other_encodings(metadata)))
+    first, rows = 0, 0
+    for number in range(metadata.num_row_groups):
+        rows += metadata.row_group(number).num_rows
+        if rows >= _ROWS_AT_ONCE or number == metadata.num_row_groups - 1:
+            yield RowGroups(path, metadata, range(first, number + 1), dictionaries)
+            first, rows = number + 1, 0
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    try:
+        yield
     except (pa.ArrowException, OSError) as error:
         raise_if_the_machine_failed(error)
         raise DamagedPart(path, error) from None

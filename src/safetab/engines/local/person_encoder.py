@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,36 +14,38 @@ from safetab.census.public_lists import is_race_code
 from safetab.engines.encoding import Encoding
 from safetab.engines.local import person_arrays
 from safetab.engines.local.person_batches import PersonBatch, ValueColumn, rows_of
-from safetab.engines.local.person_loops import LEFT_OUT, atoms_of_rows
+from safetab.engines.local.person_loops import LEFT_OUT, atoms_of_rows, codes_of_rows
 from safetab.engines.local.state_persons import StatePersons
-from safetab.engines.pattern_table import CODE_END
+from safetab.engines.pattern_table import CODE_END, ThreadPatterns
 from safetab.foundation.compiled import compiled_if_worthwhile
-from safetab.products.record import BLOCK_DIGITS, ETHNICITY_COLUMN, RACE_COLUMNS
+from safetab.products.record import BLOCK_DIGITS, ETHNICITY_COLUMN, RACE_COLUMNS, AttributePart, CheckedColumn
 from safetab.readers.person_rules import NO_CODE, text_of_value
 
+N = TypeVar("N", bound=np.generic)
 CODE_COLUMNS = (*RACE_COLUMNS, ETHNICITY_COLUMN)
 
 
 class PersonEncoder:
-    """Takes all batches of the person records, one after the other.
+    """Takes batches of the person records, one after the other; several of them in threads, with others' encoders.
 
     `is_right` tells whether no row so far broke a rule; which rows do, and which rules, is for `person_judge` to say.
     """
 
     def __init__(self, encoding: Encoding, codes: Collection[str], persons: StatePersons) -> None:
         self._encoding = encoding
+        self._patterns = ThreadPatterns(encoding.patterns)
         self._persons = persons
         self._record = encoding.record
         self._is_code = _marked(codes)
         self._is_race_code = _marked([code for code in codes if is_race_code(code)])
+        self._of_values = _NumbersOfValues()
         self.is_right = True
         self.people: dict[TabulationPass, int] = dict.fromkeys(encoding.passes, 0)
 
     def add(self, batch: PersonBatch) -> None:
         """Checks the rows, and keeps the persons of the passes that run."""
         attributes, atoms = self._attributes(batch), self._atoms(batch)
-        codes = np.stack([self._code_numbers(batch[column], column) for column in CODE_COLUMNS])
-        patterns = self._encoding.patterns.numbers_of(codes)
+        patterns = self._patterns.numbers_of(self._codes(batch))
         is_right = (atoms >= LEFT_OUT) & (patterns >= 0) & (attributes >= 0)
         self.is_right = self.is_right and bool(is_right.all() and self._others_are_right(batch))
         is_kept = is_right & (atoms >= 0)
@@ -53,39 +56,62 @@ class PersonEncoder:
     def _others_are_right(self, batch: PersonBatch) -> bool:
         """The columns that nothing is counted by."""
         for one in self._record.checked:
-            column = batch[one.column]
-            is_wrong = [not one.accepts(text) for text in self._texts(column, one.column)]
-            if any(is_wrong) and np.array(is_wrong)[column.position_of_row].any():
+            is_wrong = self._of_values.those(batch, one.column, partial(self._wrong_values, one))
+            if is_wrong.any() and is_wrong[batch[one.column].position_of_row].any():
                 return False
         return True
 
+    def _wrong_values(self, one: CheckedColumn, column: ValueColumn) -> NDArray[np.bool_]:
+        return np.array([not one.accepts(text) for text in self._texts(column, one.column)], dtype=np.bool_)
+
     def _attributes(self, batch: PersonBatch) -> NDArray[np.signedinteger]:
         """The attribute of each row, or something negative."""
-        wrong = -self._record.attribute_values
-        attributes = np.zeros(rows_of(batch), dtype=np.min_scalar_type(wrong * max(len(self._record.attribute), 1)))
+        attributes: NDArray[np.signedinteger] = np.zeros(rows_of(batch), dtype=self._attribute_type)
         for part, factor in zip(self._record.attribute, self._record.attribute_factors, strict=True):
-            numbers = [part.number_of(text) for text in self._texts(batch[part.column], part.column)]
-            of_value = [wrong if number is None else number * factor for number in numbers]
-            attributes += np.array(of_value, dtype=attributes.dtype)[batch[part.column].position_of_row]
+            numbers = self._of_values.those(batch, part.column, partial(self._part_numbers, part, factor))
+            attributes += numbers[batch[part.column].position_of_row]
         return attributes
+
+    @property
+    def _attribute_type(self) -> np.dtype[np.signedinteger]:
+        return np.min_scalar_type(-self._record.attribute_values * max(len(self._record.attribute), 1))
+
+    def _part_numbers(self, part: AttributePart, factor: int, column: ValueColumn) -> NDArray[np.signedinteger]:
+        """What each value adds to the attribute; one that breaks the rule makes it negative, whatever is added."""
+        numbers = [part.number_of(text) for text in self._texts(column, part.column)]
+        wrong = -self._record.attribute_values
+        return np.array([wrong if n is None else n * factor for n in numbers], dtype=self._attribute_type)
 
     def _texts(self, column: ValueColumn, name: str) -> list[str | None]:
         return column.texts(partial(text_of_value, self._record, name))
 
     def _atoms(self, batch: PersonBatch) -> NDArray[np.int32]:
         """The atom of each row, or a negative number; counts who is in which pass."""
-        numbers = {column: batch[column].digits(width).astype(np.int32) for column, width in BLOCK_DIGITS.items()}
-        parts = np.stack([numbers[column][batch[column].position_of_row] for column in BLOCK_DIGITS])
-        atoms = np.empty(rows_of(batch), dtype=np.int32)
+        numbers = {
+            column: self._of_values.those(batch, column, partial(_digits, width))
+            for column, width in BLOCK_DIGITS.items()
+        }
+        positions = tuple(batch[column].position_of_row for column in BLOCK_DIGITS)
+        widths, atoms = 10 ** np.array(list(BLOCK_DIGITS.values())), np.empty(rows_of(batch), dtype=np.int32)
         loop = compiled_if_worthwhile(atoms_of_rows, len(atoms), person_arrays.atoms_of_rows)
-        loop(parts, 10 ** np.array(list(BLOCK_DIGITS.values())), *self._encoding.block_lookup, atoms)
+        loop(positions, tuple(numbers.values()), widths, *self._encoding.block_lookup, atoms)
         rows_of_states = batch["TABBLKST"].rows_of_values()
         for tabulation_pass, is_of_pass in self._encoding.passes_of_states(numbers["TABBLKST"]).items():
             self.people[tabulation_pass] += int(rows_of_states[is_of_pass].sum())
         return atoms
 
-    def _code_numbers(self, column: ValueColumn, name: str) -> NDArray[np.int16]:
-        """The code of each row; 0 for none, where that is allowed, and -1 for what is no code."""
+    def _codes(self, batch: PersonBatch) -> NDArray[np.int16]:
+        """A column for each row, a row for each of CODE_COLUMNS."""
+        codes = np.empty((len(CODE_COLUMNS), rows_of(batch)), dtype=np.int16)
+        positions = tuple(batch[column].position_of_row for column in CODE_COLUMNS)
+        numbers = tuple(
+            self._of_values.those(batch, column, partial(self._code_numbers, column)) for column in CODE_COLUMNS
+        )
+        compiled_if_worthwhile(codes_of_rows, codes.size, codes_of_rows)(positions, numbers, codes)
+        return codes
+
+    def _code_numbers(self, name: str, column: ValueColumn) -> NDArray[np.int16]:
+        """The code of each value; 0 for none, where that is allowed, and -1 for what is no code."""
         numbers = column.digits(4).astype(np.int16)
         is_code = self._is_code if name == ETHNICITY_COLUMN else self._is_race_code
         numbers[(numbers >= 0) & ~is_code[numbers]] = -1
@@ -94,7 +120,25 @@ class PersonEncoder:
                 value = column.values[position].as_py() if position < len(column.values) else None
                 if text_of_value(self._record, name, value) == NO_CODE:
                     numbers[position] = 0
-        return numbers[column.position_of_row]
+        return numbers
+
+
+class _NumbersOfValues:
+    """Of the last batch, for each column: neighbouring batches mostly have the same values in the same order."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[ValueColumn, NDArray[Any]]] = {}
+
+    def those(self, batch: PersonBatch, name: str, numbers_of: Callable[[ValueColumn], NDArray[N]]) -> NDArray[N]:
+        """What `numbers_of` gives for the values of a column; it must depend on nothing else."""
+        column, last = batch[name], self._last.get(name)
+        if last is None or not column.has_values_of(last[0]):
+            last = self._last[name] = column.without_rows(), numbers_of(column)
+        return last[1]
+
+
+def _digits(width: int, column: ValueColumn) -> NDArray[np.int32]:
+    return column.digits(width).astype(np.int32)
 
 
 def _marked(codes: Collection[str]) -> NDArray[np.bool_]:

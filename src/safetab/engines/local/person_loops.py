@@ -19,17 +19,28 @@ LEFT_OUT, NOT_DIGITS, NOT_LISTED = -1, -2, -3
 
 
 def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a loop to be compiled takes plain arrays
-    parts: Int32s, widths: Int64s, is_of_pass: NDArray[np.bool_], first_of_state: Int64s, blocks: Int64s,
-    atom_of_block: Int32s, atoms: Int32s,
+    positions: tuple[Int32s, ...], numbers: tuple[Int32s, ...], widths: Int64s, is_of_pass: NDArray[np.bool_],
+    first_of_state: Int64s, blocks: Int64s, atom_of_block: Int32s, atoms: Int32s,
 ) -> None:  # fmt: skip
-    """Writes the atom of each row, whose block is given by its four numbers: state, county, tract, block."""
+    """Writes the atom of each row, whose block is four numbers: state, county, tract, block.
+
+    `positions` says for each row where its numbers are in `numbers`.
+    """
+    at_state, at_county, at_tract, at_block = positions
     last_block, last_atom, low = np.int64(-1), np.int32(NOT_LISTED), np.int64(0)
     for row in range(len(atoms)):
-        state = np.int64(parts[0, row])
-        block = ((state * widths[1] + parts[1, row]) * widths[2] + parts[2, row]) * widths[3] + parts[3, row]
-        if min(state, parts[1, row], parts[2, row], parts[3, row]) < 0:
+        if row > 0 and (
+            at_block[row] == at_block[row - 1] and at_tract[row] == at_tract[row - 1]
+            and at_county[row] == at_county[row - 1] and at_state[row] == at_state[row - 1]
+        ):  # fmt: skip
+            atoms[row] = atoms[row - 1]
+            continue
+        state, county = np.int64(numbers[0][at_state[row]]), numbers[1][at_county[row]]
+        tract, number = numbers[2][at_tract[row]], numbers[3][at_block[row]]
+        if min(state, county, tract, number) < 0:
             atoms[row] = NOT_DIGITS
             continue
+        block = ((state * widths[1] + county) * widths[2] + tract) * widths[3] + number
         if block == last_block:
             atoms[row] = last_atom
             continue
@@ -52,6 +63,33 @@ def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a loop to be compiled takes plain
             found = atom_of_block[low] if low < end and blocks[low] == block else np.int32(NOT_LISTED)
         atoms[row] = found
         last_block, last_atom = block, found
+
+
+def codes_of_rows(positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], codes: Int16s) -> None:
+    """Writes the codes of each row as a column; `positions` says where in `numbers` they are."""
+    for column in range(len(codes)):
+        codes[column, :] = numbers[column][positions[column]]
+
+
+def remembered_patterns(
+    codes: Int16s, recent: Int32s, pattern_codes: Int16s, shared_number: Int32s, patterns: Int32s
+) -> None:
+    """Writes the pattern of each column of codes that has one race code and is remembered; -1 for all others.
+
+    `recent` is that of `number_patterns`, `shared_number` has what to write for each pattern, and -1 at the end. Most
+    people have one race code, and few combinations of it with an ethnicity.
+    """
+    mask = len(recent) - 1
+    for row in range(len(patterns)):
+        only, ethnicity = np.int64(codes[0, row]), np.int64(codes[8, row])
+        others = codes[1, row] | codes[2, row] | codes[3, row] | codes[4, row]
+        number = recent[(only * 37 + ethnicity) & mask]
+        if (
+            others | codes[5, row] | codes[6, row] | codes[7, row] or number < 0
+            or pattern_codes[number, 0] != only or pattern_codes[number, 8] != ethnicity
+        ):  # fmt: skip
+            number = np.int32(-1)
+        patterns[row] = shared_number[number]
 
 
 def order_codes(codes: Int16s, most_codes: int, ordered: Int16s) -> None:
@@ -166,97 +204,3 @@ def iterations_of_patterns(  # noqa: C901
                     found[count] = iteration
                     count += 1
     starts[len(pattern_codes)] = count
-
-
-def sort_by_atom(
-    atoms: Int32s, patterns: Int32s, attributes: Attributes, starts: Int64s, sorted_patterns: Int32s,
-    sorted_attributes: Attributes,
-) -> None:  # fmt: skip
-    """Puts the persons of each atom together: those of atom a are at starts[a] up to starts[a + 1]."""
-    for person in range(len(atoms)):
-        starts[atoms[person] + 1] += 1
-    for atom in range(len(starts) - 1):
-        starts[atom + 1] += starts[atom]
-    for person in range(len(atoms) - 1, -1, -1):
-        atom = atoms[person]
-        starts[atom + 1] -= 1
-        sorted_patterns[starts[atom + 1]] = patterns[person]
-        sorted_attributes[starts[atom + 1]] = attributes[person]
-    for atom in range(1, len(starts) - 1):
-        starts[atom] = starts[atom + 1]
-    starts[len(starts) - 1] = len(atoms)
-
-
-def memberships(patterns: Int32s, list_starts: Int64s) -> int:
-    """How many iterations all persons have together."""
-    count = 0
-    for person in range(len(patterns)):
-        count += list_starts[patterns[person] + 1] - list_starts[patterns[person]]
-    return count
-
-
-def count_atoms(  # noqa: PLR0913, PLR0917
-    starts: Int64s, patterns: Int32s, attributes: Attributes, list_starts: Int64s, lists: Int32s,
-    by_attribute: Int32s, counted_starts: Int64s, iterations: Int32s, counts: Int32s,
-) -> None:  # fmt: skip
-    """Adds every person to each of their iterations: at their atom, and in the whole state by attribute.
-
-    Atom a has the iterations and counts at counted_starts[a] up to counted_starts[a + 1], in no order.
-    """
-    found = 0
-    counted_at = np.full(len(by_attribute), -1, dtype=np.int64)
-    for atom in range(len(starts) - 1):
-        counted_starts[atom] = found
-        for person in range(starts[atom], starts[atom + 1]):
-            pattern, attribute = patterns[person], attributes[person]
-            for position in range(list_starts[pattern], list_starts[pattern + 1]):
-                iteration = lists[position]
-                by_attribute[iteration, attribute] += 1
-                if counted_at[iteration] < counted_starts[atom]:
-                    counted_at[iteration] = found
-                    iterations[found] = iteration
-                    counts[found] = 0
-                    found += 1
-                counts[counted_at[iteration]] += 1
-    counted_starts[len(starts) - 1] = found
-
-
-def add_atoms_to_entities(
-    starts: Int64s, iterations: Int32s, counts: Int32s, entity_of_atom: Int64s, position_of_iteration: Int64s,
-    totals: Int64s,
-) -> None:  # fmt: skip
-    """Adds the counts of atoms to those of their entities, for the iterations that a level has."""
-    for atom in range(len(starts) - 1):
-        entity = entity_of_atom[atom]
-        if entity < 0:
-            continue
-        for counted in range(starts[atom], starts[atom + 1]):
-            position = position_of_iteration[iterations[counted]]
-            if position >= 0:
-                totals[entity, position] += counts[counted]
-
-
-def add_cells(  # noqa: PLR0913, PLR0917
-    row_starts: Int64s, iteration_of_row: Int64s, begins: Int64s, ends: Int64s, atoms: Int64s, starts: Int64s,
-    patterns: Int32s, attributes: Attributes, list_starts: Int64s, lists: Int32s, first_cell: Int64s,
-    shape_of_row: Int64s, cell_of: Int32s, row_of_iteration: Int64s, cells: Int64s,
-) -> None:  # fmt: skip
-    """Adds the persons of some entities to the cells of those of their groups that have a row.
-
-    Entity e has the rows row_starts[e] up to row_starts[e + 1] and the atoms at begins[e] up to ends[e]. A row's cells
-    begin at first_cell[row]; cell_of its shape says which of them each attribute value is. `row_of_iteration` is -1
-    everywhere, and is so again afterwards.
-    """
-    for entity in range(len(begins)):
-        for row in range(row_starts[entity], row_starts[entity + 1]):
-            row_of_iteration[iteration_of_row[row]] = row
-        for position in range(begins[entity], ends[entity]):
-            atom = atoms[position]
-            for person in range(starts[atom], starts[atom + 1]):
-                pattern = patterns[person]
-                for listed in range(list_starts[pattern], list_starts[pattern + 1]):
-                    row = row_of_iteration[lists[listed]]
-                    if row >= 0:
-                        cells[first_cell[row] + cell_of[shape_of_row[row], attributes[person]]] += 1
-        for row in range(row_starts[entity], row_starts[entity + 1]):
-            row_of_iteration[iteration_of_row[row]] = -1

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.group_universe import GroupIndex
 from safetab.engines.local import person_arrays
-from safetab.engines.local.person_loops import add_cells
+from safetab.engines.local.counting_loops import add_cells
 from safetab.engines.local.state_persons import SortedPersons
 from safetab.engines.pattern_table import IterationLists
 from safetab.foundation.compiled import compiled_if_worthwhile
@@ -58,15 +58,13 @@ class SelectedCells:
             cells = np.add.reduceat(counted, first_of_cell, axis=1, dtype=np.int64)
             self._cells[self._first_cell[chosen][:, None] + np.arange(shape.cells)] += cells
 
-    def add_persons(
-        self,
-        rows: slice,
-        entity_of_atom: NDArray[np.int64],
-        persons: SortedPersons,
-        lists: IterationLists,
-        pool: ThreadPoolExecutor,
-    ) -> None:
-        """For groups that hold some atoms of a state: only the persons of these atoms are looked at."""
+    def parts_of_state(
+        self, rows: slice, entity_of_atom: NDArray[np.int64], persons: SortedPersons, lists: IterationLists
+    ) -> Iterator[Callable[[], None]]:
+        """For groups that hold some atoms of a state, whose persons alone are looked at.
+
+        Parts add to different cells, since these are of different entities: threads may do them at once.
+        """
         atoms = np.argsort(entity_of_atom, kind="stable")
         entities, first_rows = np.unique(self._entity[rows], return_index=True)
         row_starts = np.append(first_rows + rows.start, rows.stop)
@@ -74,18 +72,14 @@ class SelectedCells:
         begins, ends = (np.searchsorted(sorted_entities, entities, side=side) for side in ("left", "right"))
         work = persons.people // 4  # few have a group with a table
         loop = compiled_if_worthwhile(add_cells, work, person_arrays.add_cells)
-
-        def add_part(part: NDArray[np.intp]) -> None:
-            if not len(part):
-                return
-            loop(
-                row_starts[part[0] : part[-1] + 2], self._iteration, begins[part], ends[part], atoms, persons.starts,
-                persons.patterns, persons.attributes, lists.starts, lists.iterations, self._first_cell,
-                self._shape_of_row, self._cell_of_shape, np.full(self._iterations, -1, dtype=np.int64), self._cells,
-            )  # fmt: skip
-
-        parts = np.array_split(np.arange(len(entities)), _PARTS)  # the rows of different entities have different cells
-        list(pool.map(add_part, parts))
+        for part in np.array_split(np.arange(len(entities)), _PARTS):
+            if len(part):
+                rows_of_part = row_starts[part[0] : part[-1] + 2]
+                yield partial(
+                    loop, rows_of_part, self._iteration, begins[part], ends[part], atoms, persons.runs, lists.starts,
+                    lists.iterations, self._first_cell, self._shape_of_row, self._cell_of_shape,
+                    np.full(self._iterations, -1, dtype=np.int64), self._cells,
+                )  # fmt: skip
 
     def counts(self) -> Mapping[Shape, ExactCounts]:
         found = {}

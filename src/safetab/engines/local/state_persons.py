@@ -1,17 +1,19 @@
-"""Encoded persons on disk, state by state, in the run's own temporary folder: 8 bytes and an attribute, then 4."""
+"""Encoded persons on disk, state by state, in the run's own temporary folder: 8 bytes and an attribute, then less."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.engines.local import person_arrays
-from safetab.engines.local.person_loops import Attributes, sort_by_atom
+from safetab.engines.local.counting_loops import RunsOfPersons, group_by_pattern, sort_by_atom
+from safetab.engines.local.person_loops import Attributes
 from safetab.foundation.compiled import compiled_if_worthwhile
 
 N = TypeVar("N", bound=np.integer)
@@ -20,23 +22,26 @@ _FILES = ("atom", "pattern", "attribute")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SortedPersons:
-    """The persons of one state by atom: those of its atom a are at starts[a] up to starts[a + 1]."""
+    """The persons of one state by its atoms, and those of an atom by pattern, as runs."""
 
-    starts: NDArray[np.int64]
-    patterns: NDArray[np.int32]
-    attributes: Attributes
+    runs: RunsOfPersons
+
+    @property
+    def run_patterns(self) -> NDArray[np.int32]:
+        return self.runs[2]
 
     @property
     def people(self) -> int:
-        return len(self.patterns)
+        return len(self.runs[4])
 
 
 class StatePersons:
-    """Collects persons in any order, then gives those of one state by atom."""
+    """Collects persons in any order and from any thread, then gives those of one state by atom."""
 
     def __init__(self, folder: Path, first_atoms: NDArray[np.int64], atom_count: int, values: int) -> None:
         """`first_atoms` are the least atoms of the states, rising; an attribute is below `values`."""
         self._folder = folder
+        self._lock = Lock()
         self._bounds = np.append(first_atoms, atom_count)
         self.attribute_type = np.min_scalar_type(values - 1)
 
@@ -57,20 +62,34 @@ class StatePersons:
         atoms, patterns = self._read(state, "atom", np.int32), self._read(state, "pattern", np.int32)
         attributes = self._read(state, "attribute", self.attribute_type)
         starts = np.zeros(self._bounds[state + 1] - self._bounds[state] + 1, dtype=np.int64)
-        sorted_patterns, sorted_attributes = np.empty_like(patterns), np.empty_like(attributes)
+        by_atom = np.empty_like(patterns), np.empty_like(attributes)
         loop = compiled_if_worthwhile(sort_by_atom, len(atoms), person_arrays.sort_by_atom)
-        loop(atoms - np.int32(self._bounds[state]), patterns, attributes, starts, sorted_patterns, sorted_attributes)
+        loop(atoms - np.int32(self._bounds[state]), patterns, attributes, starts, *by_atom)
         self._path(state, "atom").unlink(missing_ok=True)
-        return SortedPersons(
-            starts, self._kept(state, "pattern", sorted_patterns), self._kept(state, "attribute", sorted_attributes)
-        )
+        return self._in_runs(state, starts, *by_atom, attributes)
+
+    def _in_runs(
+        self, state: int, starts: NDArray[np.int64], patterns: NDArray[np.int32], attributes: Attributes,
+        grouped: Attributes,
+    ) -> SortedPersons:  # fmt: skip
+        """`grouped` is overwritten."""
+        run_of_pattern = np.full(int(patterns.max(initial=-1)) + 1, -1, dtype=np.int32)
+        run_starts = np.empty_like(starts)
+        run_patterns, run_people = np.empty_like(patterns), np.empty_like(patterns)  # mostly never touched
+        loop = compiled_if_worthwhile(group_by_pattern, len(patterns), person_arrays.group_by_pattern)
+        loop(starts, patterns, attributes, run_of_pattern, run_starts, run_patterns, run_people, grouped)
+        runs = int(run_starts[-1])
+        kept_patterns = self._kept(state, "pattern", run_patterns[:runs])
+        kept_people = self._kept(state, "people", run_people[:runs])
+        return SortedPersons((starts, run_starts, kept_patterns, kept_people, self._kept(state, "attribute", grouped)))
 
     def _append(
         self, state: int, atoms: NDArray[np.int32], patterns: NDArray[np.int32], attributes: Attributes
     ) -> None:
-        for name, numbers in zip(_FILES, (atoms, patterns, attributes), strict=True):
-            with _opened(self._path(state, name), "ab") as file:
-                file.write(np.ascontiguousarray(numbers).data)
+        with self._lock:  # the three files of a state stay in step
+            for name, numbers in zip(_FILES, (atoms, patterns, attributes), strict=True):
+                with _opened(self._path(state, name), "ab") as file:
+                    file.write(np.ascontiguousarray(numbers).data)
 
     def _read(self, state: int, name: str, number_type: type[N] | np.dtype[N]) -> NDArray[N]:
         path = self._path(state, name)
@@ -78,6 +97,7 @@ class StatePersons:
 
     def _kept(self, state: int, name: str, numbers: NDArray[N]) -> NDArray[N]:
         if not len(numbers):
+            numbers.flags.writeable = False  # of the type that all others have
             return numbers
         with _opened(self._path(state, name), "wb") as file:
             file.write(numbers.data)
