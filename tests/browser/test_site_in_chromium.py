@@ -236,7 +236,7 @@ def test_places_are_found_by_the_names_that_people_use(watched: Watched, typed: 
 @pytest.mark.parametrize(
     ("field", "typed", "suggested"),
     [
-        ("area", "Provdence County", "Providence County, Rhode Island"), ("area", "Klingon", None),
+        ("area", "Provdence County", "Providence County, Rhode Island"), ("area", "Xyzzy", None),
         ("area", "avajo", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
         ("area", "Nava", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
         ("group", "Itallian", "Italian alone"), ("group", "irish", "Irish alone"),

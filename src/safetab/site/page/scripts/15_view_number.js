@@ -15,7 +15,7 @@ async function numberView(area, group) {
         "section", {}, element("h2", {}, capitalised(facts.product.families[entry.family].detail)), scrolling("Table of the group", tableChart(entry)),
       )),
       total && entries.every((entry) => entry.table.shape.lines.length === 1 && entry.table.least === null) ? element("p", { class: "soft" }, `The group is too small here to be shown by ${facts.product.families.map(({ detail }) => detail).join(" or by ")}.`) : null,
-      element("section", {}, element("h2", {}, "Go on"), element("ul", { class: "links" },
+      element("section", { class: "go-on" }, element("h2", {}, "Go on"), element("ul", { class: "links" },
         element("li", {}, link(areaHref(area), "All groups in ", nameOf(area.name))),
         element("li", {}, link(groupHref(group, area.geography.kind === "nation" ? "state" : area.geography.kind, withinOf(area)), nameOf(group.name), ` in all ${area.geography.kind === "nation" ? "states" : area.geography.nouns}`)),
         total ? element("li", {}, link(compareHref({ area, group }), "Compare with another area or group")) : null)),
