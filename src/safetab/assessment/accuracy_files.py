@@ -187,8 +187,10 @@ def _write(out: Path, assessed: Mapping[str, Assessment], data: AssessedData, op
     with whole_output(out, today, overwrite=options.overwrite) as output, _for_the_curator_alone(output):
         for name, table in tables.items():
             marked = table.replace_schema_metadata({"safetab": data.warning})
-            pa.parquet.write_table(marked, output / f"{name}.parquet", compression="zstd")
-            pa.csv.write_csv(safe_texts(table), output / f"{name}.csv")
+            with (output / f"{name}.parquet").open("wb") as file:  # Arrow itself opens no path that isn't UTF-8
+                pa.parquet.write_table(marked, file, compression="zstd")
+            with (output / f"{name}.csv").open("wb") as file:
+                pa.csv.write_csv(safe_texts(table), file)
         (output / "accuracy.html").write_text(page, encoding="utf-8")
         (output / "README.txt").write_text(_readme(data), encoding="utf-8")
         facts = json.dumps(_facts(assessed, data, today), indent=2, ensure_ascii=False)
