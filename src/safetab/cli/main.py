@@ -19,6 +19,7 @@ from safetab.cli.commands.trust_commands import add_trust_commands
 from safetab.cli.commands.tune import tune
 from safetab.cli.exit_codes import ExitCode
 from safetab.cli.help_pages import App
+from safetab.cli.needed_commands import with_needed_commands
 from safetab.cli.options import Data, Out, Overwrite, Parameters, show_whole_summaries, takes
 from safetab.cli.without_pandas import WithoutPandas
 from safetab.pipeline.declared_options import RUN, TOGETHER_WITH, TOTALS, VALIDATE
@@ -226,7 +227,7 @@ def main() -> None:
     if not any(argument.endswith(EngineKind.SPARK.value) for argument in sys.argv):
         sys.meta_path.insert(0, WithoutPandas())
     try:
-        app()
+        with_needed_commands(app, sys.argv[1:])()
     except BrokenPipeError:  # who read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
