@@ -1,13 +1,19 @@
-"""What the smallest jobs cost: the help, and runs of ten thousand people."""
+"""What people wait for: the help, a plan, and runs so small that nothing of them is people."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.censuses import Census
 from benchmarks.commands import measured_safetab
 
-SMALL_JOB = Path(__file__).parents[2] / "shared" / "cost" / "one-state-10k"
-"""Timed if it lies beside the project: the Bureau's program took 217 CPU seconds for it, on another machine."""
+_SHARED = Path(__file__).parents[2] / "shared"
+SMALL_JOBS = (
+    ("a state of 10,000 people with the lists of 2020", _SHARED / "cost" / "one-state-10k", 1.0, 217),
+    ("the tricky households", _SHARED / "households" / "case-tricky", 1.56, 312),
+)
+"""Timed if they lie beside the project: target, and CPU seconds of the Bureau's programs, on another machine."""
+_MOST_PLANS = 2
 TOY = ("--people", 10_000, "--states", 1, "--counties", 5, "--tracts", 50, "--iterations", 100)
 
 
@@ -22,11 +28,27 @@ def start_up_lines(folder: Path) -> list[str]:
         _line("`safetab --help`", _least_cpu_seconds("--help"), 0.15),
         _line("a toy run (10,000 people, 51 tracts)", _least_cpu_seconds(*run), 0.8),
     ]
-    if SMALL_JOB.is_dir():
-        files = (SMALL_JOB / "parameters", SMALL_JOB / "data", folder / "small-job")
-        seconds = _least_cpu_seconds("run", *files, "--overwrite", "--temp", folder)
-        lines.append(_line("a state of 10,000 people with the lists of 2020", seconds, 1.0))
-    return lines
+    for what, files, target, of_the_bureau in SMALL_JOBS:
+        if files.is_dir():
+            out = (folder / "small-job", "--overwrite", "--temp", folder)
+            seconds = _least_cpu_seconds("run", files / "parameters", files / "data", *out)
+            line = _line(what, seconds, target)
+            lines.append(f"{line}; the Bureau's {of_the_bureau} are {of_the_bureau / seconds:.0f} times as many")
+    return [*lines, *_lines_of_the_nation(folder)]
+
+
+def _lines_of_the_nation(folder: Path) -> list[str]:
+    """A plan at the nation's geography, and a run there with almost nobody: as many times the plan."""
+    made = Census(100_000).made_in(folder)
+    files = (made / "parameters", made / "data")
+    plan = min(measured_safetab("plan", *files).cost.cpu_seconds for _ in range(3))
+    run = ("run", *files, folder / "small-nation", "--overwrite", "--temp", folder)
+    ratio = min(measured_safetab(*run).cost.cpu_seconds for _ in range(2)) / plan
+    missed = "" if ratio <= _MOST_PLANS else ": MISSED"
+    return [
+        _line("`safetab plan` at the nation's geography", plan, 2.4),
+        f"- 100,000 people at the nation's geography: {ratio:.1f} times that plan (target {_MOST_PLANS}{missed})",
+    ]
 
 
 def _least_cpu_seconds(*arguments: str | Path | int) -> float:

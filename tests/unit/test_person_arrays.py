@@ -135,6 +135,12 @@ def test_atoms_have_the_same_persons_and_counts(seed: int, people: int) -> None:
         totals = np.zeros((2, 3), dtype=np.int64)
         entities, positions = np.array([1, -1, 0, 1]), np.array([0, -1, 1, 2, -1, -1])
         module.add_atoms_to_entities(starts, *counted, entities, positions, totals)
+        added = person_arrays.totals_of_atoms(starts, *counted, entities, positions, 3)
+        dense = np.zeros(6, dtype=np.int64)
+        groups, sums = person_arrays.summed(*added)
+        dense[groups] = sums
+        assert dense.reshape(2, 3).tolist() == totals.tolist()
+        assert groups.tolist() == np.flatnonzero(totals).tolist()
         by_atom = [
             sorted(zip(*(of[starts[atom] : starts[atom + 1]].tolist() for of in counted), strict=True))
             for atom in range(4)

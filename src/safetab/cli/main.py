@@ -18,6 +18,7 @@ from safetab.cli.commands.trust_commands import add_trust_commands
 from safetab.cli.commands.tune import tune
 from safetab.cli.help_pages import App
 from safetab.cli.last_word import last_word
+from safetab.cli.needed_commands import with_needed_commands
 from safetab.cli.options import Data, Out, Overwrite, Parameters, show_whole_summaries, takes
 from safetab.cli.without_pandas import WithoutPandas
 from safetab.pipeline.declared_options import RUN, TOGETHER_WITH, TOTALS, VALIDATE
@@ -222,4 +223,4 @@ def main() -> None:
     gc.set_threshold(100_000)  # nearly all objects last as long as the command: looking for others costs a tenth of it
     if not any(argument.endswith(EngineKind.SPARK.value) for argument in sys.argv):
         sys.meta_path.insert(0, WithoutPandas())
-    sys.exit(last_word(app))
+    sys.exit(last_word(lambda: with_needed_commands(app, sys.argv[1:])()))

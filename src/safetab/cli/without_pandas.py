@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
 from types import ModuleType
 
 
-class WithoutPandas(MetaPathFinder):
-    """To whoever asks in this process, pandas is not installed."""
+class WithoutPandas:
+    """To whoever asks in this process, pandas is not installed. No subclass of a finder: loading that one is slow."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:  # noqa: ARG002
         if fullname == "pandas":

@@ -28,6 +28,7 @@ from safetab.products.product import Shape
 
 _MANY_PEOPLE = 1 << 17
 _FIRST_PATTERNS = 1 << 11  # patterns are numbered as they are met: most people have one of the first
+_CELLS_OF_A_COUNT = 16  # where more groups than these share a count, most are empty: they are not written down
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -100,17 +101,30 @@ class ArrayCounter:
         width, position_at = level.universe.index.iterations, self._encoding.position_at(level)
         indices, counts = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         for first, end, states in self._areas(level):
-            dense = np.zeros((end - first, width), dtype=np.int64)
-            for state in states:
-                entities = self._entity_of_atom(level)[state.atoms]
-                relative = np.where(entities < 0, -1, entities - first)
-                on_arrays, work = person_arrays.add_atoms_to_entities, len(state.counts) // 8  # an addition each
-                loop = compiled_if_worthwhile(add_atoms_to_entities, work, on_arrays)
-                loop(state.starts, state.iterations, state.counts, relative, position_at, dense)
-            found = np.flatnonzero(dense)
-            indices.append(found + first * width)
-            counts.append(dense.reshape(-1)[found])
+            of_states = [(self._entity_of_atom(level)[state.atoms], state) for state in states]
+            if (end - first) * width > _CELLS_OF_A_COUNT * sum(len(state.counts) for state in states):
+                added = [
+                    person_arrays.totals_of_atoms(one.starts, one.iterations, one.counts, entities, position_at, width)
+                    for entities, one in of_states
+                ]
+                found, totals = person_arrays.summed(*map(np.concatenate, zip(*added, strict=True)))
+            else:
+                dense = np.zeros((end - first, width), dtype=np.int64)
+                for entities, state in of_states:
+                    self._add(state, np.where(entities < 0, -1, entities - first), position_at, dense)
+                found = np.flatnonzero(dense)
+                found, totals = found + first * width, dense.reshape(-1)[found]
+            indices.append(found)
+            counts.append(totals)
         return ExactCounts(np.concatenate(indices), np.concatenate(counts).reshape(-1, 1))
+
+    @staticmethod
+    def _add(
+        state: CountedState, entities: NDArray[np.int64], position_at: NDArray[np.int64], dense: NDArray[np.int64]
+    ) -> None:
+        work = len(state.counts) // 8  # an addition each
+        loop = compiled_if_worthwhile(add_atoms_to_entities, work, person_arrays.add_atoms_to_entities)
+        loop(state.starts, state.iterations, state.counts, entities, position_at, dense)
 
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         numbers, iterations = self._encoding.number_at(level), len(self._encoding.iteration_number)

@@ -216,6 +216,26 @@ def add_atoms_to_entities(
     np.add.at(totals, (entity[is_there], position[is_there]), counts[is_there])
 
 
+def totals_of_atoms(
+    starts: Int64s, iterations: Int32s, counts: Int32s, entity_of_atom: Int64s, position_of_iteration: Int64s,
+    width: int,
+) -> tuple[Int64s, Int64s]:  # fmt: skip
+    """What `add_atoms_to_entities` adds, and to which group: its entity times `width`, and its position there."""
+    entity = np.repeat(entity_of_atom, np.diff(starts))
+    position = position_of_iteration[iterations]
+    is_there = (entity >= 0) & (position >= 0)
+    return entity[is_there] * width + position[is_there], counts[is_there].astype(np.int64)
+
+
+def summed(groups: Int64s, counts: Int64s) -> tuple[Int64s, Int64s]:
+    """Each group once, rising, with the sum of its counts."""
+    if not len(groups):
+        return groups, counts
+    order = np.argsort(groups)
+    firsts = np.flatnonzero(np.append(True, np.diff(groups[order]) != 0))
+    return groups[order][firsts], np.add.reduceat(counts[order], firsts)
+
+
 def add_cells(  # noqa: PLR0913, PLR0917
     row_starts: Int64s, iteration_of_row: Int64s, begins: Int64s, ends: Int64s, atoms: Int64s, persons: RunsOfPersons,
     list_starts: Int64s, lists: Int32s, first_cell: Int64s, shape_of_row: Int64s, cell_of: Int32s,
