@@ -268,6 +268,10 @@ class ExactNumbers:
 
     def _at(self, key: str, size: str, *rest: str) -> object:
         tuned = self._level[key]
+        if rest == ("published",):  # asked for at many levels and sizes: no more is computed than needed
+            return middle(1 - tuned.design.suppression_chance(int(size)))
+        if rest[0] == "relative" and int(size):
+            return tuned.relative_margin(int(size), tuned.family.shape(rest[1]).kind(rest[2]))
         found = self._at_size(key, int(size))
         threshold = tuned.design.suppression_threshold
         if rest == ("size_of_T",):

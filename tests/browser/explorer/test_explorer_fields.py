@@ -21,10 +21,13 @@ def test_typed_values_answer_at_once_and_undo_takes_them_back(page: Page) -> Non
     page.keyboard.press("Enter")
     assert Fraction(budget.input_value()) == Fraction("0.04567")
     page.locator("#undo").click()
+    page.evaluate("window.explorer.settle()")  # the field may be out of sight
     assert budget.input_value() == "0.5"
     page.locator("#undo").click()
+    page.evaluate("window.explorer.settle()")  # the field may be out of sight
     assert budget.input_value() == "0.159"
     page.locator("#redo").click()
+    page.evaluate("window.explorer.settle()")  # the field may be out of sight
     assert budget.input_value() == "0.5"
 
 

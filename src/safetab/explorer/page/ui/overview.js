@@ -68,7 +68,7 @@ function overviewAxes({ budget, people, isWrapped, width }, setting, bottom) {
     lane(people, unit(), tickText, people.end - people.start < 260 ? 2 : 1),
     isWrapped ? null : svgElement("g", { class: "axis", "aria-hidden": "true" }, heads
       .filter(([, label]) => session.facts.has_stage_1 || label.startsWith("±"))
-      .map(([by, label]) => text(width - by, OVERVIEW.axis - 17, label, { "text-anchor": "end", class: "axis-label" }))),
+      .map(([by, label]) => text(width - (session.facts.has_stage_1 ? by : 0), OVERVIEW.axis - 17, label, { "text-anchor": "end", class: "axis-label" }))),
   ];
 }
 
