@@ -5,6 +5,8 @@ The only module that imports duckdb. Its error messages quote values, so they go
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property, partial
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     import duckdb
 else:
     duckdb = late_module("duckdb")  # records in Parquet are read without it
+
+_REFUSALS = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.EACCES)
 
 Log = Callable[[str], None]
 
@@ -96,6 +100,7 @@ class DuckDbEngine(ArrayEngine):
             with self._errors_logged():
                 are_right = self._encode(encoders, rows_done)
         except (duckdb.Error, pa.ArrowException) as error:
+            _raise_if_refused(error)
             of_part = f"{error.path.name}: " if isinstance(error, DamagedPart) else ""
             findings.error("", f"{of_part}{_UNREADABLE}")
             with suppress(pa.ArrowException):
@@ -209,4 +214,11 @@ class DuckDbEngine(ArrayEngine):
         self._log(f"DuckDB, by Arrow: {text}")
         if "INTERRUPT Error" in text:
             return KeyboardInterrupt()
-        return RunFailed(_OUT_OF_MEMORY) if "Out of Memory Error" in text else pa.ArrowInvalid("in the stream")
+        return RunFailed(_OUT_OF_MEMORY) if "Out of Memory Error" in text else pa.ArrowInvalid(text)
+
+
+def _raise_if_refused(error: Exception) -> None:
+    """What the machine refuses is no damage to a file; DuckDB and Arrow have only the machine's words for it."""
+    for number in _REFUSALS:
+        if os.strerror(number) in str(error):
+            raise OSError(number, os.strerror(number)) from None
