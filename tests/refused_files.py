@@ -89,6 +89,7 @@ REFUSED_FILES = {
     "a line of more than a megabyte": text(
         lambda text: text + "\0" * (1 << 20) + "\0\n",
         (TEXT, "", "a line has more than 1,048,576 bytes. Look for zeros or missing line ends."),
+        (TEXT, "", "a row must have 17 fields. 1 row breaks this rule."),
     ),
     "a column missing in Parquet": parquet(without("QRACE8"), (PARQUET, "", f"{ONCE}: QRACE8.")),
     "a column missing in one part": parts(

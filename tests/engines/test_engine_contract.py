@@ -16,7 +16,9 @@ from tests.person_forms import EMPTY_FORMS, PERSON_FORMS, as_text, people_of
 from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 from tests.refused_files import REFUSED_FILES
 
-from safetab.engines.contract import CountingEngine, MiscountedPersons
+from safetab.engines.contract import CountingEngine, EngineSettings, MiscountedPersons
+from safetab.engines.known_lists import KnownLists
+from safetab.engines.local.duckdb_backend import DuckDbBackend
 from safetab.engines.local.state_persons import StatePersons
 from safetab.engines.plain import PlainEngine
 from safetab.foundation.findings import Severity
@@ -123,13 +125,19 @@ def test_every_form_of_the_files_is_the_same_people(engine_of, write, tmp_path: 
 def test_what_is_refused_is_refused_by_all_in_the_same_words(
     engine_of, engine_name: str, case: str, tmp_path: Path
 ) -> None:
-    """The engines of one machine are given files that were looked at before; Spark's executors look themselves."""
+    """Engines of one machine are given files that were looked at before, and what can be judged of their rows is."""
     world = write_random_world(tmp_path / "world", 3, people=8)
     rows, refused = people_of(world), REFUSED_FILES[case]
     (world.data / "person-records.txt").unlink()
     refused.write(world.data, rows)
-    before = () if engine_name == "spark" else find_person_files(world.data, PERSON_RECORD).findings
-    findings = before or engine_of(engine_inputs(world)).check()
+    inputs, findings = engine_inputs(world), ()
+    if engine_name != "spark":
+        findings = find_person_files(world.data, PERSON_RECORD).findings
+    if findings:
+        backend = DuckDbBackend(EngineSettings(tmp_path), lambda _: None)
+        findings += backend.judge(world.data, KnownLists.of_files(inputs.files), lambda _: None)
+    else:
+        findings = engine_of(inputs).check()
     said = [(file, where, message.format(world.data / "person-records")) for file, where, message in refused.said]
     assert [(one.file, one.where, one.message) for one in findings] == said
 
