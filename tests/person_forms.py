@@ -65,7 +65,55 @@ def parquet_of_integers(folder: Path, rows: list[str]) -> None:
     pq.write_table(table.slice(30), folder / "person-records" / "b.parquet")
 
 
-PERSON_FORMS = (as_text, shuffled, windows_line_ends, gzipped, split, parquet_of_text, parquet_of_integers)
+def text_of_columns(columns: dict[str, list[str]]) -> str:
+    return "".join("|".join(row) + "\n" for row in [tuple(columns), *zip(*columns.values(), strict=True)])
+
+
+def split_in_other_orders(folder: Path, rows: list[str]) -> None:
+    """Every part has its columns in an order of its own."""
+    (folder / "person-records").mkdir()
+    for number in range(3):
+        columns = list(columns_of(rows[number::3]).items())
+        text = text_of_columns(dict(columns[7 * number :] + columns[: 7 * number]))
+        (folder / "person-records" / f"part-{number}.txt.gz").write_bytes(gzip.compress(text.encode()))
+
+
+def parquet_of_several_texts(folder: Path, rows: list[str]) -> None:
+    """Text stored in three ways; a column that is all null in one part."""
+    (folder / "person-records").mkdir()
+    rows = sorted(rows, key=lambda row: row.split("|")[15] == "Null", reverse=True)
+    for number, text in enumerate([pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())]):
+        part = rows[20 * number : 20 * number + 20] if number < 2 else rows[40:]
+        columns = {name: pa.array(values).cast(text) for name, values in columns_of(part).items()}
+        if number == 0:
+            columns["QRACE8"] = pa.nulls(20)
+        pq.write_table(pa.table(columns), folder / "person-records" / f"{number}.parquet")
+
+
+def parquet_of_several_integers(folder: Path, rows: list[str]) -> None:
+    (folder / "person-records").mkdir()
+    for number, integer in enumerate([pa.int16(), pa.int32(), pa.int64(), pa.uint16(), pa.uint32(), pa.uint64()]):
+        columns = {}
+        for name, values in columns_of(rows[number::6]).items():
+            numbers = [int(value) if value.isdigit() else None for value in values]
+            columns[name] = pa.array(numbers, pa.int32() if name == "TABTRACTCE" else integer)
+            if name == "HOUSEHOLDER":
+                columns[name] = pa.array([value == "True" for value in values])
+        pq.write_table(pa.table(columns), folder / "person-records" / f"{number}.parquet")
+
+
+PERSON_FORMS = (
+    as_text,
+    shuffled,
+    windows_line_ends,
+    gzipped,
+    split,
+    split_in_other_orders,
+    parquet_of_text,
+    parquet_of_integers,
+    parquet_of_several_texts,
+    parquet_of_several_integers,
+)
 
 
 def header_only(folder: Path, _: list[str]) -> None:

@@ -14,14 +14,19 @@ from tests.brute_force import AGES, BruteForce
 from tests.engine_inputs import EngineInputs, duckdb_engine, engine_inputs, plain_engine
 from tests.person_forms import EMPTY_FORMS, PERSON_FORMS, as_text, people_of
 from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
+from tests.refused_files import REFUSED_FILES
 
-from safetab.engines.contract import CountingEngine, MiscountedPersons
+from safetab.engines.contract import CountingEngine, EngineSettings, MiscountedPersons
+from safetab.engines.known_lists import KnownLists
+from safetab.engines.local.duckdb_backend import DuckDbBackend
 from safetab.engines.local.state_persons import StatePersons
 from safetab.engines.plain import PlainEngine
 from safetab.foundation.findings import Severity
 from safetab.planning.run_plan import LevelPlan
 from safetab.products.product import Shape
+from safetab.products.safetab_p.record import PERSON_RECORD
 from safetab.products.safetab_p.tables import PERSONS
+from safetab.readers.person_files import find_person_files
 
 COLUMNS = PERSON_HEADER.split("|")
 SECRET = bytes(range(32))
@@ -114,6 +119,27 @@ def test_every_form_of_the_files_is_the_same_people(engine_of, write, tmp_path: 
     assert engine.check() == ()
     assert engine.fingerprint(SECRET) == expected
     assert sum(engine.prepare().values()) == sum(row.split("|")[3] in {"01", "44", "72"} for row in rows)
+
+
+@pytest.mark.parametrize("case", REFUSED_FILES)
+def test_what_is_refused_is_refused_by_all_in_the_same_words(
+    engine_of, engine_name: str, case: str, tmp_path: Path
+) -> None:
+    """Engines of one machine are given files that were looked at before, and what can be judged of their rows is."""
+    world = write_random_world(tmp_path / "world", 3, people=8)
+    rows, refused = people_of(world), REFUSED_FILES[case]
+    (world.data / "person-records.txt").unlink()
+    refused.write(world.data, rows)
+    inputs, findings = engine_inputs(world), ()
+    if engine_name != "spark":
+        findings = find_person_files(world.data, PERSON_RECORD).findings
+    if findings:
+        backend = DuckDbBackend(EngineSettings(tmp_path), lambda _: None)
+        findings += backend.judge(world.data, KnownLists.of_files(inputs.files), lambda _: None)
+    else:
+        findings = engine_of(inputs).check()
+    said = [(file, where, message.format(world.data / "person-records")) for file, where, message in refused.said]
+    assert [(one.file, one.where, one.message) for one in findings] == said
 
 
 BLOCK = "TABBLKST..TABBLK"

@@ -74,8 +74,15 @@ def test_headers_and_blank_lines_are_checked_by_the_executors(session, damage, s
 def test_what_is_no_parquet_is_reported_without_sparks_words(session, tmp_path: Path) -> None:
     world = write_random_world(tmp_path / "world", 3)
     (world.data / "person-records.txt").rename(world.data / "person-records.parquet")
-    logged: list[str] = []
-    (finding,) = spark_engine(session, engine_inputs(world), logged.append).check()
+    (finding,) = spark_engine(session, engine_inputs(world)).check()
+    assert finding.message.endswith("person-records.parquet is damaged, or not what its ending says. Write it again.")
+
+
+def test_what_keeps_a_file_from_being_read_is_in_the_log(session, tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "world", 3)
+    inputs, logged = engine_inputs(world), list[str]()
+    (world.data / "person-records.txt").unlink()
+    (finding,) = spark_engine(session, inputs, logged.append).check()
     assert "it can't be read" in finding.message
     assert logged[0].startswith("Spark: ")
 

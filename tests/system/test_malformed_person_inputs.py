@@ -104,12 +104,17 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "a folder with something else": (folder("a.txt", "b.csv"), "no part of a table: b.csv"),
     "an empty file": (with_bytes(lambda _: b""), "the header must be QAGE|QSEX"),
     "no header": (with_bytes(lambda text: text.split(b"\n", 1)[1]), "the header must be QAGE|QSEX"),
-    "a column missing": (with_header(lambda header: header.replace("|QSPAN", "")), "the header must be"),
-    "columns in another order": (
+    "a column missing": (with_header(lambda header: header.replace("|QSPAN", "")), "in any order; missing: QSPAN."),
+    "a header in another order than its values": (
         with_header(lambda header: header.replace("QAGE|QSEX", "QSEX|QAGE")),
-        "the header must be",
+        "QSEX: must be 1 or 2",
     ),
-    "a column more": (with_header(lambda header: header + "|MORE"), "the header must be"),
+    "a column twice": (
+        with_header(lambda header: header.replace("QSEX", "QAGE")),
+        "missing: QSEX; more than once: QAGE.",
+    ),
+    "a column more": (with_header(lambda header: header + "|MORE"), "in any order; no such column, by position: 18."),
+    "the header again": (with_bytes(lambda text: text + text.split(b"\n", 1)[0]), "may stand in line 1 alone. 1 row"),
     "a header in lower case": (with_header(str.lower), "the header must be"),
     "a header with commas": (with_header(lambda header: header.replace("|", ",")), "the header must be"),
     "age too high": (with_value("QAGE", "116"), "QAGE: must be an age from 0 to 115. 1 row breaks this rule"),
@@ -177,12 +182,18 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
         as_parquet(lambda c: c | {"QAGE": [None, *c["QAGE"][1:]]}),
         "QAGE: must be an age",
     ),
-    "Parquet with ages as floats": (as_parquet(lambda c: c | {"QAGE": [5.5] * len(c["QAGE"])}), "QAGE: must be an age"),
+    "Parquet with ages as floats": (
+        as_parquet(lambda c: c | {"QAGE": [5.5] * len(c["QAGE"])}),
+        "QAGE: holds numbers with fractions. Give text or integers.",
+    ),
     "Parquet with a negative code": (
         as_parquet(lambda c: c | {"QSPAN": [-1000] * len(c["QSPAN"])}),
         "QSPAN: must be a code",
     ),
-    "Parquet with lists": (as_parquet(lambda c: c | {"QSPAN": [["1000"]] * len(c["QSPAN"])}), "QSPAN: must be a code"),
+    "Parquet with lists": (
+        as_parquet(lambda c: c | {"QSPAN": [["1000"]] * len(c["QSPAN"])}),
+        "QSPAN: holds values of another type. Give text or integers.",
+    ),
     "the reader cef": (lambda world: world.configure(reader="cef"), "DATA is the .ini file"),
     "a public file is wrong too": (lambda world: world.configure(max_race_codes=9), "9 is not an integer from 1 to 8"),
 }
@@ -326,7 +337,7 @@ def test_parts_of_several_types_are_refused(world: RandomWorld, tmp_path: Path) 
     persons(world).unlink()
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 1
-    assert "QAGE: has several types: double, text" in result.stderr
+    assert "QAGE: has several types: numbers with fractions, text" in result.stderr
 
 
 def parts_of(world: RandomWorld, *schemas: dict[str, pa.DataType]) -> None:

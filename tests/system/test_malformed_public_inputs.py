@@ -222,8 +222,10 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "a blank line inside": (edited(CODES, "\n1110", "\n\n1110"), "blank lines are only allowed at the end: line 3"),
     "list of codes is not UTF-8": (written(CODES, b"RACE_ETH_CODE|RACE_ETH_NAME\n1000|\xe9"), "line 2 is not UTF-8"),
     # the lists of iterations
-    "race columns in another order": (edited(RACE, "LEVEL|ALONE", "ALONE|LEVEL"), "the header is"),
-    "race list with the ethnicity header": (edited(RACE, "|ALONE", ""), "the header is"),
+    "a header in another order than its values": (edited(RACE, "LEVEL|ALONE", "ALONE|LEVEL"), "LEVEL: must be 0"),
+    "race list with the ethnicity header": (edited(RACE, "|ALONE", ""), "in any order; missing: ALONE."),
+    "an unknown column": (edited(RACE, "|ALONE", "|ALONE|MORE"), 'in any order; unknown: "MORE".'),
+    "a column twice": (edited(RACE, "|ALONE", "|LEVEL"), "missing: ALONE; more than once: LEVEL."),
     "iteration code has letters": (appended(RACE, "A001|X|1|True|False|False"), "ITERATION_CODE: must be four digits"),
     "level 3": (appended(RACE, "1901|X|3|True|False|False"), "LEVEL: must be 0 (major), 1 (Regional) or 2 (Detailed)"),
     "ALONE is Null": (appended(RACE, "1901|X|1|Null|False|False"), "ALONE: must be True or False"),
@@ -272,7 +274,10 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
         edited(GEOGRAPHY, "AIANNHCE", "PLACEFP"),
         "there more than once: PLACEFP, AIANNHCE",
     ),
-    "geography in another order": (edited(GEOGRAPHY, "PLACEFP|AIANNHCE", "AIANNHCE|PLACEFP"), "in this order"),
+    "geography in another order than its values": (
+        edited(GEOGRAPHY, "PLACEFP|AIANNHCE", "AIANNHCE|PLACEFP"),
+        "PLACEFP: must be 5 digits",
+    ),
     "state has one digit": (
         appended(GEOGRAPHY, "4|007|000100|1001|99999|9999"),
         'TABBLKST: must be 2 digits: line 62 ("4")',

@@ -223,4 +223,8 @@ def main() -> None:
     gc.set_threshold(100_000)  # nearly all objects last as long as the command: looking for others costs a tenth of it
     if not any(argument.endswith(EngineKind.SPARK.value) for argument in sys.argv):
         sys.meta_path.insert(0, WithoutPandas())
-    sys.exit(last_word(lambda: with_needed_commands(app, sys.argv[1:])()))
+    sys.exit(last_word(_asked_command))
+
+
+def _asked_command() -> None:
+    with_needed_commands(app, sys.argv[1:])()

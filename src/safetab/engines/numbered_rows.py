@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from safetab.engines.local.person_batches import PersonBatch, person_batch, row_groups_of_part, rows_of
 from safetab.products.record import RecordLayout
 from safetab.readers.delimited import SEPARATOR
-from safetab.readers.person_rules import UTF8_RULE, Rule, shape_rule
+from safetab.readers.person_files import columns_in_order
+from safetab.readers.person_rules import HEADER_RULE, UTF8_RULE, Rule, shape_rule
 from safetab.readers.table_files import TableFiles, TableForm
 from safetab.readers.text_tables import numbered_lines
 
@@ -43,11 +44,12 @@ def numbered_rows(files: TableFiles, path: Path, record: RecordLayout) -> Iterat
 
 
 def _rows_of_text(path: Path, record: RecordLayout) -> Iterator[NumberedRows]:
-    misshapen = shape_rule(record)
+    misshapen, header = shape_rule(record), columns_in_order(path, record)
+    repeated = SEPARATOR.join(header).encode()
     for first, lines in numbered_lines(path):
         numbers: list[int] = []
         kept: list[bytes] = []
-        misfits: dict[Rule, list[int]] = {misshapen: [], UTF8_RULE: []}
+        misfits: dict[Rule, list[int]] = {misshapen: [], UTF8_RULE: [], HEADER_RULE: []}
         for number, line in enumerate(lines, start=first):
             text = line.removesuffix(b"\r")
             if number == 1 or not text:
@@ -56,10 +58,14 @@ def _rows_of_text(path: Path, record: RecordLayout) -> Iterator[NumberedRows]:
                 misfits[UTF8_RULE].append(number)
             elif text.count(_SEPARATOR) != len(record.columns) - 1:
                 misfits[misshapen].append(number)
+            elif text == repeated:
+                misfits[HEADER_RULE].append(number)
             else:
                 numbers.append(number)
                 kept.append(text)
-        yield NumberedRows(np.array(numbers, dtype=np.int64), _batch_of(kept, record) if kept else None, misfits)
+        yield NumberedRows(
+            np.array(numbers, dtype=np.int64), _batch_of(kept, header, record) if kept else None, misfits
+        )
 
 
 def _is_utf8(text: bytes) -> bool:
@@ -72,12 +78,12 @@ def _is_utf8(text: bytes) -> bool:
     return True
 
 
-def _batch_of(lines: Sequence[bytes], record: RecordLayout) -> PersonBatch:
+def _batch_of(lines: Sequence[bytes], header: Sequence[str], record: RecordLayout) -> PersonBatch:
     """One row per line. Arrow would end a line at a carriage return; a NUL is as wrong in every column."""
     text = b"\n".join(lines).replace(b"\r", b"\0")
     table = pa.csv.read_csv(
         pa.BufferReader(text),
-        pa.csv.ReadOptions(column_names=record.columns, block_size=len(text) + 1),
+        pa.csv.ReadOptions(column_names=header, block_size=len(text) + 1),
         pa.csv.ParseOptions(delimiter=SEPARATOR, quote_char=False),
         pa.csv.ConvertOptions(column_types=dict.fromkeys(record.columns, pa.binary())),
     )

@@ -27,6 +27,7 @@ from safetab.products.record import BLOCK_COLUMNS, BLOCK_DIGITS, RACE_COLUMNS, R
 from safetab.readers.person_files import label_of
 from safetab.readers.person_rules import (
     BLOCK_RULE,
+    HEADER_RULE,
     NO_CODE,
     NOT_DIGITS_RULE,
     UTF8_RULE,
@@ -172,16 +173,20 @@ class PlainEngine:
                 continue
             content = path.read_bytes()
             text = gzip.decompress(content) if self._persons.form is TableForm.GZIPPED_TEXT else content
-            for number, line in enumerate(text.split(b"\n")[1:], start=2):
-                if line.removesuffix(b"\r"):
-                    yield path.name, number, _person_of_line(line.removesuffix(b"\r"), self._record)
+            first, *lines = (line.removesuffix(b"\r") for line in text.split(b"\n"))
+            header = tuple(first.decode("utf-8-sig").split("|"))
+            for number, line in enumerate(lines, start=2):
+                if line:
+                    yield path.name, number, _person_of_line(line, header, self._record)
 
 
-def _person_of_line(line: bytes, record: RecordLayout) -> Person | Rule:
+def _person_of_line(line: bytes, header: tuple[str, ...], record: RecordLayout) -> Person | Rule:
     try:
         fields = line.decode("utf-8").split("|")
     except UnicodeDecodeError:
         return UTF8_RULE
     if len(fields) != len(record.columns):
         return shape_rule(record)
-    return dict(zip(record.columns, fields, strict=True))
+    if tuple(fields) == header:
+        return HEADER_RULE
+    return dict(zip(header, fields, strict=True))

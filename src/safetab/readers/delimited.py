@@ -34,7 +34,10 @@ class RowProblems:
 
 
 def read_rows(path: Path, header: tuple[str, ...], findings: FindingsOf, *, may_be_empty: bool = False) -> list[Row]:
-    """The rows below the header; whatever is wrong with the shape of the file goes to the findings."""
+    """The rows below the header, their fields in this order, whatever order the file has.
+
+    Whatever is wrong with the shape of the file goes to the findings.
+    """
     try:
         text = read_text(path)
     except UnreadableFile as problem:
@@ -49,18 +52,33 @@ def read_rows(path: Path, header: tuple[str, ...], findings: FindingsOf, *, may_
     if not lines:
         findings.error("", f"it is empty. Its first line must be {expected}")
         return []
-    if lines[0] != expected:
-        findings.error("line 1", f'the header is "{_cut(lines[0], 200)}". It must be {expected}')
+    found = lines[0].split(SEPARATOR)
+    if sorted(found) != sorted(header):
+        told = (
+            f'the header is "{_cut(lines[0], 200)}". It must be {expected}, in any order{_wrong_names(found, header)}'
+        )
+        findings.error("line 1", told)
         return []
     if len(lines) == 1 and not may_be_empty:
         findings.error("", "it has a header and no rows.")
     return _rows_below_header(lines, header, findings)
 
 
+def _wrong_names(found: list[str], header: tuple[str, ...]) -> str:
+    names = {
+        "missing": [column for column in header if column not in found],
+        "more than once": [column for column in header if found.count(column) > 1],
+        "unknown": [f'"{_cut(name)}"' for name in found if name not in header],
+    }
+    return "".join(f"; {problem}: {shortened(of_it)}" for problem, of_it in names.items() if of_it) + "."
+
+
 def _rows_below_header(lines: list[str], header: tuple[str, ...], findings: FindingsOf) -> list[Row]:
-    width = len(header)
+    width, found = len(header), lines[0].split(SEPARATOR)
+    positions = [found.index(column) for column in header]
     split = [tuple(line.split(SEPARATOR)) for line in lines[1:]]
-    if "" not in lines and {len(fields) for fields in split} <= {width}:  # as files mostly are
+    is_in_order = positions == [*range(width)]
+    if is_in_order and "" not in lines and {len(fields) for fields in split} <= {width}:  # as files mostly are
         return [*map(Row, range(2, len(lines) + 1), split)]
     rows: list[Row] = []
     problems = RowProblems(findings)
@@ -70,7 +88,7 @@ def _rows_below_header(lines: list[str], header: tuple[str, ...], findings: Find
         elif len(fields) != width:
             problems.add(number, "", f"a row must have {width} fields separated by {SEPARATOR}", line)
         else:
-            rows.append(Row(number, fields))
+            rows.append(Row(number, tuple(fields[position] for position in positions)))
     problems.report()
     return rows
 

@@ -117,16 +117,12 @@ def _text_batches(
 
 
 def _positions_of(header: list[str], columns: tuple[str, ...], findings: FindingsOf) -> list[int] | None:
-    """Where the wanted columns stand; they must be there once each, in their order."""
+    """Where the wanted columns stand; they must be there once each, in any order."""
     missing = [column for column in columns if header.count(column) != 1]
     if missing:
         findings.error(
             "line 1", f"columns missing, or there more than once: {shortened(missing, len(columns))}."
-            f" The header must hold {SEPARATOR.join(columns)}"
+            f" The header must hold {SEPARATOR.join(columns)}, in any order."
         )  # fmt: skip
         return None
-    positions = [header.index(column) for column in columns]
-    if positions != sorted(positions):
-        findings.error("line 1", f"the columns must stand in this order: {SEPARATOR.join(columns)}")
-        return None
-    return positions
+    return [header.index(column) for column in columns]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,15 +13,18 @@ from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.text_files import why_unreadable
 from safetab.products.record import RecordLayout
-from safetab.readers.delimited import SEPARATOR
-from safetab.readers.digit_columns import is_text
+from safetab.readers.person_columns import (
+    arrow_columns,
+    check_header,
+    check_same_kinds,
+    check_typed_columns,
+    is_header_of,
+)
 from safetab.readers.table_files import TableFiles, TableForm, find_table
 from safetab.readers.text_tables import LONGEST_LINE, blank_lines_inside, header_of, lines_of_text
 
 MOST_ROWS_LISTED = 100
 """In the confidential log, for each rule; the number of all of them stands besides."""
-
-TEXT, INTEGERS = "text", "integers"
 
 _PATTERN_CHARACTERS = set("*?[]{}")
 
@@ -78,59 +80,64 @@ def label_of(files: TableFiles) -> str:
     return files.parts[0].name if len(files.parts) == 1 else files.parts[0].parent.name
 
 
+def parts_by_header(files: TableFiles, record: RecordLayout) -> list[tuple[tuple[str, ...], TableFiles]]:
+    """The parts of delimited text whose columns stand in the same order, and that order."""
+    parts: dict[tuple[str, ...], list[Path]] = {}
+    for path in files.parts:
+        parts.setdefault(columns_in_order(path, record), []).append(path)
+    return [(header, replace(files, parts=tuple(paths))) for header, paths in parts.items()]
+
+
+def columns_in_order(path: Path, record: RecordLayout) -> tuple[str, ...]:
+    """How the columns of a text file stand; as the record has them, if its header is wrong."""
+    header = header_of(path)
+    return tuple(header) if is_header_of(header, record) else record.columns
+
+
 def _check_same_types(files: TableFiles, record: RecordLayout, findings: FindingsOf) -> None:
-    """A column has one kind of values in all parts: a database would convert, and round, silently."""
-    types: dict[str, set[str]] = {column: set() for column in record.columns}
+    found = []
     for path in files.parts:
         with suppress(pa.ArrowException, OSError):  # found where the part itself is checked
-            for field in pa.parquet.read_schema(path):
-                if field.name in types:
-                    types[field.name] |= _kind_of(field.type)
-    report_several_kinds(types, findings)
-
-
-def report_several_kinds(kinds: Mapping[str, Iterable[str]], findings: FindingsOf) -> None:
-    for column, found in kinds.items():
-        if len(set(found)) > 1:
-            findings.error(column, f"has several types: {shortened(sorted(set(found)))}. Write all parts alike.")
-
-
-def _kind_of(column_type: pa.DataType) -> set[str]:
-    """Text and integers are the same values however they are stored; a column without values is of any kind."""
-    if pa.types.is_dictionary(column_type):
-        return _kind_of(column_type.value_type)
-    if pa.types.is_null(column_type):
-        return set()
-    return {TEXT if is_text(column_type) else INTEGERS if pa.types.is_integer(column_type) else str(column_type)}
+            found.append(arrow_columns(pa.parquet.read_schema(path)))
+    check_same_kinds(found, record, findings)
 
 
 def _checked_rows(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf) -> int:
     """How many rows the bytes of a part say that it has, if all of it is right."""
-    damaged = f"{path} is damaged, or not what its ending says. Write it again."
     try:
         _check_columns(path, form, record, findings)
         if form is TableForm.PARQUET:
             return int(pa.parquet.read_metadata(path).num_rows)
         return 0 if findings.has_errors else _rows_of_text(path, findings)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError) as error:
         raise_if_the_machine_failed(error)
-        findings.error("", damaged)
-    except OSError as error:
-        raise_if_the_machine_failed(error)
-        findings.error("", damaged if error.errno is None else why_unreadable(path, error))
+        number = getattr(error, "errno", None)
+        findings.error("", damaged(path) if number is None else why_unreadable(path, error))
     return 0
 
 
 def _rows_of_text(path: Path, findings: FindingsOf) -> int:
     lines = lines_of_text(path)
     if lines.has_overlong_line:
-        findings.error("", f"a line has more than {LONGEST_LINE:,} bytes. Look for zeros or missing line ends.")
+        report_overlong_line(findings)
     elif lines.has_blank_line_inside:
         count, first = blank_lines_inside(path, MOST_ROWS_LISTED)
         where = f"{path.name}, line {shortened(first, MOST_ROWS_LISTED)}"
         more = f" and {count - len(first):,} more" if count > len(first) else ""
-        findings.error("", f"blank lines are only allowed at the end: {count:,} inside.", where + more)
+        report_blank_lines(count, where + more, findings)
     return lines.rows
+
+
+def report_overlong_line(findings: FindingsOf) -> None:
+    findings.error("", f"a line has more than {LONGEST_LINE:,} bytes. Look for zeros or missing line ends.")
+
+
+def report_blank_lines(count: int, where: str, findings: FindingsOf) -> None:
+    findings.error("", f"blank lines are only allowed at the end: {count:,} inside.", where)
+
+
+def damaged(path: object) -> str:
+    return f"{path} is damaged, or not what its ending says. Write it again."
 
 
 def _has_columns(path: Path, form: TableForm, record: RecordLayout) -> bool:
@@ -145,15 +152,6 @@ def _has_columns(path: Path, form: TableForm, record: RecordLayout) -> bool:
 
 def _check_columns(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf) -> None:
     if form is TableForm.PARQUET:
-        _check_parquet_columns(path, record, findings)
-    elif header_of(path) != list(record.columns):
-        findings.error("line 1", f"the header must be {SEPARATOR.join(record.columns)}")
-
-
-def _check_parquet_columns(path: Path, record: RecordLayout, findings: FindingsOf) -> None:
-    names = pa.parquet.read_schema(path).names
-    folded = [name.upper() for name in names]
-    wrong = [column for column in record.columns if names.count(column) != 1 or folded.count(column) != 1]
-    if wrong:
-        names_of_wrong = shortened(wrong, len(record.columns))
-        findings.error("", f"columns missing, or there more than once, capital letters or not: {names_of_wrong}.")
+        check_typed_columns(arrow_columns(pa.parquet.read_schema(path)), record, findings)
+    else:
+        check_header(header_of(path), record, findings)

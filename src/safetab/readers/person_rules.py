@@ -17,6 +17,7 @@ Rule = tuple[str, str]
 """A column, and what its values must be."""
 
 UTF8_RULE: Rule = ("", "a row must be UTF-8 text")
+HEADER_RULE: Rule = ("", "the header may stand in line 1 alone")
 BLOCK_RULE: Rule = ("TABBLKST..TABBLK", "the block must be listed in GRF-C")
 NOT_DIGITS_RULE: Rule = ("TABBLKST..TABBLK", "must be 2, 3, 6 and 4 digits")
 ETHNICITY_RULE: Rule = ("QSPAN", "must be a code of the list")

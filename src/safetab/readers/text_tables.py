@@ -16,13 +16,18 @@ BLOCK_BYTES = 8 << 20
 LONGEST_LINE = 1 << 20
 """Bytes. Of far longer lines databases drop some, and say nothing."""
 
-_LONGEST_HEADER = 1 << 16
+LONGEST_HEADER = 1 << 16
 _BLANK_LINE = re.compile(rb"\n\r?\n")
 _TWO_LINE_ENDS = 4  # bytes that hold two line ends, if there are two
 
 
 def header_of(path: Path) -> list[str]:
-    header: str = _beginning(path).partition(b"\n")[0].decode("utf-8-sig", errors="replace")
+    return header_in(_beginning(path))
+
+
+def header_in(beginning: bytes) -> list[str]:
+    """The names in the first line of these bytes, the first of a file."""
+    header: str = beginning.partition(b"\n")[0].decode("utf-8-sig", errors="replace")
     return header.removesuffix("\r").split(SEPARATOR)
 
 
@@ -98,7 +103,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _beginning(path: Path) -> bytes:
-    return next(_blocks(path, _LONGEST_HEADER), b"")
+    return next(_blocks(path, LONGEST_HEADER), b"")
 
 
 def _blocks(path: Path, size: int = BLOCK_BYTES) -> Iterator[bytes]:

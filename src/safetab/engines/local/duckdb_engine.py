@@ -31,7 +31,7 @@ from safetab.foundation.in_threads import results_in_threads
 from safetab.foundation.interruptible import interruptibly
 from safetab.foundation.late_module import late_module
 from safetab.planning.planner import PublicFiles
-from safetab.readers.person_files import label_of
+from safetab.readers.person_files import label_of, parts_by_header
 from safetab.readers.person_rules import report_empty_passes
 from safetab.readers.table_files import TableFiles, TableForm
 
@@ -145,9 +145,10 @@ class DuckDbEngine(ArrayEngine):
         if self._persons.form is TableForm.PARQUET:
             yield from (row_groups.batches(record) for row_groups in row_groups_of(self._persons, record))
             return
-        rows = self._database.sql(f"SELECT * FROM {text_source(self._persons, record, keep_rejects=True)}")  # noqa: S608
-        with pa.RecordBatchReader.from_stream(rows) as reader:
-            yield from (map(partial(person_batch, record=record), (batch,)) for batch in reader)
+        for header, files in parts_by_header(self._persons, record):
+            rows = self._database.sql(f"SELECT * FROM {text_source(files, header, keep_rejects=True)}")  # noqa: S608
+            with pa.RecordBatchReader.from_stream(rows) as reader:
+                yield from (map(partial(person_batch, record=record), (batch,)) for batch in reader)
 
     def _has_rejects(self) -> bool:
         return bool(self._database.execute("SELECT 1 FROM reject_errors LIMIT 1").fetchall())
@@ -171,9 +172,11 @@ class DuckDbEngine(ArrayEngine):
             self._database.close()
 
     def _source(self) -> str:
-        if self._persons.form is not TableForm.PARQUET:
-            return text_source(self._persons, self._known.record, keep_rejects=False)
-        return f"({' UNION ALL '.join(self._parquet_source(path) for path in self._persons.parts)})"
+        if self._persons.form is TableForm.PARQUET:
+            return f"({' UNION ALL '.join(self._parquet_source(path) for path in self._persons.parts)})"
+        ordered, columns = parts_by_header(self._persons, self._known.record), ", ".join(self._known.record.columns)
+        sources = (text_source(files, header, keep_rejects=False) for header, files in ordered)
+        return f"({' UNION ALL '.join(f'SELECT {columns} FROM {source}' for source in sources)})"  # noqa: S608
 
     def _parquet_source(self, path: Path) -> str:
         described = self._database.execute(f"DESCRIBE SELECT * FROM {parquet_file(path)}").fetchall()  # noqa: S608

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from safetab.products.record import RACE_COLUMNS, RecordLayout
@@ -13,12 +13,13 @@ from safetab.readers.table_files import TableFiles, TableForm
 _INTEGERS = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")}
 
 
-def text_source(files: TableFiles, record: RecordLayout, *, keep_rejects: bool) -> str:
-    """Delimited text. Rows of another shape are left out, and with `keep_rejects` are in DuckDB's rejects tables.
+def text_source(files: TableFiles, header: Sequence[str], *, keep_rejects: bool) -> str:
+    """Delimited text whose columns stand in the order of the header.
 
+    Rows of another shape are left out, and with `keep_rejects` are in DuckDB's rejects tables.
     What stands for null is a line end, so no value does.
     """
-    columns = ", ".join(f"'{column}': 'VARCHAR'" for column in record.columns)
+    columns = ", ".join(f"'{column}': 'VARCHAR'" for column in header)
     compression = "gzip" if files.form is TableForm.GZIPPED_TEXT else "none"
     rejects = ", store_rejects = true, rejects_limit = 0" if keep_rejects else ""
     return (

@@ -14,13 +14,14 @@ from pyspark.storagelevel import StorageLevel
 from safetab.census.geography_levels import GeographyLevel
 from safetab.engines.encoding import Encoding
 from safetab.engines.spark.encoded_persons import PATTERN, literal
+from safetab.engines.spark.state_counts import StateCounts
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
 
 
 class GroupCounter:
-    """Keeps two tables with the executors: iterations by atom, and iterations by state, attribute."""
+    """Keeps iterations by atom with the executors; those by state and attribute, which are few, come to the driver."""
 
     def __init__(self, session: SparkSession, persons: DataFrame, encoding: Encoding, iterations: Column) -> None:
         """`persons` has a row for each; `iterations` is the expression for those of a pattern."""
@@ -29,12 +30,14 @@ class GroupCounter:
         self._encoding = encoding
         self._iterations = iterations
         self.kept: tuple[DataFrame, ...] = ()
+        self._states = StateCounts(encoding, *[np.empty(0, dtype=np.int64)] * 4)
         self._latest: tuple[GeographyLevel, tuple[NDArray[np.int64], ...]] | None = None
 
     def count(self) -> None:
         by_atom = self._of_iterations(self._persons.groupBy("atom", *PATTERN), "atom")
         by_state = self._of_iterations(self._persons.groupBy("state", "attribute", *PATTERN), "state", "attribute")
-        self.kept = tuple(table.persist(StorageLevel.MEMORY_AND_DISK) for table in (by_atom, by_state))
+        self.kept = (by_atom.persist(StorageLevel.MEMORY_AND_DISK),)
+        self._states = StateCounts(self._encoding, *_columns(by_state))
 
     def _of_iterations(self, grouped: GroupedData, *keys: str) -> DataFrame:
         """One row per combination of keys and iteration that somebody has, with the number of people."""
@@ -44,6 +47,8 @@ class GroupCounter:
         return counts
 
     def totals(self, level: LevelPlan) -> ExactCounts:
+        if not level.level.geography.entity_kind.is_substate:
+            return self._states.totals(level)
         entities, iterations, people = self._geography_totals(level)
         position = self._encoding.position_at(level)[iterations]
         is_there = position >= 0
@@ -55,11 +60,9 @@ class GroupCounter:
         """Entity, iteration and number of people, of all iteration levels: they are asked for one after the other."""
         geography = level.level.geography
         if self._latest is None or self._latest[0] is not geography:
-            by_atom, by_state = self.kept
-            is_whole = not geography.entity_kind.is_substate
+            (by_atom,) = self.kept
             counts = (
-                (by_state if is_whole else by_atom)
-                .join(F.broadcast(self._entities(level, by_states=is_whole)), "state" if is_whole else "atom")
+                by_atom.join(F.broadcast(self._entities(level)), "atom")
                 .groupBy("entity", "iteration")
                 .agg(F.sum("people").alias("people"))
             )
@@ -67,26 +70,19 @@ class GroupCounter:
         return self._latest[1]
 
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
-        _, by_state = self.kept
-        is_whole = not level.level.geography.is_substate
-        selected = self._selected(groups_of)
+        if not level.level.geography.entity_kind.is_substate:
+            return {shape: self._states.cells(level, shape, indices) for shape, indices in groups_of.items()}
         wanted = np.unique(level.universe.index.entity_of(np.concatenate(list(groups_of.values()))))
-        entities = F.broadcast(self._entities(level, by_states=is_whole, wanted=wanted))
         position = F.get(_positions(self._encoding.position_at(level)), F.col("iteration"))
-        if is_whole:
-            people = by_state.join(entities, "state")
-        else:
-            people = (
-                self._persons.join(entities, "atom")
-                .groupBy("entity", "attribute", *PATTERN)
-                .agg(F.count("*").alias("people"))
-                .select("entity", "attribute", F.explode(self._iterations).alias("iteration"), "people")
-            )
         cell_of = literal([list(shape.cell_of_value) for shape in groups_of], "array<array<int>>")
         counts = (
-            people.where(position >= 0)
+            self._persons.join(F.broadcast(self._entities(level, wanted)), "atom")
+            .groupBy("entity", "attribute", *PATTERN)
+            .agg(F.count("*").alias("people"))
+            .select("entity", "attribute", F.explode(self._iterations).alias("iteration"), "people")
+            .where(position >= 0)
             .withColumn("group", _group(level, position))
-            .join(F.broadcast(selected), "group")
+            .join(F.broadcast(self._selected(groups_of)), "group")
             .groupBy(
                 "group", "shape", F.get(F.get(cell_of, F.col("shape")), F.col("attribute").cast("int")).alias("cell")
             )
@@ -98,20 +94,14 @@ class GroupCounter:
             for number, shape in enumerate(groups_of)
         }
 
-    def _entities(self, level: LevelPlan, *, by_states: bool, wanted: NDArray[np.int64] | None = None) -> DataFrame:
-        """One row per atom, or state, that lies in an entity of the level, or in one that is wanted."""
+    def _entities(self, level: LevelPlan, wanted: NDArray[np.int64] | None = None) -> DataFrame:
+        """One row per atom that lies in an entity of the level, or in one that is wanted."""
         entity_of = self._encoding.entity_of_atom(level.level.geography, level.universe.entities)
-        keys = np.arange(len(entity_of)).astype(np.int32)
-        name = "atom"
-        if by_states:
-            keys, first = np.unique(self._encoding.state_of_atom, return_index=True)
-            keys, entity_of, name = keys.astype(np.int16), entity_of[first], "state"
         is_there = entity_of >= 0
         if wanted is not None:
             is_there &= np.isin(entity_of, wanted)
-        return self._session.createDataFrame(
-            pa.table({name: keys[is_there], "entity": entity_of[is_there].astype(np.int64)})
-        )
+        atoms = np.flatnonzero(is_there).astype(np.int32)
+        return self._session.createDataFrame(pa.table({"atom": atoms, "entity": entity_of[is_there].astype(np.int64)}))
 
     def _selected(self, groups_of: Mapping[Shape, NDArray[np.int64]]) -> DataFrame:
         indices = np.concatenate(list(groups_of.values()))

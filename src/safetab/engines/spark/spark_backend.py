@@ -91,9 +91,9 @@ class SparkBackend:
         location = self.persons(data, known.record).value
         if not isinstance(location, PersonLocation):
             return ()
-        findings = FindingsOf(location.label)
+        findings, of_parts = FindingsOf(location.label), tuple[Finding, ...]()
         try:
-            persons = read_persons(self._session, location, known.record, findings)
+            persons, of_parts = read_persons(self._session, location, known.record)
             if persons is not None:
                 nowhere = np.zeros(len(known.blocks), dtype=np.int32)  # nobody is encoded, so any atom will do
                 tracts = tracts_with_blocks(self._session, known.blocks, nowhere)
@@ -104,7 +104,7 @@ class SparkBackend:
             findings.error("", UNREADABLE)
         except InvalidInput as invalid:  # Spark doesn't start: one finding among those that are there already
             return invalid.findings
-        return findings.findings
+        return of_parts + findings.findings
 
     def close(self) -> None:
         self._open.close()

@@ -66,9 +66,9 @@ class SparkEngine:
         findings = FindingsOf(self._location.label)
         try:
             with self._errors_logged():
-                self._persons = read_persons(self._session, self._location, self._record, findings)
+                self._persons, of_parts = read_persons(self._session, self._location, self._record)
                 if self._persons is None:
-                    return findings.findings
+                    return of_parts
                 states = [state for states in self._states.values() for state in states]
                 _, _, blocks, atoms = self._encoding.block_lookup
                 tracts = tracts_with_blocks(self._session, blocks, atoms)
@@ -81,10 +81,10 @@ class SparkEngine:
         except SPARK_ERRORS:
             findings.error("", UNREADABLE)
             return findings.findings
-        if not findings.has_errors:
+        if not findings.has_errors and not of_parts:
             report_empty_passes(self._people_of(found), findings)
         rows_done(sum(row["count"] for row in found))
-        return findings.findings
+        return of_parts + findings.findings
 
     def _report_broken_rules(self, persons: LookedUp, findings: FindingsOf) -> None:
         before = len(findings.findings)

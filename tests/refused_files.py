@@ -1,0 +1,121 @@
+"""Person records that no engine reads, and what every engine says of them: file, place and sentence."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tests.person_forms import columns_of, text_of_columns
+from tests.random_worlds import PERSON_HEADER
+
+Said = tuple[str, str, str]
+Columns = dict[str, list]
+TABLE, TEXT, PARQUET = "person-records", "person-records.txt", "person-records.parquet"
+HEADER = f"the header must be {PERSON_HEADER}, in any order"
+ONCE = "columns missing, or there more than once, capital letters or not"
+
+
+@dataclass(frozen=True)
+class RefusedFiles:
+    write: Callable[[Path, list[str]], None]
+    said: list[Said]
+
+
+def text(change: Callable[[str], str], *said: Said) -> RefusedFiles:
+    def write(folder: Path, rows: list[str]) -> None:
+        (folder / TEXT).write_text(change(text_of_columns(columns_of(rows))))
+
+    return RefusedFiles(write, list(said))
+
+
+def parquet(change: Callable[[Columns], Columns], *said: Said) -> RefusedFiles:
+    def write(folder: Path, rows: list[str]) -> None:
+        pq.write_table(pa.table(change(columns_of(rows))), folder / PARQUET)
+
+    return RefusedFiles(write, list(said))
+
+
+def parts(changes: dict[str, Callable[[Columns], Columns]], *said: Said) -> RefusedFiles:
+    def write(folder: Path, rows: list[str]) -> None:
+        (folder / TABLE).mkdir()
+        for name, change in changes.items():
+            pq.write_table(pa.table(change(columns_of(rows))), folder / TABLE / name)
+
+    return RefusedFiles(write, list(said))
+
+
+def renamed(header: Callable[[str], str]) -> Callable[[str], str]:
+    return lambda text: header(text.split("\n", 1)[0]) + "\n" + text.split("\n", 1)[1]
+
+
+def with_column(name: str, value: object) -> Callable[[Columns], Columns]:
+    return lambda columns: columns | {name: [value] * len(columns[name])}
+
+
+def without(name: str) -> Callable[[Columns], Columns]:
+    return lambda columns: {other: values for other, values in columns.items() if other != name}
+
+
+def no_parquet(folder: Path, rows: list[str]) -> None:
+    (folder / TABLE).mkdir()
+    (folder / TABLE / "a.parquet").write_text(text_of_columns(columns_of(rows)))
+
+
+REFUSED_FILES = {
+    "a column missing in the header": text(
+        renamed(lambda header: header.replace("|QSPAN", "")), (TEXT, "line 1", f"{HEADER}; missing: QSPAN.")
+    ),
+    "a column twice in the header": text(
+        renamed(lambda header: header.replace("QSEX", "QAGE")),
+        (TEXT, "line 1", f"{HEADER}; missing: QSEX; more than once: QAGE."),
+    ),
+    "an unknown column in the header": text(
+        renamed(lambda header: f"MAFID|{header}"),
+        (TEXT, "line 1", f"{HEADER}; no such column, by position: 1."),
+    ),
+    "the header twice": text(
+        lambda text: text + text.split("\n", 1)[0],
+        (TEXT, "", "the header may stand in line 1 alone. 1 row breaks this rule."),
+    ),
+    "blank lines inside": text(
+        lambda text: text.replace("\n", "\n\n\n", 2),
+        (TEXT, "", "blank lines are only allowed at the end: 4 inside."),
+    ),
+    "a line of more than a megabyte": text(
+        lambda text: text + "\0" * (1 << 20) + "\0\n",
+        (TEXT, "", "a line has more than 1,048,576 bytes. Look for zeros or missing line ends."),
+        (TEXT, "", "a row must have 17 fields. 1 row breaks this rule."),
+    ),
+    "a column missing in Parquet": parquet(without("QRACE8"), (PARQUET, "", f"{ONCE}: QRACE8.")),
+    "a column missing in one part": parts(
+        {"a.parquet": dict, "b.parquet": without("QRACE8")}, ("b.parquet", "", f"{ONCE}: QRACE8.")
+    ),
+    "a column twice but for capitals": parquet(
+        lambda columns: columns | {"qage": columns["QAGE"]}, (PARQUET, "", f"{ONCE}: QAGE.")
+    ),
+    "text in one part, integers in another": parts(
+        {"a.parquet": dict, "b.parquet": with_column("QSEX", 1)},
+        (TABLE, "QSEX", "has several types: integers, text. Write all parts alike."),
+    ),
+    "numbers with fractions": parquet(
+        with_column("QAGE", 28.0), (PARQUET, "QAGE", "holds numbers with fractions. Give text or integers.")
+    ),
+    "dates": parquet(
+        with_column("QAGE", datetime.date(2020, 4, 1)),
+        (PARQUET, "QAGE", "holds dates or times. Give text or integers."),
+    ),
+    "truth values for a sex": parquet(
+        with_column("QSEX", True), (PARQUET, "QSEX", "holds truth values. Give text or integers.")
+    ),
+    "lists": parquet(
+        with_column("QSPAN", ["9950"]), (PARQUET, "QSPAN", "holds values of another type. Give text or integers.")
+    ),
+    "what is no Parquet": RefusedFiles(
+        no_parquet, [("a.parquet", "", "{}/a.parquet is damaged, or not what its ending says. Write it again.")]
+    ),
+}
