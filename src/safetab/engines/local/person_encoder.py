@@ -106,7 +106,7 @@ class PersonEncoder:
         numbers = tuple(
             self._of_values.those(batch, column, partial(self._code_numbers, column)) for column in CODE_COLUMNS
         )
-        compiled_if_worthwhile(codes_of_rows, codes.size)(positions, numbers, codes)
+        compiled_if_worthwhile(codes_of_rows, codes.shape[1])(positions, numbers, codes)
         return codes
 
     def _code_numbers(self, name: str, column: ValueColumn) -> NDArray[np.int16]:
