@@ -1,7 +1,8 @@
 """How cost grows with people, tracts and iterations: `make bench` writes docs/benchmarks.md.
 
 Sizes come from the environment, parted by blanks: BENCH_PEOPLE, BENCH_TRACTS, BENCH_TRACTS_PEOPLE, BENCH_ITERATIONS,
-BENCH_ITERATIONS_PEOPLE, BENCH_TEXT_PEOPLE. BENCH_FULL=1 adds the whole nation. Censuses are kept in BENCH_FOLDER.
+BENCH_ITERATIONS_PEOPLE, BENCH_TEXT_PEOPLE, BENCH_THREADS_PEOPLE. BENCH_FULL=1 adds the whole nation. Censuses are kept
+in BENCH_FOLDER.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from benchmarks.machine import described_commit, described_machine
 from benchmarks.page import PAGE, spark_section
 from benchmarks.runs import MEMORY, BenchmarkRun, benchmark_run
 from benchmarks.start_up import start_up_lines
+from benchmarks.threads import threads_section
 
 NATION = 334_735_155
 MOST_COUNTED_BESIDE = 33_473_515
@@ -50,6 +52,7 @@ def main() -> None:
     text_people = sizes("BENCH_TEXT_PEOPLE", "1000000")[0]
     in_text = benchmark_run(Census(text_people, form="text"), folder)
     parts += ["## From text", report.text_lines(in_text, benchmark_run(Census(text_people), folder))]
+    parts += threads_section(sizes("BENCH_THREADS_PEOPLE", "10000000")[0], folder)
     parts.append(spark_section(PAGE.read_text()))
     PAGE.write_text("\n\n".join(part.strip() for part in parts if part) + "\n")
     print(f"wrote {PAGE.name}")

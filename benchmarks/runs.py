@@ -50,11 +50,15 @@ def benchmark_run(census: Census, folder: Path, *, counts_beside: bool = False) 
     return BenchmarkRun(census, cost, shares, plain_reading, in_sql, in_polars)
 
 
-def run_of(parameters: Path, data: Path, out: Path) -> tuple[Cost, dict[str, float]]:
+def run_of(
+    parameters: Path, data: Path, out: Path, threads: int = THREADS, key: str | None = None
+) -> tuple[Cost, dict[str, float]]:
     log = out.parent / f"{out.name}.confidential.log"
     log.unlink(missing_ok=True)
-    limits = ("--threads", THREADS, "--memory", MEMORY, "--temp", out.parent)
-    cost = measured_safetab("run", parameters, data, out, "--overwrite", *limits).cost
+    limits = ("--threads", threads, "--memory", MEMORY, "--temp", out.parent)
+    cost = measured_safetab(
+        "run", parameters, data, out, "--overwrite", *limits, *(("--test-key", key) if key else ())
+    ).cost
     return cost, shares_of(log.read_text(), cost.cpu_seconds)
 
 

@@ -5,7 +5,6 @@ Sizes come from BENCH_SPARK_PEOPLE, parted by blanks; censuses are kept in BENCH
 
 from __future__ import annotations
 
-import filecmp
 import os
 import shutil
 from dataclasses import dataclass
@@ -17,8 +16,8 @@ from benchmarks.commands import Cost, measured_program, measured_safetab
 from benchmarks.machine import described_commit, described_machine
 from benchmarks.page import PAGE, SPARK_HEADING, without_spark
 from benchmarks.runs import MEMORY
+from benchmarks.same_bytes import KEY, require_same_bytes
 
-KEY = "5a" * 32
 TEXT = """
 `make bench-spark` writes this section. Both engines run on the same Parquet files in processes of their own, with
 one test key; their outputs are the same bytes, else there would be no table. CPU seconds are those of all processes,
@@ -94,13 +93,6 @@ def measured_pair(census: Census, folder: Path) -> Pair:
     pair = Pair(census.people, costs["duckdb"], costs["spark"], start)
     print(f"{census.people:,} people: {pair.ratio:.1f} times", flush=True)
     return pair
-
-
-def require_same_bytes(one: Path, other: Path) -> None:
-    names = [sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()) for out in (one, other)]
-    _, different, failed = filecmp.cmpfiles(one, other, names[0], shallow=False)
-    if names[0] != names[1] or different or failed:
-        raise RuntimeError(f"the engines do not write the same: {different or names}")
 
 
 def table(pairs: list[Pair]) -> str:

@@ -107,7 +107,7 @@ class PersonEncoder:
         numbers = tuple(
             self._of_values.those(batch, column, partial(self._code_numbers, column)) for column in CODE_COLUMNS
         )
-        compiled_if_worthwhile(codes_of_rows, codes.size, codes_of_rows)(positions, numbers, codes)
+        compiled_if_worthwhile(codes_of_rows, codes.shape[1], codes_of_rows)(positions, numbers, codes)
         return codes
 
     def _code_numbers(self, name: str, column: ValueColumn) -> NDArray[np.int16]:
