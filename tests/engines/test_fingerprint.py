@@ -160,6 +160,7 @@ def test_another_secret_gives_another_fingerprint(world: RandomWorld) -> None:
     assert set(fingerprints(world).values()).isdisjoint(fingerprints(world, secret=bytes(32)).values())
 
 
+@pytest.mark.slow
 def test_no_small_change_of_many_is_missed() -> None:
     """A wrong miss has a chance of about 1e-11 each; 20,000 random swaps of random people are all seen."""
     rng, fingerprint = random.Random(1), RecordFingerprint(SECRET)
@@ -174,6 +175,7 @@ def test_no_small_change_of_many_is_missed() -> None:
         assert [sum(lane) for lane in zip(*sums[0], strict=True)] != [sum(lane) for lane in zip(*sums[1], strict=True)]
 
 
+@pytest.mark.slow
 def test_the_largest_values_do_not_overflow_in_the_database() -> None:
     largest = dict.fromkeys(COLUMNS, "9999") | {"QAGE": "115", "TABBLKST": "56", "TABBLKCOU": "999"}
     largest |= {"TABTRACTCE": "999999", "HOUSEHOLDER": "True", "CENRACE": "63", "QSEX": "2"}

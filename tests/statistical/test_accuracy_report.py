@@ -52,6 +52,7 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> Callable:
     return planted
 
 
+@pytest.mark.slow
 def test_right_code_is_near_theory(world: Path, tmp_path: Path) -> None:
     found = distances(world, tmp_path / "out", runs=10)
     assert len(found) > 2_000
@@ -59,21 +60,25 @@ def test_right_code_is_near_theory(world: Path, tmp_path: Path) -> None:
     assert 0.9 < np.sqrt((found**2).mean()) < 1.1
 
 
+@pytest.mark.slow
 def test_a_planted_bias_of_one_person_shows_up(world: Path, tmp_path: Path, plant: Callable) -> None:
     plant(lambda noise: noise + 1)
     assert distances(world, tmp_path / "out", 10, "bias").max() > 2 * FAR
 
 
+@pytest.mark.slow
 def test_noise_that_is_too_narrow_shows_up_in_the_coverage(world: Path, tmp_path: Path, plant: Callable) -> None:
     plant(lambda noise: np.trunc(0.9 * noise).astype(np.int64))
     assert distances(world, tmp_path / "out", 10, "coverage_90").max() > FAR
 
 
+@pytest.mark.slow
 def test_noise_that_is_too_wide_shows_up_in_the_coverage(world: Path, tmp_path: Path, plant: Callable) -> None:
     plant(lambda noise: np.rint(1.1 * noise).astype(np.int64))
     assert distances(world, tmp_path / "out", 10, "coverage_90").min() < -FAR
 
 
+@pytest.mark.slow
 def test_intervals_that_forget_the_selection_show_up_in_their_coverage(
     world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,6 +117,7 @@ def test_the_margin_of_a_combined_total_is_so_much_smaller(cells: int, smaller: 
     assert 1 - better / own.noise.margin_of_error(CONFIDENCE) == pytest.approx(smaller, abs=0.015)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "true_cells", "inside"),
     [

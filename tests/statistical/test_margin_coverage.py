@@ -156,6 +156,7 @@ def assert_at_least(chance: float, held: list[bool], what: object) -> None:
     assert share >= chance - slack, (what, share, len(held))
 
 
+@pytest.mark.slow
 def test_margins_cover_over_all_draws_and_intervals_given_publication(planned) -> None:
     reported = check_coverage(planned, 1000)
     assert {12, 20, 45} <= set(reported)

@@ -78,6 +78,7 @@ def test_released_totals_are_discrete_gaussian(sigma_squared: float, tmp_path: P
         assert chi_square_p_value(noise, gaussian(sigma_squared * factor**2)) < FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_released_totals_are_two_sided_geometric(tmp_path: Path) -> None:
     noise = released_noise(tmp_path, 9 / (0.9 * 5), "puredp")
     assert chi_square_p_value(noise, geometric(5)) > FALSE_ALARM

@@ -237,6 +237,7 @@ def test_an_unrelated_manifest_above_is_no_release(census: Path, tmp_path: Path)
     assert "output of a run" not in told
 
 
+@pytest.mark.slow
 def test_it_replaces_an_older_report_if_told_and_nothing_else(census: Path, report: Path, tmp_path: Path) -> None:
     out = Path(shutil.copytree(report, tmp_path / "out"))
     assert "is there already" in refused(census, out, "--runs", 1)
@@ -286,6 +287,7 @@ def test_the_same_key_gives_the_same_tables_however_many_runs_go_side_by_side(
                 assert value == second[name]
 
 
+@pytest.mark.slow
 def test_with_rules_or_copies_no_distance_from_theory_is_told(census: Path, tmp_path: Path) -> None:
     out = assessed(census, tmp_path / "out", "--runs", 1, "--rule", "clamp-negatives", "--coterminous")
     assert all(row["bias_distance"] is None for row in rows_of(out))

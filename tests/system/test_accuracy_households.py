@@ -176,6 +176,7 @@ def test_every_number_is_unbiased_with_the_variance_of_its_draws(report: Path) -
             assert of_one == pytest.approx(variance.setdefault(level, of_one), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statistic", "change"), [("bias", lambda noise: noise + 2), ("coverage_95", lambda noise: 2 * noise)]
 )
@@ -219,6 +220,7 @@ def test_the_page_speaks_of_households_family_by_family(report: Path) -> None:
         assert words not in text
 
 
+@pytest.mark.slow
 def test_clamped_counts_have_no_theory_but_a_report(world: RandomWorld, tmp_path: Path) -> None:
     damaged = RandomWorld(Path(shutil.copytree(world.parameters, tmp_path / "parameters")), world.data)
     damaged.configure(allow_negative_counts=False)
@@ -227,6 +229,7 @@ def test_clamped_counts_have_no_theory_but_a_report(world: RandomWorld, tmp_path
     assert max(row["bias"] for row in rows if row["numbers"]) > 0
 
 
+@pytest.mark.slow
 def test_copies_are_assessed(world: RandomWorld, tmp_path: Path) -> None:
     rows = rows_of(assessed(world, tmp_path / "out", "--runs", 2, "--coterminous"))
     assert {row["table_family"] for row in rows} == {"household type", "tenure"}
@@ -254,6 +257,7 @@ def test_real_households_need_a_word(world: RandomWorld, tmp_path: Path) -> None
     assert "true counts of real households" in (tmp_path / "out" / "README.txt").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.needs_2020_files
 def test_the_case_of_the_bureaus_program_with_the_budgets_of_2020(tmp_path: Path) -> None:
     case = SHARED / "households" / "case-tricky"

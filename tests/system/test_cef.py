@@ -147,6 +147,7 @@ def test_plan_reads_the_geography_alone_and_shows_the_same(world: RandomWorld, c
     assert as_cef.stdout == as_text.stdout
 
 
+@pytest.mark.slow
 def test_accuracy_reads_a_cef(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
     options = ("--runs", 2, "--test-key", KEY)
     assert invoke("accuracy", world.parameters, cef.ini, tmp_path / "from-cef", *options).exit_code == 0

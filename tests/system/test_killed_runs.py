@@ -59,7 +59,8 @@ def killed_after(step: str, delay: float, arguments: list[str]) -> bool:
         return process.wait() == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("series", [0, *(pytest.param(number, marks=pytest.mark.slow) for number in range(1, 5))])
+@pytest.mark.slow
+@pytest.mark.parametrize("series", range(5))
 def test_a_killed_run_leaves_a_whole_output_or_none(series: int, world: RandomWorld, tmp_path: Path) -> None:
     out, temporary = tmp_path / "out", tmp_path / "temporary"
     temporary.mkdir()
@@ -78,7 +79,9 @@ def test_a_killed_run_leaves_a_whole_output_or_none(series: int, world: RandomWo
     assert list(tmp_path.glob(".out.partial-*")) == []
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    "step", [STEPS[1], STEPS[4], *(pytest.param(STEPS[number], marks=pytest.mark.slow) for number in (0, 2, 3, 5))]
+)
 def test_ctrl_c_stops_a_run_and_leaves_nothing(step: str, world: RandomWorld, tmp_path: Path) -> None:
     out, temporary = tmp_path / "out", tmp_path / "temporary"
     temporary.mkdir()

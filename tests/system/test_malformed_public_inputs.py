@@ -238,11 +238,11 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     ),
     "a code whose name turns the direction of reading": (
         appended(CODES, "1234|safe\u202etxt.exe"),
-        "RACE_ETH_NAME: must be a text without control characters: line",
+        "RACE_ETH_NAME: must be a text of printable characters and plain spaces: line",
     ),
     "an iteration whose name steers the terminal": (
         appended(ETHNICITY, "4901|\x1b[2Jgroup|2|False|False"),
-        "ITERATION_NAME: must be a text without control characters: line",
+        "ITERATION_NAME: must be a text of printable characters and plain spaces: line",
     ),
     "iteration without a name": (appended(ETHNICITY, "4901||2|False|False"), "ITERATION_NAME: must not be empty"),
     "iteration twice": (

@@ -54,7 +54,13 @@ LOW |= {f"(PR-{level}, {n})": [1, 1, 2] for level in ("STATE", "COUNTY", "TRACT"
 
 
 @pytest.mark.parametrize("kind", WORLDS)
-@pytest.mark.parametrize("thresholds", [None, LOW], ids=["random thresholds", "empty groups get tables"])
+@pytest.mark.parametrize(
+    "thresholds",
+    [
+        pytest.param(None, id="random thresholds", marks=pytest.mark.slow),
+        pytest.param(LOW, id="empty groups get tables"),
+    ],
+)
 def test_lazy_and_dense_empty_groups_are_the_same(kind: str, thresholds, tmp_path: Path, monkeypatch) -> None:
     world = make_world(tmp_path / "world", kind, **({"thresholds_p": thresholds} if thresholds else {}))
     lazy = run(world, tmp_path / "lazy")
@@ -64,6 +70,7 @@ def test_lazy_and_dense_empty_groups_are_the_same(kind: str, thresholds, tmp_pat
     assert run(world, tmp_path / "dense") == lazy
 
 
+@pytest.mark.slow
 def test_words_cut_to_12_bits_give_the_same_noise(tmp_path: Path, monkeypatch) -> None:
     """Undecided draws are then common: one in a hundred or so, each resolved with the bits that were cut off."""
     world = make_world(tmp_path / "world", "zcdp", thresholds_p=LOW)
@@ -125,6 +132,7 @@ def test_who_reads_which_row_group_does_not_matter(
     monkeypatch.setattr("safetab.engines.local.array_counter._FIRST_PATTERNS", 3)
     if is_compiled:
         monkeypatch.setattr("safetab.foundation.compiled._MUCH", 0)
+        monkeypatch.setattr("safetab.foundation.compiled._MUCH_FOR_ARRAYS", 0)
     data = tmp_path / "data"
     data.mkdir()
     for name in ("GRF-C.txt", "SYNTHETIC"):
@@ -152,6 +160,7 @@ def test_python_and_the_command_do_the_same(world: RandomWorld, expected, tmp_pa
     assert released(tmp_path / "two") == expected
 
 
+@pytest.mark.slow
 def test_without_a_key_every_run_is_different(world: RandomWorld, expected, tmp_path: Path) -> None:
     for name in ("one", "two"):
         safetab.run(world.parameters, world.data, tmp_path / name)

@@ -232,6 +232,7 @@ def test_given_lists_are_copied_and_the_configuration_is_made_fit(tmp_path: Path
     assert result.exit_code == 0, result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.needs_2020_files
 def test_the_lists_of_2020_work(tmp_path: Path, spec_2020: Path) -> None:
     options = ("--states", 2, "--counties", 10, "--tracts", 100, "--parameters", spec_2020)

@@ -39,8 +39,8 @@ def test_names_are_read_as_they_are(tmp_path: Path) -> None:
         (HEADER + "STATE|4|x\n", 'REGION_ID: must be 2 digits for STATE: line 2 ("4")'),
         (HEADER + "STATE|४४|x\n", "REGION_ID: must be 2 digits for STATE"),
         (HEADER + "STATE|44|x\nSTATE|44|y\n", 'named more than once; keep one row an entity: line 3 ("STATE 44")'),
-        (HEADER + "STATE|44| \n", "NAME: must be a text without control characters: line 2"),
-        (HEADER + "STATE|44|bell\a\n", "NAME: must be a text without control characters: line 2"),
+        (HEADER + "STATE|44| \n", "NAME: must be a text of printable characters and plain spaces: line 2"),
+        (HEADER + "STATE|44|bell\a\n", "NAME: must be a text of printable characters and plain spaces: line 2"),
         (HEADER + "STATE|44\n", "a row must have 3 fields"),
     ],
 )  # fmt: skip

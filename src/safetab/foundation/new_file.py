@@ -72,6 +72,14 @@ def _publish(beside: Path, file: Path, *, overwrite: bool) -> None:
         with suppress(CantBeDone):
             move_to_new(beside, file)
             return
+        try:
+            file.hardlink_to(beside)  # the other name is removed with its folder
+        except FileExistsError:
+            raise
+        except OSError:  # no links here either
+            pass
+        else:
+            return
     beside.replace(file)
 
 

@@ -122,7 +122,8 @@ def _replace(output: Path, out: Path) -> None:
         except OSError:
             replaced.rename(out)
             raise
-        replaced.rename(output.parent / "discarded")  # from now on it is not put back
+        with suppress(OSError):  # the new one is in its place, whatever becomes of the old
+            replaced.rename(output.parent / "discarded")  # from now on it is not put back
 
 
 def _settle(output: Path, date: datetime.date) -> None:

@@ -78,13 +78,14 @@ def run_files(
         still = StillFiles(
             path for path in (parameters, *paths_read(data), options.empty_blocks, options.totals) if path
         )
-        checked = required_inputs(parameters, data, options, times, backend)
-        inputs = checked.require()
+        with still.blamed_first():
+            checked = required_inputs(parameters, data, options, times, backend)
+            inputs = checked.require()
         inputs = replace(inputs, hashes=still.hashes_of(_public_files(inputs, options)))
         status = status_of_run(inputs.plan, data, options)
         spending = RunSpending.asked_for(options.spend_request, inputs.plan, times.tell)
         require_disk(inputs.plan, backend.number_of_persons(inputs.persons), options.temporary_folder, out, times.note)
-        with checked_engine(checked, backend, times) as (warnings, engine):
+        with still.blamed_first(), checked_engine(checked, backend, times) as (warnings, engine):
             log_passed(log, warnings)
             noun = inputs.plan.config.product.record.noun
             times.step(f"Counting the {noun}s of each state", 1)

@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from safetab.engines.backend import Persons
 from safetab.engines.person_location import PersonLocation
 from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import InvalidInput
 from safetab.outputs.manifest import sha256_of
 from safetab.readers.cef.reader_file import CefFiles
 
 _Identity = tuple[int, ...]
 _LOCAL = "file://"
+_DEPTH = 4  # OUT/release/numbers/geography_level=COUNTY
 
 
 class StillFiles:
     """What files were before a run read them: another file, size or time of change is noticed."""
 
     def __init__(self, given: Iterable[Path]) -> None:
-        """Looks at these files, at those of the folders among them, and at those of the folders inside these."""
-        self._identities = {path.absolute(): _identity(path) for one in given for path in _files_at(one, 2)}
+        """Looks at these files, and at those of the folders among them, however deep a release has its numbers."""
+        self._identities = {path.absolute(): _identity(path) for one in given for path in _files_at(one, _DEPTH)}
 
     def hashes_of(self, files: dict[str, Path]) -> dict[str, str]:
         """By their names; of files that were not seen before, such as copies of the run's own, as they are."""
         hashes = {name: sha256_of(path) for name, path in files.items()}
         self.require(files.values())
         return hashes
+
+    @contextmanager
+    def blamed_first(self) -> Iterator[None]:
+        """Around what finds mistakes in the files: of a file that changed meanwhile, a mistake says nothing."""
+        try:
+            yield
+        except InvalidInput:
+            self.require(self._identities)
+            raise
 
     def require(self, files: Iterable[Path]) -> None:
         """Raises RunFailed if a file isn't what it was when it was first looked at."""

@@ -9,7 +9,7 @@ from safetab.foundation.findings import FindingsOf, shortened
 from safetab.foundation.text_files import UnreadableFile, read_text
 
 SEPARATOR = "|"
-NAME_RULE = "must be a text without control characters"
+NAME_RULE = "must be a text of printable characters and plain spaces"
 """Nor marks that turn the direction of reading: neither is printable."""
 
 

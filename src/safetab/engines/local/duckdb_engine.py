@@ -95,11 +95,12 @@ class DuckDbEngine(ArrayEngine):
         At the first row that breaks a rule it stops, and the files are read again for all rules and line numbers.
         """
         findings = FindingsOf(label_of(self._persons))
+        _ = self._encoding.block_lookup  # once, before threads ask for it
         encoders = [PersonEncoder(self._encoding, self._known.codes, self._stored) for _ in range(self._threads)]
         try:
             with self._errors_logged():
                 are_right = self._encode(encoders, rows_done)
-        except (duckdb.Error, pa.ArrowException) as error:
+        except (*self._database_errors, pa.ArrowException) as error:
             _raise_if_refused(error)
             of_part = f"{error.path.name}: " if isinstance(error, DamagedPart) else ""
             findings.error("", f"{of_part}{_UNREADABLE}")
@@ -187,9 +188,9 @@ class DuckDbEngine(ArrayEngine):
         """DuckDB's words go to the confidential log; Ctrl-C stays Ctrl-C, and want of memory fails the run."""
         try:
             yield
-        except duckdb.InterruptException:
-            raise KeyboardInterrupt from None
-        except duckdb.Error as error:
+        except self._database_errors as error:
+            if isinstance(error, duckdb.InterruptException):
+                raise KeyboardInterrupt from None
             self._log(f"DuckDB: {error}")
             if isinstance(error, duckdb.OutOfMemoryException) or is_out_of_memory(error):
                 raise RunFailed(_OUT_OF_MEMORY) from None
@@ -208,6 +209,11 @@ class DuckDbEngine(ArrayEngine):
             if str(error) == "Query interrupted":
                 raise KeyboardInterrupt from None
             raise
+
+    @property
+    def _database_errors(self) -> tuple[type[Exception], ...]:
+        """None while there is no database: to name them would load it, in the middle of another failure."""
+        return (duckdb.Error,) if "_database" in vars(self) else ()
 
     def _meant_by(self, error: OSError) -> BaseException:
         """Arrow hands on what DuckDB says in the middle of a stream as an error of the machine without a number."""

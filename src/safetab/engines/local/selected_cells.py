@@ -70,8 +70,7 @@ class SelectedCells:
         row_starts = np.append(first_rows + rows.start, rows.stop)
         sorted_entities = entity_of_atom[atoms]
         begins, ends = (np.searchsorted(sorted_entities, entities, side=side) for side in ("left", "right"))
-        work = persons.people // 4  # few have a group with a table
-        loop = compiled_if_worthwhile(add_cells, work, person_arrays.add_cells)
+        loop = compiled_if_worthwhile(add_cells, persons.people, person_arrays.add_cells)
         for part in np.array_split(np.arange(len(entities)), _PARTS):
             if len(part):
                 rows_of_part = row_starts[part[0] : part[-1] + 2]

@@ -21,7 +21,7 @@ from safetab.readers.person_columns import (
 from safetab.readers.table_files import TableForm
 from safetab.readers.text_tables import LONGEST_HEADER, header_in
 
-_FIELD = re.compile(r"  (required|optional|repeated) (\S+) (.+?)(?: \((.*)\))?(?: = \d+)?(?:;| \{)")
+_FIELD = re.compile(r"^  (required|optional|repeated) (\S+) (.+?)(?: \((.*)\))?(?: = \d+)?(?:;| \{)", re.MULTILINE)
 _UNSIGNED_64_BITS = T.DecimalType(20, 0)
 _READ_AS: dict[str, dict[str, T.DataType]] = {
     "binary": dict.fromkeys(("", "STRING", "ENUM", "JSON", "BSON"), T.StringType()),
