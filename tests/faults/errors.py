@@ -25,7 +25,7 @@ _OF_OPERATION = {
     "write": (errno.ENOSPC, errno.EIO, errno.EINTR),
     "sync": (errno.ENOSPC, errno.EIO),
     "mkdir": (errno.ENOSPC, errno.EACCES, errno.EIO),
-    "rename": (errno.ENOSPC, errno.EACCES, errno.EIO),
+    "rename": (errno.ENOSPC, errno.EACCES, errno.EIO, errno.EINVAL),
     "remove": (errno.EACCES, errno.EIO),
     "lock": (errno.EINTR, errno.EIO),
     "stat": (errno.EACCES, errno.EIO),

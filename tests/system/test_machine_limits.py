@@ -65,7 +65,10 @@ def test_a_quota_that_is_used_up_is_told_and_leaves_nothing(
     monkeypatch.setattr(tables.TableFile, "write", full)
     code, stderr = run(world, tmp_path / "out", temporary)
     assert code == 3
-    assert "The run failed: the disk of --temp or of OUT is full. Nothing was written." in stderr
+    assert (
+        "The run failed: a disk that the run writes to is full (--temp, OUT or the confidential log). Nothing was written."
+        in stderr
+    )
     assert left_behind(tmp_path / "out", temporary) == []
 
 

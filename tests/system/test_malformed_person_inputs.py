@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from safetab.engines.local import duckdb_engine
+from safetab.foundation.moved_folder import CantBeDone
 
 SECRET = "7654321098"
 COLUMNS = PERSON_HEADER.split("|")
@@ -242,8 +243,12 @@ def test_an_output_that_is_there_is_replaced_only_on_request(world: RandomWorld,
     assert result.exit_code == 1
     assert "is there already. Give another OUT, or --overwrite." in result.stderr
     assert (tmp_path / "out" / "mine").read_text() == "keep"
+    result = invoke(world, tmp_path / "out", "--overwrite")
+    assert result.exit_code == 1
+    assert "holds what no run wrote, so it is not replaced: mine." in result.stderr
+    (tmp_path / "out" / "mine").rename(tmp_path / "out" / "t1" / "us.csv")  # of a name that a run wrote
     assert invoke(world, tmp_path / "out", "--overwrite").exit_code == 0
-    assert not (tmp_path / "out" / "mine").exists()
+    assert (tmp_path / "out" / "t1" / "us.csv").read_text() != "keep"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.confidential.log", "world"]
 
 
@@ -278,6 +283,10 @@ def test_an_old_output_comes_back_if_the_new_one_cannot_take_its_place(world, tm
             raise OSError(errno.EIO, "Input/output error")
         return rename(path, target)
 
+    def no_exchange(*_: Path) -> None:
+        raise CantBeDone
+
+    monkeypatch.setattr("safetab.outputs.output_folder.exchange", no_exchange)
     monkeypatch.setattr(Path, "rename", refuse)
     assert invoke(world, tmp_path / "out", "--overwrite").exit_code == 3
     assert (tmp_path / "out" / "t1" / "us.csv").read_bytes() == before
@@ -498,7 +507,10 @@ def test_a_full_disk_is_exit_3_and_no_output(where: str, world: RandomWorld, tmp
     monkeypatch.setattr(where, full)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
-    assert "The run failed: the disk of --temp or of OUT is full. Nothing was written." in result.stderr
+    assert (
+        "The run failed: a disk that the run writes to is full (--temp, OUT or the confidential log). Nothing was written."
+        in result.stderr
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.confidential.log", "world"]
 
 

@@ -15,6 +15,7 @@ from safetab.foundation.failures import RunFailed
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
+from safetab.pipeline.still_files import StillFiles
 
 KEY = bytes(range(32))
 READING, CHECKING = "Reading the public files", "Checking the person records"
@@ -79,3 +80,21 @@ def test_the_manifest_has_the_bytes_that_were_used(world: RandomWorld, tmp_path:
     run_files(world.parameters, world.data, tmp_path / "out", RunOptions(test_key=KEY), during)
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["public_files"]["GRF-C.txt"] == used
+
+
+@pytest.mark.parametrize("step", [READING, CHECKING])
+def test_a_file_cut_while_it_is_read_is_not_called_wrong(world: RandomWorld, step: str, tmp_path: Path) -> None:
+    path = world.data / "person-records.txt"
+    during = During(step, lambda: path.write_text(path.read_text()[:-20]))
+    with pytest.raises(RunFailed, match=r"person-records.txt changed while the run was reading it"):
+        run_files(world.parameters, world.data, tmp_path / "out", RunOptions(test_key=KEY), during)
+
+
+def test_the_numbers_of_given_totals_are_watched(tmp_path: Path) -> None:
+    file = tmp_path / "out" / "release" / "numbers" / "geography_level=COUNTY" / "detailed.parquet"
+    file.parent.mkdir(parents=True)
+    file.write_text("numbers")
+    still = StillFiles([tmp_path / "out"])
+    appended(file)
+    with pytest.raises(RunFailed, match=r"detailed.parquet changed"):
+        still.hashes_of({"totals": file})

@@ -121,9 +121,9 @@ def test_encoded_persons_are_for_their_owner_alone_whatever_the_umask(tmp_path: 
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
         found = persons.sorted_state(0)
         modes |= {f"sorted {path.name}": stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
-    assert len(modes) == 5
+    assert len(modes) == 6
     assert set(modes.values()) == {0o600}
-    assert found.patterns.tolist() == [4, 3]
+    assert found.run_patterns.tolist() == [4, 3]
 
 
 def cannot(*_: object) -> None:
@@ -243,3 +243,15 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="no regular file"):
         write_new_file(tmp_path / "pipe", lambda path: path.write_text("x"), overwrite=True)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+@pytest.mark.parametrize("manifest", ['{"name": "ext"}', "[1]", '{"outputs": {"t1/us.csv": {}}, "documents": {}}'])
+def test_a_folder_with_files_that_no_run_wrote_is_not_replaced(manifest: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "manifest.json").write_text(manifest)
+    (out / "thesis.txt").write_text("precious")
+    findings = output_findings(out, (), overwrite=True)
+    assert [one.message for one in findings if "holds what no run wrote, so it is not replaced" in one.message]
+    (out / "thesis.txt").unlink()
+    assert bool(output_findings(out, (), overwrite=True)) == ("outputs" not in manifest)

@@ -43,9 +43,9 @@ def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
         _refuse_workbook_of_others(tuning)
     loaded = _loaded_config(request)
     page = explorer_page(page_facts(tuning.facts, _source(request), loaded, tuning.config.product))
-    write_new_file(request.page, lambda beside: _write_page(page, beside), overwrite=request.overwrite)
     if request.workbook is not None:
         write_workbook(tuning, request.workbook, loaded_config=loaded, overwrite=request.overwrite)
+    write_new_file(request.page, lambda beside: _write_page(page, beside), overwrite=request.overwrite)
     return checked.warnings
 
 

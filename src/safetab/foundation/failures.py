@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 
 _OF_THE_MACHINE = {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EIO, errno.ENOSPC, errno.EDQUOT}
-_WORDS_FOR_NO_MEMORY = ("bad_alloc", "Cannot allocate memory", "cannot allocate memory", "can't start new thread",
-                        "failed to map segment")  # fmt: skip
+_WORDS_FOR_NO_MEMORY = (
+    "bad_alloc", "Cannot allocate memory", "cannot allocate memory", "can't start new thread",
+    "failed to map segment", "Failed to launch worker thread", "Resource temporarily unavailable",
+)  # fmt: skip
 
 
 class RunFailed(Exception):  # noqa: N818 - the name is the sentence

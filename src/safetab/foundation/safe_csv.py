@@ -27,10 +27,16 @@ def plain_text(text: str) -> str:
 def safe_texts(table: pa.Table) -> pa.Table:
     """The table with every text made safe."""
     for position, field in enumerate(table.schema):
-        if pa.types.is_string(field.type):
-            column = _replaced(table.column(position), _FORMULA, r"'\1")
-            table = table.set_column(position, field, column)
+        column = table.column(position)
+        if pa.types.is_dictionary(field.type) or pa.types.is_string_view(field.type):
+            column = column.cast(pa.string() if _is_text(field.type) else field.type.value_type)
+        if _is_text(column.type):
+            table = table.set_column(position, field.name, _replaced(column, _FORMULA, r"'\1"))
     return table
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return any(is_kind(kind) for is_kind in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
 
 def plain_texts(column: pa.Array) -> pa.Array:

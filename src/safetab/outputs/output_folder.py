@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 import errno
+import json
 import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from safetab.foundation.findings import Finding, Severity
+from safetab.foundation.findings import Finding, Severity, shortened
 from safetab.foundation.interrupts import publishing
 from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_folder
 from safetab.foundation.moved_folder import CantBeDone, exchange, sync_directory
@@ -48,12 +49,26 @@ def _why_not(  # noqa: PLR0911 - one a reason
         return "is there already. Give another OUT, or --overwrite."
     if out.exists() and any(out.iterdir()) and not (out / known_by).is_file():
         return f"is there and holds no {known_by} of an earlier output, so it is not replaced. Give another OUT."
+    foreign = _foreign(out) if known_by == MANIFEST_FILE and (out / known_by).is_file() else []
+    if foreign:
+        return f"is there and holds what no run wrote, so it is not replaced: {shortened(foreign)}. Give another OUT."
     parent = out.parent
     if not parent.is_dir():
         return f"can't be made: {parent} is not a directory."
     if not os.access(parent, os.W_OK | os.X_OK):
         return f"can't be made: {parent} may not be written to. Check its permissions."
     return None
+
+
+def _foreign(out: Path) -> list[str]:
+    """Files that the manifest of an earlier output doesn't name, or that manifest, if no run wrote it."""
+    try:
+        manifest = json.loads((out / MANIFEST_FILE).read_bytes())
+        written = {MANIFEST_FILE, *manifest["outputs"], *manifest.get("documents", ())}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return [MANIFEST_FILE]
+    found = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_symlink() or not path.is_dir()}
+    return sorted(found - written)
 
 
 @contextmanager

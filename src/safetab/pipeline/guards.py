@@ -139,7 +139,7 @@ def os_errors_as_run_failed() -> Iterator[None]:
 
 def _why_refused(error: OSError) -> str:
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return "the disk of --temp or of OUT is full."
+        return "a disk that the run writes to is full (--temp, OUT or the confidential log)."
     return f"the machine refused: {error.strerror or 'unknown error'}."
 
 

@@ -50,6 +50,7 @@ def export_csv(
     so.
     """
     opened = open_release_folder(release)
+    opened.refuse_inside(folder)
     known_by = next((one for one in _KNOWN_BY.values() if (folder / one).is_file()), _KNOWN_BY[form])
     refused = output_findings(folder, [opened.path], overwrite=overwrite, known_by=known_by)
     if refused:

@@ -46,6 +46,7 @@ def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, o
     Looks at published numbers and public lists alone. Raises InvalidInput if a file is at fault.
     """
     opened = open_release_folder(release)
+    opened.refuse_inside(folder)
     inputs = [opened.path] if boundaries is None else [opened.path, boundaries]
     refused = output_findings(folder, inputs, overwrite=overwrite, known_by=_KNOWN_BY)
     if refused:

@@ -203,7 +203,7 @@ class DuckDbEngine(ArrayEngine):
             raise
         except OSError as error:
             raise self._meant_by(error) from None
-        except (MemoryError, RuntimeError) as error:
+        except (MemoryError, ImportError, RuntimeError) as error:
             if is_out_of_memory(error):
                 raise RunFailed(_OUT_OF_MEMORY) from None
             if str(error) == "Query interrupted":

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
 from xlsxwriter import Workbook
-from xlsxwriter.exceptions import FileCreateError
 
 from safetab.explorer.workbook.accuracy import write_accuracy
 from safetab.explorer.workbook.config_sheet import write_config
@@ -35,7 +35,8 @@ def write_workbook(
 
 
 def _write(tuning: Tuning, path: Path, base: str) -> None:
-    workbook = Workbook(str(path), _OPTIONS)
+    made = BytesIO()
+    workbook = Workbook(made, _OPTIONS)
     styles = Styles(workbook)
     inputs = write_inputs(workbook, tuning, styles)
     results = write_results(workbook, inputs, styles)
@@ -46,7 +47,5 @@ def _write(tuning: Tuning, path: Path, base: str) -> None:
         curve_of = None
     write_exact(workbook, tuning, curve_of, styles)
     write_accuracy(workbook, styles)
-    try:
-        workbook.close()
-    except FileCreateError as error:
-        raise error.args[0] from None  # the system's own error, which the caller knows how to tell
+    workbook.close()
+    path.write_bytes(made.getvalue())
