@@ -107,6 +107,7 @@ def test_known_counts_are_the_engines_for_each_family(world: RandomWorld) -> Non
                 assert np.array_equal(seen[shape].confidential_counts, expected[shape].confidential_counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--rule", "withhold-negatives")])
 def test_one_assessed_run_is_the_run_that_the_same_key_gives(
     world: RandomWorld, tmp_path: Path, options: tuple[str, ...]
@@ -244,6 +245,7 @@ def test_the_other_configuration_must_be_of_the_same_product(world: RandomWorld,
     assert "--against: is a configuration of SafeTab-P; PARAMETERS is one of SafeTab-H." in result.stderr
 
 
+@pytest.mark.slow
 def test_real_households_need_a_word(world: RandomWorld, tmp_path: Path) -> None:
     real = RandomWorld(world.parameters, Path(shutil.copytree(world.data, tmp_path / "data")))
     (real.data / "SYNTHETIC").unlink()

@@ -69,6 +69,7 @@ def test_a_cef_gives_what_its_people_give_as_delimited_text(lines, world: Random
     assert as_cef == as_text
 
 
+@pytest.mark.slow
 @pytest.mark.needs_2020_files
 def test_the_dummy_of_the_bureaus_readers(tmp_path: Path, cases: Path) -> None:
     dummy, parameters = cases.parent / "cef" / "dummy", tmp_path / "parameters"
@@ -81,6 +82,7 @@ def test_the_dummy_of_the_bureaus_readers(tmp_path: Path, cases: Path) -> None:
     assert run(parameters, dummy / "cef" / "reader.ini", tmp_path / "out") == as_text
 
 
+@pytest.mark.slow
 def test_households_of_a_cef_are_those_of_household_records(tmp_path: Path) -> None:
     """The records by hand from units and householders; totals lie in pop_dir, whatever the files there are called."""
     world = write_household_world(tmp_path / "world", 12, budget=1, people=90)
@@ -104,6 +106,7 @@ def test_households_of_a_cef_are_those_of_household_records(tmp_path: Path) -> N
     assert run(world.parameters, cef.ini, tmp_path / "out") == as_text
 
 
+@pytest.mark.slow
 @pytest.mark.needs_2020_files
 def test_the_households_of_the_dummy(tmp_path: Path, cases: Path) -> None:
     dummy, case = cases.parent / "cef" / "dummy", cases.parent / "households" / "case-tricky"

@@ -35,6 +35,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
     return write_random_world(tmp_path_factory.mktemp("hardening"), 3, budget=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["validate", "run", "accuracy"])
 def test_no_command_that_reads_persons_can_be_dumped(command: str, world: RandomWorld, tmp_path: Path) -> None:
     more = {"validate": [], "run": [tmp_path / "out"], "accuracy": [tmp_path / "out", "--runs", "1"]}[command]

@@ -232,6 +232,7 @@ def test_a_release_of_persons_stands_for_the_file_of_totals(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.slow
 def test_totals_that_are_not_public_clamped_or_ruled_are_refused(tmp_path: Path) -> None:
     world = write_household_world(tmp_path / "world", 10)
     person_run(world, tmp_path / "clamped", allow_negative_counts=False, coterminous=True)

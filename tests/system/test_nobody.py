@@ -59,6 +59,7 @@ def test_an_empty_pass_is_released_like_the_other(tmp_path: Path) -> None:
     assert somebody["t1/pr.csv"] != nobody["t1/pr.csv"]
 
 
+@pytest.mark.slow
 def test_accuracy_and_accounts_work_without_anybody(tmp_path: Path) -> None:
     world = emptied(write_random_world(tmp_path / "world", 3, budget=1), header_only)
     arguments = [str(world.parameters), str(world.data), str(tmp_path / "accuracy"), "--runs", "2"]

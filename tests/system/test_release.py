@@ -304,6 +304,7 @@ def test_a_geography_level_asked_for_alone_is_written_to_a_file(made, tmp_path: 
     assert CliRunner().invoke(app, arguments).exit_code == 1  # it is there already
 
 
+@pytest.mark.slow
 def test_names_that_repeat_leave_no_bytes_of_memory_in_the_files(made, tmp_path: Path) -> None:
     """A dictionary with a repeated text would be padded with what the memory held before."""
     world, _ = made

@@ -490,6 +490,7 @@ def test_of_two_processes_that_race_to_set_different_limits_only_one_runs(world:
     assert states_of(tmp_path) == ["limit", "begun", "begun", "released"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_new", [True, False])
 def test_of_processes_that_race_under_a_limit_as_many_run_as_it_admits(
     is_new: bool, world: RandomWorld, tmp_path: Path

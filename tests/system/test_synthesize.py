@@ -86,6 +86,7 @@ def test_the_census_is_valid_and_runs(parquet_census: Path, tmp_path: Path) -> N
     assert summary.rows["t1/pr.csv"] > 10
 
 
+@pytest.mark.slow
 def test_text_and_parquet_hold_the_same(text_census: Path, parquet_census: Path, tmp_path: Path) -> None:
     tables = [pq.read_table(part) for part in sorted((parquet_census / "data" / "person-records").iterdir())]
     rows = [["Null" if value is None else value for value in row.values()] for one in tables for row in one.to_pylist()]

@@ -15,6 +15,7 @@ from safetab.synthetic.demo_census import write_demo_census
 TUTORIAL = PROJECT / "docs" / "tutorial" / "using-a-release.ipynb"
 
 
+@pytest.mark.slow
 def test_the_tutorial_runs_from_beginning_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     demo = tmp_path / "safetab-demo"
     write_demo_census(demo)

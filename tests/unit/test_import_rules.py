@@ -43,6 +43,7 @@ def test_the_package_keeps_to_its_rules(package: Path) -> None:
     assert broken_rules(package) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "planted", "broken"),
     [

@@ -209,6 +209,7 @@ def test_files_carry_a_day_and_no_time(out: Path) -> None:
     assert datetime.datetime.fromtimestamp(times.pop(), datetime.UTC).time() == datetime.time()
 
 
+@pytest.mark.slow
 def test_row_groups_have_a_fixed_size_whatever_the_chunks(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("safetab.outputs.measurement_file._ROWS_OF_A_GROUP", 50)
     sizes = []

@@ -110,6 +110,7 @@ def test_the_geography_is_the_same_for_any_number_of_people() -> None:
     assert many.last_person[-1] == pytest.approx(50_000_000 * 1_097_379 / NATION_PEOPLE, rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("request_", "states", "counties", "tracts"),
     [
