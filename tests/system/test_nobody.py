@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from tests.household_worlds import write_household_world
 from tests.person_forms import as_text, header_only, people_of
 from tests.random_worlds import RandomWorld, write_random_world
