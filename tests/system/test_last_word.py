@@ -7,12 +7,14 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
+from safetab.cli import standard_streams
 from safetab.cli.main import app
 from safetab.foundation import locked_folder
 from safetab.foundation.confidential_log import ConfidentialLog
@@ -169,3 +171,23 @@ planner.plan_of_files = fail
     assert ended.stderr.startswith(words)
     assert "a value" not in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
+
+
+def test_a_full_pipe_that_does_not_wait_is_waited_for() -> None:
+    """As some programs hand one on to those that they start."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    stream, seen = standard_streams._opened(writing, None), list[bytes]()
+    reader = threading.Timer(0.2, lambda: seen.append(_read_whole(reading)))
+    reader.start()
+    lines = [f"{number}\n" for number in range(20_000)]  # more than a pipe holds
+    stream.writelines(lines)
+    stream.flush()
+    os.close(writing)
+    reader.join()
+    assert seen == ["".join(lines).encode()]
+
+
+def _read_whole(descriptor: int) -> bytes:
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import select
 import sys
 from typing import TextIO
 
@@ -20,9 +21,9 @@ class _Stream(io.FileIO):
 
     def write(self, content: object) -> int | None:  # type: ignore[override]
         try:
-            return super().write(content)  # type: ignore[arg-type]
-        except BlockingIOError:
-            raise
+            while (written := super().write(content)) is None:  # type: ignore[arg-type]
+                select.select([], [self.fileno()], [])  # a full pipe that doesn't wait by itself
+            return written
         except OSError as error:
             self.error = self.error or error
             _lead_nowhere(self.fileno())
