@@ -12,7 +12,9 @@ from tests.faults.run_places import RunPlaces, spread_over
 from tests.faults.suite import wrong_ending
 from tests.faults.worlds import write_world
 
-_ALLOWED = {signal.SIGKILL: (-signal.SIGKILL, 0), signal.SIGINT: (130, 0)}
+_ALLOWED = {
+    signal.SIGKILL: (-signal.SIGKILL, 0), signal.SIGINT: (130, 0), signal.SIGTERM: (143, 0), signal.SIGHUP: (129, 0),
+}  # fmt: skip
 
 
 class Kills:
@@ -33,7 +35,7 @@ class Kills:
         print(f"operations that change something: {[len(one) for one in self.operations.values()]}")
 
     def findings(self, number: int, rng: random.Random, folder: Path) -> list[str]:
-        overwrite, sent = bool(number % 2), (signal.SIGKILL, signal.SIGINT)[number // 2 % 2]
+        overwrite, sent = bool(number % 2), tuple(_ALLOWED)[number // 2 % 4]
         trace = self.operations[overwrite]
         fault = Fault(spread_over(number // 4, len(trace)), signal=sent, kinds=Operations.CHANGES)
         places = self.before.copied_to(folder / "run", with_out=overwrite)
@@ -41,7 +43,7 @@ class Kills:
         ending = ended(places.command(self.world, overwrite=overwrite), fault, [places.folder])
         found = wrong_ending(ending, *_ALLOWED[sent])
         found += self.wrong_state(places, before, ending)
-        if sent is signal.SIGINT and places.left_behind():
+        if sent is not signal.SIGKILL and places.left_behind():
             found.append(f"left behind: {places.left_behind()}")
         found += self.wrong_next_run(places)
         operation, path = trace[fault.at - 1]
