@@ -134,3 +134,35 @@ def test_sizes_of_the_reader_are_used_or_refused_in_words(page: Page) -> None:
     assert "sizes.csv" not in stored
     page.get_by_role("button", name="Use the made-up census").click()
     told(page, "do not exist")
+
+
+HEAD = "geography_level,iteration_level,people,groups\n"
+
+
+def test_sizes_may_have_thousands_in_quotes_and_levels_in_any_case(page: Page) -> None:
+    content = HEAD + 'county,2,50,"1,000"\n"County" , DETAILED,"1,900",500\n'
+    page.set_input_files(
+        "#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": content.encode()}
+    )
+    told(page, "of 1,500 groups with somebody in them")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (HEAD + "\nCOUNTY,2,50,1,000\n", "Line 3: it has more or fewer cells than the first line."),
+        (HEAD + "COUNTY,2,50\n", "Line 2: it has more or fewer cells than the first line."),
+        (HEAD + 'COUNTY,2,50,"1,00"\n', "Line 2: people, groups and households must be whole numbers"),
+        (HEAD + 'COUNTY,2,50,"1\n', "Line 2: a quotation mark isn't closed"),
+        (HEAD.replace(",", ";") + "COUNTY;2;50;1\n", "The first line has semicolons between its columns."),
+        ("", "These columns are missing in the first line: geography_level, iteration_level, people, groups."),
+    ],
+)
+def test_a_line_that_could_be_read_wrongly_is_refused(page: Page, content: str, problem: str) -> None:
+    page.set_input_files(
+        "#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": content.encode()}
+    )
+    page.wait_for_function("!document.querySelector('#simulation [role=alert]').hidden")
+    found = page.locator("#simulation [role=alert] p").all_text_contents()
+    assert len(found) == 1
+    assert found[0].startswith(problem)
