@@ -112,6 +112,21 @@ def test_a_change_draws_anew_and_the_words_follow(page: Page) -> None:
     told(page, "within 50 %")
 
 
+@pytest.mark.parametrize("product", LEVELS)
+def test_the_words_count_empty_groups_below_state_alone(page: Page, product: int) -> None:
+    page.evaluate("number => window.explorer.show(number)", product)
+    simulate(page)
+    words = page.locator("#simulation [role=status]").text_content()
+    found = re.search(r"Below state, ([\d,]+) groups with nobody in them .*; nation and states publish every group", words)
+    drawn = page.eval_on_selector_all(
+        "#simulation table:first-of-type [data-number$='/empty']",
+        "all => all.map(one => [one.dataset.number, one.closest('td').querySelector('strong').textContent])",
+    )
+    counts = [int(text.replace(",", "")) for path, text in drawn if not re.match("simulation/(USA|STATE|PR-STATE),", path)]
+    assert len(counts) < len(drawn)
+    assert int(found[1].replace(",", "")) == sum(counts)
+
+
 def test_sizes_of_the_reader_are_used_or_refused_in_words(page: Page) -> None:
     page.evaluate("document.querySelector('#simulation details').open = true")
     upload = page.locator("#simulation input[type=file]")

@@ -38,7 +38,7 @@ HEADS = (
     *(f"total of {ages} ages: ± at 95 %" for ages in _AGES),
     "total-only: ± at 95 %",
     "stage 1 total: ± at 95 %",
-    "empty groups published",
+    "published if all were empty",
     "wanted margin: ± at 95 %",
     "rho by the paper's formula",
     "least rho, by rounded normal",
@@ -84,7 +84,7 @@ _BESIDE = {
     "cell, lone total: ± at 95 %": "gives a cell: ± at 95 %",
     "total of 23 ages: ± at 95 %": "total of 23 ages: ± at 95 %",
     "T": "T",
-    "empty groups published": "empty groups published",
+    "published if all were empty": "published if all were empty",
     "least rho, by rounded normal": "least rho for the wanted margin",
     "do the formulas hold?": "do the formulas hold?",
 }
