@@ -112,6 +112,16 @@ def test_a_change_draws_anew_and_the_words_follow(page: Page) -> None:
     told(page, "within 50 %")
 
 
+def test_sizes_and_the_draw_stay_when_another_product_comes_into_view(page: Page) -> None:
+    page.set_input_files("#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": SIZES})
+    told(page, "the sizes in sizes.csv")
+    for product in (1, 0, 1):  # the last two in haste, while the other is being drawn
+        page.evaluate("number => window.explorer.show(number)", product)
+    told(page, "the sizes in sizes.csv")
+    told(page, "of 1,500 groups with somebody in them")
+    assert page.locator('[data-number^="simulation/COUNTY,2,tenure/"]').count() > 0
+
+
 @pytest.mark.parametrize("product", LEVELS)
 def test_the_words_count_empty_groups_below_state_alone(page: Page, product: int) -> None:
     page.evaluate("number => window.explorer.show(number)", product)

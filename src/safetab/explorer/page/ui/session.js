@@ -14,6 +14,7 @@ const session = {
   sections: [],
   waiting: [],
   resting: 0, // the timer after which waiting sections are drawn
+  simulating: null, // sizes of groups and whether they are drawn from, for all products
   common: null, // facts of all products
   fingerprint: null, // tells this page's stored settings from those of another
   slowest: 0, // milliseconds of the slowest answer to a change, for measurement

@@ -3,8 +3,8 @@
 const DRAWN_AFTER = 300; // milliseconds of rest after a change
 
 function buildSimulation() {
+  const state = simulationState();
   const redraw = () => { if (state.isOn) startSimulation(state); };
-  const state = { isOn: false, turn: 0, waiting: 0, sizes: session.common.sizes.levels, from: madeUpSizes(), found: new Map() };
   state.relative = questionField({
     label: "Near the truth means within", unit: "%", start: "10", attributes: { class: "short" }, entryOf: percentEntry, onEntry: redraw,
   });
@@ -25,6 +25,14 @@ function buildSimulation() {
     clearTimeout(state.waiting);
     state.waiting = setTimeout(redraw, DRAWN_AFTER);
   });
+}
+
+/** One for all products: the sizes, where they are from and whether it draws stay when another product comes into view. */
+function simulationState() {
+  session.simulating ??= { isOn: false, turn: 0, waiting: 0, sizes: session.common.sizes.levels, from: madeUpSizes() };
+  const state = session.simulating;
+  clearTimeout(state.waiting);
+  return Object.assign(state, { turn: state.turn + 1, found: new Map() }); // a draw under way for another product ends
 }
 
 function madeUpSizes() {
