@@ -6,7 +6,7 @@ const session = {
   entries: [], // { setting, base, from }: base is the config text that a saved file starts from
   position: -1,
   gesture: null, // while one slider moves or one field is typed in, its changes are one step of undo
-  kept: [], // { name, setting }, of the product in view
+  kept: [], // { number, name, setting }, of the product in view
   pinned: null, // that of the kept settings which is compared with
   confidence: "95",
   level: null, // the level that is looked at in detail
