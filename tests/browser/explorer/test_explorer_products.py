@@ -133,6 +133,18 @@ def assert_kept_settings_stay(page: Page) -> None:
     assert page.get_by_role("button", name="Compare with as in 2020").get_attribute("aria-pressed") == "true"
 
 
+def test_households_have_their_units_on_the_axis_and_the_total_in_sight(page: Page) -> None:
+    labels = page.locator("#overview-chart .axis-label")
+    assert "persons" in labels.all_text_contents()
+    page.evaluate("window.explorer.show(1)")
+    assert "households (margins), people (thresholds)" in labels.all_text_contents()
+    heads = page.locator("#sizes-relative thead th")
+    assert heads.all_text_contents()[:2] == ["Table", "total"]
+    place = page.locator("#sizes-relative .scroll").bounding_box()
+    total = heads.nth(1).bounding_box()
+    assert total["x"] + total["width"] <= place["x"] + place["width"]
+
+
 @pytest.mark.parametrize("product", LEVELS)
 def test_every_epsilon_has_its_delta_and_says_which_neighbours_are_meant(page: Page, product: int) -> None:
     page.evaluate("number => window.explorer.show(number)", product)

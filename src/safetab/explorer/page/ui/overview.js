@@ -65,11 +65,17 @@ function overviewAxes({ budget, people, isWrapped, width }, setting, bottom) {
   const heads = [[112, `± ${session.confidence} %`], [64, "T"], [0, "from"]];
   return [
     lane(budget, `budget, ${symbolOf(setting)}`, tickText, budget.end - budget.start < 200 ? 2 : 1),
-    lane(people, unit(), tickText, people.end - people.start < 260 ? 2 : 1),
+    lane(people, sizeAxisName(people.end - people.start), tickText, people.end - people.start < 260 ? 2 : 1),
     isWrapped ? null : svgElement("g", { class: "axis", "aria-hidden": "true" }, heads
       .filter(([, label]) => session.facts.has_stage_1 || label.startsWith("±"))
       .map(([by, label]) => text(width - (session.facts.has_stage_1 ? by : 0), OVERVIEW.axis - 17, label, { "text-anchor": "end", class: "axis-label" }))),
   ];
+}
+
+/** Margins are in what is counted, thresholds always in people; where there is little room, without saying which is which. */
+function sizeAxisName(width) {
+  if (unit() === thresholdUnit()) return unit();
+  return width < 280 ? `${unit()}, ${thresholdUnit()}` : `${unit()} (margins), ${thresholdUnit()} (thresholds)`;
 }
 
 function overviewRow(layout, setting, R, level, y) {
