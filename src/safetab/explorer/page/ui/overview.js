@@ -97,6 +97,7 @@ function overviewRow(layout, setting, R, level, y) {
       number(layout.width - 64, texts, "suppression_threshold", result.suppression_threshold, "count", "T "),
       number(layout.width, texts, `smallest_published/${session.confidence}`, smallest, "count", "from "),
     ] : []),
+    svgElement("path", { d: `M${layout.budget.start} ${middle}H${acrossLane(layout.budget)(Number(setting.budgets[key]))}`, class: "overview-bar" }),
     ...keptMarks(layout, level, middle),
     ...overviewMarks(layout, setting, R, level, middle),
   ];
@@ -110,7 +111,6 @@ function overviewMarks(layout, setting, R, level, y) {
   const smallest = result.smallest_published[session.confidence];
   const x = budget(Number(setting.budgets[level.key]));
   return [
-    svgElement("path", { d: `M${layout.budget.start} ${y}H${x}`, class: "overview-bar" }),
     ...setting.thresholds[level.key].map((threshold, index) => tickMark(people(Math.max(threshold, 1)), y, named("threshold", index),
       `Threshold for ${finerShapesOf(level.key)[index].name}: ${shown(threshold, "count")} ${thresholdUnit()}`)),
     result.suppression_threshold > 0 ? tickMark(people(result.suppression_threshold), y, { class: "mark suppression" }, `T: ${shown(result.suppression_threshold, "count")}`) : null,
@@ -119,8 +119,6 @@ function overviewMarks(layout, setting, R, level, y) {
     roundMark(x, y, named("budget"), `Budget: ${setting.budgets[level.key]}`),
   ].filter(Boolean);
 }
-
-const KEPT_APART = 12; // pixels: kept settings nearer than this share a mark
 
 /** Under the marks of the setting in force, those of every kept one: thresholds and T as strokes, budget and margin by number. */
 function keptMarks(layout, level, y) {
@@ -137,20 +135,22 @@ function keptMarks(layout, level, y) {
   return [...strokes, ...[budgets, margins].flatMap((marks) => sharedMarks(marks).map((shared) => keptMark(shared, y)))];
 }
 
+const middleOf = (marks) => marks.reduce((sum, { x }) => sum + x, 0) / marks.length;
+const widthOf = (marks) => 7 + 6 * marks.length; // pixels: a number each
+
 /** Marks from left to right, in lists of those that would cover each other. */
 function sharedMarks(marks) {
   const lists = [];
   [...marks].sort((one, other) => one.x - other.x).forEach((mark) => {
     const last = lists[lists.length - 1];
-    if (last && mark.x - last[0].x < KEPT_APART) last.push(mark);
+    if (last && middleOf(last) + widthOf(last) / 2 > mark.x - widthOf([mark]) / 2) last.push(mark);
     else lists.push([mark]);
   });
   return lists;
 }
 
 function keptMark(marks, y) {
-  const x = marks.reduce((sum, mark) => sum + mark.x, 0) / marks.length;
-  const width = 7 + 6 * marks.length;
+  const [x, width] = [middleOf(marks), widthOf(marks)];
   return svgElement(
     "g", { class: "mark kept-mark" }, svgElement("title", {}, marks.map((mark) => `${numberedName(mark)}: ${mark.said}`).join("; ")),
     svgElement("rect", { x: x - width / 2, y: y - 6.5, width, height: 13, rx: 6 }),
