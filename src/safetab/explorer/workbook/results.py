@@ -61,7 +61,7 @@ class LevelResults:
 def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> tuple[LevelResults, ...]:
     sheet = Sheet(workbook, RESULTS, (22, 12, 12, 13, 13, 8, *[9] * 11, 12, 10, 12, 12, 9, 24))
     sheet.put(0, 0, "Results", styles.title)
-    sheet.put(1, 0, "Margins of error (±) are in persons, each with its confidence.", styles.text)
+    sheet.put(1, 1, "Margins of error (±) are in persons, each with its confidence.", styles.text)
     epsilons = EpsilonSheet.begun(workbook, inputs, styles)
     _write_losses(sheet, inputs, epsilons, styles)
     sheet.put_heads(FIRST_LEVEL - 1, HEADS, styles)
@@ -111,8 +111,8 @@ def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: EpsilonSheet, styles: 
     costliest = totals[0] if len(totals) == 1 else greater(*totals)
     _write_loss(sheet, 4 + len(totals), "anybody", costliest, epsilons)
     words = "Losses are rounded up. Epsilon is the page's, at the delta of the inputs: the sheet Epsilon has its steps."
-    sheet.put(7, 0, words, styles.text)
-    sheet.put(8, 0, reference_words(SAFETAB_P, PrivacyDefinition.ZCDP), styles.text)
+    sheet.put(7, 1, words, styles.text)
+    sheet.put(8, 1, reference_words(SAFETAB_P, PrivacyDefinition.ZCDP), styles.text)
 
 
 def _write_loss(sheet: Sheet, row: int, people: str, loss: Live, epsilons: EpsilonSheet) -> Live:
