@@ -89,7 +89,10 @@ def test_a_name_that_is_taken_is_refused_and_a_number_stays_with_its_setting(pag
     page.get_by_role("button", name="Forget wide").click()
     assert page.locator("#kept-list li .kept-number").all_text_contents() == ["2"]
     keep.click()
-    assert page.locator("#kept-list li").evaluate_all("all => all.map(one => one.textContent.slice(0, 4))") == ["1new", "2nar"]
+    assert page.locator("#kept-list li").evaluate_all("all => all.map(one => one.textContent.slice(0, 4))") == [
+        "1new",
+        "2nar",
+    ]
 
 
 def test_every_kept_setting_is_on_the_first_picture_by_its_number(page: Page) -> None:

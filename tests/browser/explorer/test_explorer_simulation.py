@@ -127,12 +127,16 @@ def test_the_words_count_empty_groups_below_state_alone(page: Page, product: int
     page.evaluate("number => window.explorer.show(number)", product)
     simulate(page)
     words = page.locator("#simulation [role=status]").text_content()
-    found = re.search(r"Below state, ([\d,]+) groups with nobody in them .*; nation and states publish every group", words)
+    found = re.search(
+        r"Below state, ([\d,]+) groups with nobody in them .*; nation and states publish every group", words
+    )
     drawn = page.eval_on_selector_all(
         "#simulation table:first-of-type [data-number$='/empty']",
         "all => all.map(one => [one.dataset.number, one.closest('td').querySelector('strong').textContent])",
     )
-    counts = [int(text.replace(",", "")) for path, text in drawn if not re.match("simulation/(USA|STATE|PR-STATE),", path)]
+    counts = [
+        int(text.replace(",", "")) for path, text in drawn if not re.match("simulation/(USA|STATE|PR-STATE),", path)
+    ]
     assert len(counts) < len(drawn)
     assert int(found[1].replace(",", "")) == sum(counts)
 
