@@ -22,7 +22,7 @@ from safetab.privacy.conversions import epsilon_of_rho
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
 from safetab.products.all_products import PRODUCTS
-from safetab.products.product import Product, TableFamily, Thresholds
+from safetab.products.product import Product, Shape, TableFamily, Thresholds
 from safetab.tuning import (
     Tuning,
     compare_noises,
@@ -150,6 +150,13 @@ def numbers_at(tuned: TunedLevel, size: int) -> dict:
     }
 
 
+def likeliest_shape(tuned: TunedLevel, size: int) -> Shape:
+    """What a group of so many people most likely gets; the coarsest of those that are as likely."""
+    chances = tuned.design.shape_chances(size)
+    most = max(middle(chance) for chance in chances.values())
+    return next(shape for shape, chance in chances.items() if middle(chance) > most - 1e-9)
+
+
 def setting_of(config: RunConfig) -> dict:
     """A configuration as the page's controls hold it."""
     keys = [
@@ -270,6 +277,8 @@ class ExactNumbers:
         tuned = self._level[key]
         if rest == ("published",):  # asked for at many levels and sizes: no more is computed than needed
             return middle(1 - tuned.design.suppression_chance(int(size)))
+        if rest == ("relative_in_likeliest",):
+            return tuned.relative_margin(int(size), likeliest_shape(tuned, int(size)).kind("total"))
         if rest[0] == "relative" and int(size):
             return tuned.relative_margin(int(size), tuned.family.shape(rest[1]).kind(rest[2]))
         found = self._at_size(key, int(size))

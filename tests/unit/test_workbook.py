@@ -151,6 +151,19 @@ def test_a_cell_holds_the_config_of_the_inputs(production: Tuning, tmp_path: Pat
     assert [cell.value for cell in book["Inputs"][8][8:13]] == ["anybody", 4.944, 9.888, 25.3629, 38.9488]
 
 
+def test_on_paper_a_repeated_column_cuts_no_text_and_helper_rows_stay_away(production: Tuning, tmp_path: Path) -> None:
+    write_workbook(production, tmp_path / "w.xlsx")
+    book = load_workbook(tmp_path / "w.xlsx")
+    for name in ("Results", "Exact"):
+        sheet = book[name]
+        assert (sheet.print_title_cols, sheet.page_setup.pageOrder) == ("$A:$A", "overThenDown")
+        texts = [one for (one,) in sheet.iter_rows(max_row=29, max_col=1) if one.value is not None]
+        assert len(texts) > 20
+        assert max(len(one.value) * one.font.size / 11 for one in texts) <= sheet.column_dimensions["A"].width
+    assert book["Exact"].print_area == "'Exact'!$A$1:$S$29"  # 19 levels, without the curve below
+    assert book["Config"].print_area == "'Config'!$A$1:$C$4"  # down to the framed cell
+
+
 def test_a_text_that_looks_like_a_formula_stays_a_text(tmp_path: Path) -> None:
     text = '=HYPERLINK("http://example.org","x")'
     book = xlsxwriter.Workbook(str(tmp_path / "w.xlsx"))

@@ -48,6 +48,13 @@ def test_every_number_of_random_settings_is_pythons_to_the_digits_shown(page: Pa
         assert page.evaluate("window.explorer.results().warnings") == exact.warnings
 
 
+def test_a_total_that_is_a_sum_of_cells_has_the_margin_of_the_sum_on_the_map(page: Page) -> None:
+    """2020: a County Detailed group of 300 gets a total alone, of 30,000 sex by 23 ages: 46 cells."""
+    at = '#heat [data-number="at/COUNTY,2/{}/relative_in_likeliest"]'
+    shown = [page.locator(at.format(size)).text_content() for size in (300, 30000)]
+    assert shown == ["3.7 %", "0.25 %"]  # 11 of 300 and 75 of 30,000 people
+
+
 def test_a_wrong_number_would_be_seen(page: Page) -> None:
     """The comparison itself: half a unit of the last digit is allowed, and no more."""
     exact = ExactNumbers(tuning_of().require(), asked_on(page))

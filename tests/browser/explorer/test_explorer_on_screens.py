@@ -36,6 +36,34 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_upon_colours_are_4_5_to_1_or_more(browser: Browser, file: Path, scheme: str) -> None:
+    """Every shade of the heat maps, and every bar of the simulation that has words."""
+    with opened(browser, file, viewport={"width": 1440, "height": 900}, color_scheme=scheme) as one:
+        pairs = one.page.evaluate("""() => {
+            const pencil = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+            const plain = (colour) => {
+                pencil.fillStyle = colour;
+                pencil.fillRect(0, 0, 1, 1);
+                return String(pencil.getImageData(0, 0, 1, 1).data);
+            };
+            const added = (place, html) => { place.insertAdjacentHTML("beforeend", html); return place.lastElementChild; };
+            const heat = added(document.body, "<table class='heat'><tr></tr></table>").querySelector("tr");
+            const image = added(document.body, "<svg></svg>");
+            const shades = [...Array(8).keys()].map((shade) => {
+                const look = getComputedStyle(added(heat, `<td class="heat-${shade}">1</td>`));
+                return [`heat-${shade}`, plain(look.color), plain(look.backgroundColor)];
+            });
+            const bars = [["none", "dark"], ...[0, 1, 2, 3].map((table) => [table, `on-${table}`])].map(([area, ink]) => {
+                const words = getComputedStyle(added(image, `<text class="outcome-words ${ink}"></text>`)).fill;
+                return [`area-${area}`, plain(words), plain(getComputedStyle(added(image, `<rect class="area-${area}"/>`)).fill)];
+            });
+            return [...shades, ...bars];
+        }""")
+        assert len(pairs) == 13
+        assert {name: contrast(words, ground) for name, words, ground in pairs if contrast(words, ground) < 4.5} == {}
+
+
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
 @pytest.mark.parametrize("product", LEVELS)
 def test_the_summary_for_a_committee_is_one_page(page: Page, product: int, paper: str) -> None:

@@ -66,14 +66,49 @@ def test_up_to_six_settings_are_kept_by_name_and_told_apart_in_words(page: Page)
         keep.click()
     assert keep.get_attribute("aria-disabled") == "true"
     page.evaluate("document.getElementById('pin').click()")
+    assert page.locator("#kept-problem").text_content() == "6 settings are kept already. Forget one first."
     heads = page.locator("#kept-table thead th").all_text_contents()
-    assert heads == ["Number", "as in 2020", "A", "B", "C", "D", "E", "In force"]
+    assert heads == ["Number", "1 as in 2020", "2 A", "3 B", "4 C", "5 D", "6 E", "In force"]
     page.get_by_role("button", name="Return to as in 2020").click()
     assert page.evaluate("window.explorer.setting().budgets['COUNTY,2']") == "0.159"
     page.get_by_role("button", name="Forget E", exact=True).click()
     assert page.locator("#kept-list li").count() == 5
     page.evaluate("window.explorer.show(1)")
     assert page.locator("#kept-list li").count() == 0  # each product has its own
+
+
+def test_a_name_that_is_taken_is_refused_and_a_number_stays_with_its_setting(page: Page) -> None:
+    name, keep = page.get_by_label("Name (optional)"), page.get_by_role("button", name="Keep the setting in force")
+    for wanted in ("wide", "narrow", "wide"):
+        name.fill(wanted)
+        keep.click()
+    problem = page.locator("#kept-problem")
+    assert (problem.text_content(), name.input_value()) == ("The name wide is taken. Write another.", "wide")
+    name.fill("new")
+    assert not problem.is_visible()
+    page.get_by_role("button", name="Forget wide").click()
+    assert page.locator("#kept-list li .kept-number").all_text_contents() == ["2"]
+    keep.click()
+    assert page.locator("#kept-list li").evaluate_all("all => all.map(one => one.textContent.slice(0, 4))") == [
+        "1new",
+        "2nar",
+    ]
+
+
+def test_every_kept_setting_is_on_the_first_picture_by_its_number(page: Page) -> None:
+    keep = page.get_by_role("button", name="Keep the setting in force")
+    for budget in ("0.159", "0.159", "0.01"):
+        field(page, "Budget of County, Detailed").fill(budget)
+        keep.click()
+    field(page, "Budget of County, Detailed").fill("2")
+    page.evaluate("window.explorer.settle()")
+    assert page.locator("#overview-legend .kept-mark text").all_text_contents() == ["1", "2", "3"]
+    assert "A, kept" in page.locator("#overview-legend").text_content()
+    drawn = page.locator("#overview-chart .kept-mark").evaluate_all(
+        "all => all.map(one => [one.querySelector('title').textContent, one.querySelector('text').textContent])"
+    )
+    assert ["1 A: budget 0.159; 2 B: budget 0.159", "12"] in drawn
+    assert ["3 C: budget 0.01", "3"] in drawn
 
 
 def test_kept_settings_stand_beside_each_field_where_they_differ_and_outlive_a_reload(
@@ -91,14 +126,26 @@ def assert_kept_settings_stay(page: Page) -> None:
     field(page, "Threshold for sex by 4 ages, County, Detailed, persons").fill("500")
     page.evaluate("window.explorer.settle()")
     row = page.locator("#levels-table tr", has_text="County, Detailed").first
-    beside = ["0.159as in 2020", "11as in 2020", "971as in 2020"]
+    beside = ["0.159 1 as in 2020", "11 1 as in 2020", "971 1 as in 2020"]
     assert row.locator(".others > span").all_text_contents() == beside
-    assert page.locator("#whole-run .others > span").all_text_contents() == ["8as in 2020"]
+    assert page.locator("#whole-run .others > span").all_text_contents() == ["8 1 as in 2020"]
     page.wait_for_timeout(600)
     page.reload()
     assert page.locator("#kept-list strong").all_text_contents() == ["as in 2020"]
     assert row.locator(".others > span").all_text_contents() == beside
     assert page.get_by_role("button", name="Compare with as in 2020").get_attribute("aria-pressed") == "true"
+
+
+def test_households_have_their_units_on_the_axis_and_the_total_in_sight(page: Page) -> None:
+    labels = page.locator("#overview-chart .axis-label")
+    assert "persons" in labels.all_text_contents()
+    page.evaluate("window.explorer.show(1)")
+    assert "households (margins), people (thresholds)" in labels.all_text_contents()
+    heads = page.locator("#sizes-relative thead th")
+    assert heads.all_text_contents()[:2] == ["Table", "total"]
+    place = page.locator("#sizes-relative .scroll").bounding_box()
+    total = heads.nth(1).bounding_box()
+    assert total["x"] + total["width"] <= place["x"] + place["width"]
 
 
 @pytest.mark.parametrize("product", LEVELS)

@@ -112,6 +112,35 @@ def test_a_change_draws_anew_and_the_words_follow(page: Page) -> None:
     told(page, "within 50 %")
 
 
+def test_sizes_and_the_draw_stay_when_another_product_comes_into_view(page: Page) -> None:
+    page.set_input_files("#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": SIZES})
+    told(page, "the sizes in sizes.csv")
+    for product in (1, 0, 1):  # the last two in haste, while the other is being drawn
+        page.evaluate("number => window.explorer.show(number)", product)
+    told(page, "the sizes in sizes.csv")
+    told(page, "of 1,500 groups with somebody in them")
+    assert page.locator('[data-number^="simulation/COUNTY,2,tenure/"]').count() > 0
+
+
+@pytest.mark.parametrize("product", LEVELS)
+def test_the_words_count_empty_groups_below_state_alone(page: Page, product: int) -> None:
+    page.evaluate("number => window.explorer.show(number)", product)
+    simulate(page)
+    words = page.locator("#simulation [role=status]").text_content()
+    found = re.search(
+        r"Below state, ([\d,]+) groups with nobody in them .*; nation and states publish every group", words
+    )
+    drawn = page.eval_on_selector_all(
+        "#simulation table:first-of-type [data-number$='/empty']",
+        "all => all.map(one => [one.dataset.number, one.closest('td').querySelector('strong').textContent])",
+    )
+    counts = [
+        int(text.replace(",", "")) for path, text in drawn if not re.match("simulation/(USA|STATE|PR-STATE),", path)
+    ]
+    assert len(counts) < len(drawn)
+    assert int(found[1].replace(",", "")) == sum(counts)
+
+
 def test_sizes_of_the_reader_are_used_or_refused_in_words(page: Page) -> None:
     page.evaluate("document.querySelector('#simulation details').open = true")
     upload = page.locator("#simulation input[type=file]")
@@ -134,3 +163,35 @@ def test_sizes_of_the_reader_are_used_or_refused_in_words(page: Page) -> None:
     assert "sizes.csv" not in stored
     page.get_by_role("button", name="Use the made-up census").click()
     told(page, "do not exist")
+
+
+HEAD = "geography_level,iteration_level,people,groups\n"
+
+
+def test_sizes_may_have_thousands_in_quotes_and_levels_in_any_case(page: Page) -> None:
+    content = HEAD + 'county,2,50,"1,000"\n"County" , DETAILED,"1,900",500\n'
+    page.set_input_files(
+        "#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": content.encode()}
+    )
+    told(page, "of 1,500 groups with somebody in them")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (HEAD + "\nCOUNTY,2,50,1,000\n", "Line 3: it has more or fewer cells than the first line."),
+        (HEAD + "COUNTY,2,50\n", "Line 2: it has more or fewer cells than the first line."),
+        (HEAD + 'COUNTY,2,50,"1,00"\n', "Line 2: people, groups and households must be whole numbers"),
+        (HEAD + 'COUNTY,2,50,"1\n', "Line 2: a quotation mark isn't closed"),
+        (HEAD.replace(",", ";") + "COUNTY;2;50;1\n", "The first line has semicolons between its columns."),
+        ("", "These columns are missing in the first line: geography_level, iteration_level, people, groups."),
+    ],
+)
+def test_a_line_that_could_be_read_wrongly_is_refused(page: Page, content: str, problem: str) -> None:
+    page.set_input_files(
+        "#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": content.encode()}
+    )
+    page.wait_for_function("!document.querySelector('#simulation [role=alert]').hidden")
+    found = page.locator("#simulation [role=alert] p").all_text_contents()
+    assert len(found) == 1
+    assert found[0].startswith(problem)

@@ -52,7 +52,7 @@ _ROWS = (
         "up to twice T: from sigma 1.5 on within 0.05 persons; from 5 on within 0.001",
     ),
     (
-        "empty groups published; zcdp",
+        "published if all were empty; zcdp",
         "groups times a chance far out in the tail",
         "at a suppression chance of 0.9999: from sigma 1.5 on within 2 %, from 5 on within 0.02 %",
     ),

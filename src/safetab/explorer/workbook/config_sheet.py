@@ -48,7 +48,7 @@ def write_config(workbook: Workbook, inputs: Inputs, base: str, styles: Styles) 
     sheet.worksheet.merge_range(WHOLE_TEXT_ROW, 0, WHOLE_TEXT_ROW, 2, "", styles.code_framed)
     sheet.put(WHOLE_TEXT_ROW, 0, whole, styles.code_framed)
     sheet.worksheet.set_row(WHOLE_TEXT_ROW, 220)
-    sheet.worksheet.print_area(0, 0, row, 2)
+    sheet.worksheet.print_area(0, 0, WHOLE_TEXT_ROW, 2)  # the rows below only make it up
 
 
 def _lines(inputs: Inputs, base: dict[str, object]) -> Iterator[_Line]:

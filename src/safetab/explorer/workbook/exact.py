@@ -27,9 +27,10 @@ _CURVE_COLUMNS = 20
 
 def write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None, styles: Styles) -> None:
     sheet = Sheet(workbook, EXACT, (22, 12, 12, 14, 14, 8, *[9] * 11, 12, 14))
-    sheet.put(0, 0, "Exact values for the configuration as it was loaded", styles.title)
-    words = "Computed by safetab with certified arithmetic. Numbers, not formulas: they don't follow the inputs."
-    sheet.put(1, 0, words, styles.text)
+    sheet.put(0, 0, "Exact values", styles.title)
+    words = "For the configuration as it was loaded, computed by safetab with certified arithmetic."
+    sheet.put(1, 1, words, styles.text)
+    sheet.put(2, 1, "Numbers, not formulas: they don't follow the inputs.", styles.text)
     _write_losses(sheet, tuning, styles)
     sheet.put_heads(FIRST_LEVEL - 1, _HEADS, styles)
     row = FIRST_LEVEL
@@ -40,6 +41,7 @@ def write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None,
         _write_curve(sheet, row + 2, curve_of, styles)
     sheet.worksheet.freeze_panes(FIRST_LEVEL, 1)
     sheet.print_two_wide()
+    sheet.worksheet.print_area(0, 0, row - 1, len(_HEADS) - 1)  # the curve is for the eye that compares, not for paper
 
 
 def _write_losses(sheet: Sheet, tuning: Tuning, styles: Styles) -> None:

@@ -38,7 +38,7 @@ HEADS = (
     *(f"total of {ages} ages: ± at 95 %" for ages in _AGES),
     "total-only: ± at 95 %",
     "stage 1 total: ± at 95 %",
-    "empty groups published",
+    "published if all were empty",
     "wanted margin: ± at 95 %",
     "rho by the paper's formula",
     "least rho, by rounded normal",
@@ -61,7 +61,7 @@ class LevelResults:
 def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> tuple[LevelResults, ...]:
     sheet = Sheet(workbook, RESULTS, (22, 12, 12, 13, 13, 8, *[9] * 11, 12, 10, 12, 12, 9, 24))
     sheet.put(0, 0, "Results", styles.title)
-    sheet.put(1, 0, "Margins of error (±) are in persons, each with its confidence.", styles.text)
+    sheet.put(1, 1, "Margins of error (±) are in persons, each with its confidence.", styles.text)
     epsilons = EpsilonSheet.begun(workbook, inputs, styles)
     _write_losses(sheet, inputs, epsilons, styles)
     sheet.put_heads(FIRST_LEVEL - 1, HEADS, styles)
@@ -84,7 +84,7 @@ _BESIDE = {
     "cell, lone total: ± at 95 %": "gives a cell: ± at 95 %",
     "total of 23 ages: ± at 95 %": "total of 23 ages: ± at 95 %",
     "T": "T",
-    "empty groups published": "empty groups published",
+    "published if all were empty": "published if all were empty",
     "least rho, by rounded normal": "least rho for the wanted margin",
     "do the formulas hold?": "do the formulas hold?",
 }
@@ -111,8 +111,8 @@ def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: EpsilonSheet, styles: 
     costliest = totals[0] if len(totals) == 1 else greater(*totals)
     _write_loss(sheet, 4 + len(totals), "anybody", costliest, epsilons)
     words = "Losses are rounded up. Epsilon is the page's, at the delta of the inputs: the sheet Epsilon has its steps."
-    sheet.put(7, 0, words, styles.text)
-    sheet.put(8, 0, reference_words(SAFETAB_P, PrivacyDefinition.ZCDP), styles.text)
+    sheet.put(7, 1, words, styles.text)
+    sheet.put(8, 1, reference_words(SAFETAB_P, PrivacyDefinition.ZCDP), styles.text)
 
 
 def _write_loss(sheet: Sheet, row: int, people: str, loss: Live, epsilons: EpsilonSheet) -> Live:

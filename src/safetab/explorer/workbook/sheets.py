@@ -80,9 +80,10 @@ class Sheet:
         return cell(self.name, row, column, value)
 
     def print_two_wide(self) -> None:
-        """Two sheets of paper beside each other, each with the first column."""
+        """Two sheets of paper beside each other, each with the first column, whose texts must fit into it."""
         self.worksheet.fit_to_pages(2, 0)
         self.worksheet.repeat_columns(0)
+        self.worksheet.print_across()
 
     def print_broken_at(self, column: int, percent: int) -> None:
         """On paper, what stands from this column on has sheets of its own."""

@@ -159,6 +159,16 @@ function tableChances(measure, n) {
   }));
 }
 
+const AS_LIKELY = 1e-9; // chances that differ by less are one
+
+/** The table that a group of n people most likely gets: the coarsest of those as likely; null where no stage 1 chooses. */
+function likeliestTable(measure, n) {
+  if (!measure.shares.stage_1) return null;
+  const chances = tableChances(measure, n);
+  const most = Math.max(...Object.values(chances));
+  return measure.shapes.find(({ key }) => chances[key] > most - AS_LIKELY);
+}
+
 /** P[atLeast <= X < below], from the smaller tails, so that a small chance keeps its digits. */
 function chanceBetween(noise, atLeast, below) {
   if (below <= 0) return noise.tail(1 - below) - noise.tail(1 - atLeast);

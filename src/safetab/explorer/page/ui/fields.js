@@ -44,13 +44,13 @@ function boundField({ name, title = "", textOf, settingWith, attributes = {} }) 
   return field;
 }
 
-/** Beside a field: the kept settings that have another value there, each with its name. */
+/** Beside a field: the kept settings that have another value there, each with its number and name. */
 function drawOthers({ others }, textOf, inForce) {
-  const differing = session.kept.map(({ name, setting }) => [name, textOf(setting) || "left out"]).filter(([, text]) => text !== (inForce || "left out"));
+  const differing = session.kept.map((one) => [numberedName(one), textOf(one.setting) || "left out"]).filter(([, text]) => text !== (inForce || "left out"));
   const key = JSON.stringify(differing);
   if ((others.dataset.key ?? "[]") === key) return;
   others.dataset.key = key;
-  place(others, ...differing.map(([name, text]) => element("span", { title: `${name}: ${text}` }, element("b", {}, text), element("i", {}, name))));
+  place(others, ...differing.map(([name, text]) => element("span", { title: `${name}: ${text}` }, element("b", {}, text), " ", element("i", {}, name))));
 }
 
 function withoutDescription(attributes) {

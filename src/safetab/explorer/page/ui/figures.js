@@ -169,7 +169,8 @@ function chancesAt(level, here) {
 /** How large margins are beside the numbers of a group of the chosen true size. */
 function relativesAt(at) {
   const shapes = shapesOf(session.level);
-  const kinds = kindsOf(shapes);
+  const isTotal = ({ name }) => name === "total";
+  const kinds = kindsOf(shapes).sort((one, other) => isTotal(other) - isTotal(one)); // first, where it is in sight
   const heads = [["Table", ...kinds.map(({ words }) => words)].map((name) => columnHead(name))];
   return captioned("95 % margin relative to the number", heads, shapes.map((table) => [
     rowHead(capitalized(table.name)),

@@ -19,16 +19,21 @@ const AVAILABILITY = {
 };
 
 const RELATIVE_ERROR = {
-  caption: () => `95 % margin of the total alone beside the true size, by level and true size in ${unit()}`,
-  path: (key, size) => `at/${key}/${size}/relative/${shapesOf(key)[0].key}/total`,
+  caption: () => (session.facts.has_stage_1
+    ? `95 % margin of the total in the likeliest table beside the true size, by level and true size in ${unit()}`
+    : `95 % margin of the total alone beside the true size, by level and true size in ${unit()}; that of a finer table is larger`),
+  path: (key, size) => `at/${key}/${size}/${session.facts.has_stage_1 ? "relative_in_likeliest" : `relative/${shapesOf(key)[0].key}/total`}`,
   valueOf: (setting, key, size) => relativeMargin(setting, key, size),
   /** By powers of ten: 1 % is dark, 100 % and more is pale. */
   shadeOf: (relative) => (relative > 0 ? Math.min(Math.max(Math.log10(WORST_RELATIVE / relative) / 2, 0), 1) : 1),
 };
 
+/** Of the total: of the table that is likeliest at the size, or alone where published totals of people choose the table. */
 function relativeMargin(setting, key, size) {
-  const margins = resultsOf(setting).levels[key].margins["95"];
-  return margins.total === undefined ? undefined : margins.total / size;
+  const measure = measureOf(session.facts, setting, key);
+  if (!measure.shares.stage_2) return undefined;
+  const table = likeliestTable(measure, size) ?? measure.shapes[0];
+  return marginOf(measure.noise("stage_2", totalDraws(table)), "95") / size;
 }
 
 /** Two digits, and never a 0 or 100 that isn't one. */

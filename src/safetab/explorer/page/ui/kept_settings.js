@@ -1,10 +1,15 @@
-// Settings kept by name, up to six: side by side with the one in force, and what differs in words.
+// Settings kept by number and name, up to six: side by side with the one in force, and what differs in words.
 
 const MOST_KEPT = 6;
 
 function buildKeptSettings() {
   const name = byId("kept-name");
-  byId("pin").addEventListener("click", () => { keepSetting(name.value.trim()); name.value = ""; });
+  byId("pin").addEventListener("click", () => {
+    const problem = keepSetting(name.value.trim());
+    byId("kept-problem").textContent = problem ?? "";
+    if (problem === null) name.value = "";
+  });
+  name.addEventListener("input", () => { byId("kept-problem").textContent = ""; });
   const table = scrolling("Kept settings side by side");
   byId("kept-table").append(table);
   addSection(byId("compare"), (setting, R) => {
@@ -16,14 +21,24 @@ function buildKeptSettings() {
   });
 }
 
-/** The setting in force under a name of its own; it becomes the one that is compared with. */
+/** The setting in force with a number and a name of its own; it becomes the one that is compared with. A sentence if it can't be kept. */
 function keepSetting(name) {
-  if (session.kept.length >= MOST_KEPT) { announce(`${MOST_KEPT} settings are kept already. Forget one first.`); return; }
+  if (session.kept.length >= MOST_KEPT) return `${MOST_KEPT} settings are kept already. Forget one first.`;
+  if (session.kept.some((one) => one.name === name)) return `The name ${name} is taken. Write another.`;
   const free = ["A", "B", "C", "D", "E", "F"].find((letter) => session.kept.every((one) => one.name !== letter));
-  const wanted = name && session.kept.every((one) => one.name !== name) ? name : free;
-  const kept = { name: wanted, setting: settingInForce() };
-  look({ kept: [...session.kept, kept], pinned: kept.setting });
-  announce(`Kept as ${wanted}.`);
+  const kept = { number: freeNumber(session.kept), name: name || free, setting: settingInForce() };
+  look({ kept: [...session.kept, kept].sort((one, other) => one.number - other.number), pinned: kept.setting });
+  announce(`Kept as ${numberedName(kept)}.`);
+  return null;
+}
+
+/** From 1 to six: a setting's number stays its own when another is forgotten. */
+function freeNumber(kept) {
+  return Array.from({ length: MOST_KEPT }, (_, index) => index + 1).find((number) => kept.every((one) => one.number !== number));
+}
+
+function numberedName({ number, name }) {
+  return `${number} ${name}`;
 }
 
 function keptName(setting) {
@@ -35,10 +50,11 @@ function keptItem(one) {
   const forget = () => {
     const kept = session.kept.filter((other) => other !== one);
     look({ kept, pinned: isCompared ? kept[kept.length - 1]?.setting ?? null : session.pinned });
+    byId("kept-problem").textContent = "";
     byId("pin").focus();
   };
   return element(
-    "li", {}, element("strong", {}, one.name),
+    "li", {}, element("span", { class: "kept-number" }, String(one.number)), element("strong", {}, one.name),
     button("Compare with it", () => look({ pinned: one.setting }), { "aria-pressed": String(isCompared), "aria-label": `Compare with ${one.name}` }),
     button("Return to it", () => change(one.setting), { "aria-label": `Return to ${one.name}` }),
     button("Forget", forget, { "aria-label": `Forget ${one.name}` }),
@@ -47,7 +63,7 @@ function keptItem(one) {
 
 /** Losses and each level's margin, for every kept setting and the one in force. */
 function keptTable(setting, R) {
-  const all = [...session.kept.map(({ name, setting: kept }, number) => ({ name, path: `kept/${number}/`, setting: kept, R: resultsOf(kept) })),
+  const all = [...session.kept.map((kept, position) => ({ name: numberedName(kept), path: `kept/${position}/`, setting: kept.setting, R: resultsOf(kept.setting) })),
     { name: "In force", path: "", setting, R }];
   const row = (title, path, of, kind) => [rowHead(title), ...all.map((one) => {
     const value = of(one.R, one.setting);

@@ -22,7 +22,7 @@ function levelsTable(family, number, rows) {
   const head = (label, attributes) => columnHead(label, attributes);
   const group = (label, colspan, attributes) => element("th", { scope: "colgroup", colspan, ...attributes }, label);
   const finer = family.shapes.slice(1);
-  const [emptyGroups, ...stages] = session.facts.has_stage_1 ? [["empty, published"], "stage 1", "stage 2"] : [[], "published"];
+  const [emptyGroups, ...stages] = session.facts.has_stage_1 ? [["published if all were empty"], "stage 1", "stage 2"] : [[], "published"];
   const columns = columnsOf(family);
   return element(
     "table", { class: "levels" },

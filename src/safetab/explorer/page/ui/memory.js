@@ -82,7 +82,7 @@ function drawableSetting(facts, config) {
 }
 
 function keptFromStorage(facts, stored, pinned) {
-  const known = stored.slice(0, MOST_KEPT).map(({ name, config }) => ({ name: String(name), setting: drawableSetting(facts, config) }));
+  const known = stored.slice(0, MOST_KEPT).map(({ number, name, config }, index) => ({ number: number ?? index + 1, name: String(name), setting: drawableSetting(facts, config) }));
   const kept = known.filter(({ setting }) => setting !== null);
   return { kept, pinned: kept.find(({ name }) => name === pinned)?.setting ?? null };
 }
@@ -102,7 +102,7 @@ function remember() {
     if (address !== location.hash) history.replaceState(null, "", address || location.pathname + location.search);
     const products = session.products.map(({ facts, entries, position, kept, pinned }) => {
       const { setting, base, from } = entries[position];
-      const named = kept.map((one) => ({ name: one.name, config: configText(facts, base, one.setting) }));
+      const named = kept.map((one) => ({ number: one.number, name: one.name, config: configText(facts, base, one.setting) }));
       return { config: configText(facts, base, setting), base, from, kept: named, pinned: kept.find((one) => one.setting === pinned)?.name };
     });
     const view = session.products.findIndex(({ facts }) => facts === session.facts);

@@ -9,10 +9,10 @@ function buildOverview() {
   const redraw = () => drawSectionOf(byId("overview"));
   const place_ = chartPlace(container, redraw);
   const layout = {};
-  byId("overview-legend").append(overviewLegend());
   addSection(byId("overview"), (setting, R) => {
     Object.assign(layout, overviewLayout(setting, place_.width()));
     place(container, overviewImage(layout, setting, R));
+    place(byId("overview-legend"), overviewLegend());
   });
   dragMarks(container, layout);
 }
@@ -65,11 +65,17 @@ function overviewAxes({ budget, people, isWrapped, width }, setting, bottom) {
   const heads = [[112, `± ${session.confidence} %`], [64, "T"], [0, "from"]];
   return [
     lane(budget, `budget, ${symbolOf(setting)}`, tickText, budget.end - budget.start < 200 ? 2 : 1),
-    lane(people, unit(), tickText, people.end - people.start < 260 ? 2 : 1),
+    lane(people, sizeAxisName(people.end - people.start), tickText, people.end - people.start < 260 ? 2 : 1),
     isWrapped ? null : svgElement("g", { class: "axis", "aria-hidden": "true" }, heads
       .filter(([, label]) => session.facts.has_stage_1 || label.startsWith("±"))
       .map(([by, label]) => text(width - (session.facts.has_stage_1 ? by : 0), OVERVIEW.axis - 17, label, { "text-anchor": "end", class: "axis-label" }))),
   ];
+}
+
+/** Margins are in what is counted, thresholds always in people; where there is little room, without saying which is which. */
+function sizeAxisName(width) {
+  if (unit() === thresholdUnit()) return unit();
+  return width < 280 ? `${unit()}, ${thresholdUnit()}` : `${unit()} (margins), ${thresholdUnit()} (thresholds)`;
 }
 
 function overviewRow(layout, setting, R, level, y) {
@@ -91,31 +97,65 @@ function overviewRow(layout, setting, R, level, y) {
       number(layout.width - 64, texts, "suppression_threshold", result.suppression_threshold, "count", "T "),
       number(layout.width, texts, `smallest_published/${session.confidence}`, smallest, "count", "from "),
     ] : []),
-    ...(session.pinned ? overviewMarks(layout, session.pinned, resultsOf(session.pinned), level, middle, true) : []),
-    ...overviewMarks(layout, setting, R, level, middle, false),
+    svgElement("path", { d: `M${layout.budget.start} ${middle}H${acrossLane(layout.budget)(Number(setting.budgets[key]))}`, class: "overview-bar" }),
+    ...keptMarks(layout, level, middle),
+    ...overviewMarks(layout, setting, R, level, middle),
   ];
 }
 
 /** What is dragged: the budget, the margin (which sets the budget), each threshold. T and the smallest group follow. */
-function overviewMarks(layout, setting, R, level, y, isPinned) {
+function overviewMarks(layout, setting, R, level, y) {
   const result = R.levels[level.key];
-  if (!result) return [];
   const [budget, people] = [acrossLane(layout.budget), acrossLane(layout.people)];
-  const named = (what, index = 0) => (isPinned ? { class: `mark ${what} pinned` } : {
-    class: `mark ${what} movable`, "data-mark": what, "data-level": level.key, "data-index": index,
-  });
+  const named = (what, index = 0) => ({ class: `mark ${what} movable`, "data-mark": what, "data-level": level.key, "data-index": index });
   const smallest = result.smallest_published[session.confidence];
   const x = budget(Number(setting.budgets[level.key]));
   return [
-    isPinned ? null : svgElement("path", { d: `M${layout.budget.start} ${y}H${x}`, class: "overview-bar" }),
     ...setting.thresholds[level.key].map((threshold, index) => tickMark(people(Math.max(threshold, 1)), y, named("threshold", index),
-      isPinned ? null : `Threshold for ${finerShapesOf(level.key)[index].name}: ${shown(threshold, "count")} ${thresholdUnit()}`)),
-    result.suppression_threshold > 0 ? tickMark(people(result.suppression_threshold), y, { class: `mark suppression ${isPinned ? "pinned" : ""}` },
-      isPinned ? null : `T: ${shown(result.suppression_threshold, "count")}`) : null,
-    smallest ? svgElement("circle", { cx: people(smallest), cy: y, r: 4, class: `mark smallest ${isPinned ? "pinned" : ""}` }) : null,
-    roundMark(people(Math.max(1, targetMarginOf(result, session.confidence))), y, named("margin"), isPinned ? null : "Margin: drag to set the budget"),
-    roundMark(x, y, named("budget"), isPinned ? null : `Budget: ${setting.budgets[level.key]}`),
+      `Threshold for ${finerShapesOf(level.key)[index].name}: ${shown(threshold, "count")} ${thresholdUnit()}`)),
+    result.suppression_threshold > 0 ? tickMark(people(result.suppression_threshold), y, { class: "mark suppression" }, `T: ${shown(result.suppression_threshold, "count")}`) : null,
+    smallest ? svgElement("circle", { cx: people(smallest), cy: y, r: 4, class: "mark smallest" }) : null,
+    roundMark(people(Math.max(1, targetMarginOf(result, session.confidence))), y, named("margin"), "Margin: drag to set the budget"),
+    roundMark(x, y, named("budget"), `Budget: ${setting.budgets[level.key]}`),
   ].filter(Boolean);
+}
+
+/** Under the marks of the setting in force, those of every kept one: thresholds and T as strokes, budget and margin by number. */
+function keptMarks(layout, level, y) {
+  const { key } = level;
+  const [budget, people] = [acrossLane(layout.budget), acrossLane(layout.people)];
+  const kept = session.kept.map((one) => ({ ...one, result: resultsOf(one.setting).levels[key] })).filter(({ result }) => result);
+  const strokes = kept.flatMap((one) => [...one.setting.thresholds[key], one.result.suppression_threshold].filter((size) => size > 0)
+    .map((size) => tickMark(people(size), y, { class: "mark kept-stroke" })));
+  const budgets = kept.map((one) => ({ ...one, x: budget(Number(one.setting.budgets[key])), said: `budget ${one.setting.budgets[key]}` }));
+  const margins = kept.map((one) => {
+    const margin = targetMarginOf(one.result, session.confidence);
+    return { ...one, x: people(Math.max(1, margin)), said: `margin ± ${shown(margin, "margin")}` };
+  });
+  return [...strokes, ...[budgets, margins].flatMap((marks) => sharedMarks(marks).map((shared) => keptMark(shared, y)))];
+}
+
+const middleOf = (marks) => marks.reduce((sum, { x }) => sum + x, 0) / marks.length;
+const widthOf = (marks) => 7 + 6 * marks.length; // pixels: a number each
+
+/** Marks from left to right, in lists of those that would cover each other. */
+function sharedMarks(marks) {
+  const lists = [];
+  [...marks].sort((one, other) => one.x - other.x).forEach((mark) => {
+    const last = lists[lists.length - 1];
+    if (last && middleOf(last) + widthOf(last) / 2 > mark.x - widthOf([mark]) / 2) last.push(mark);
+    else lists.push([mark]);
+  });
+  return lists;
+}
+
+function keptMark(marks, y) {
+  const [x, width] = [middleOf(marks), widthOf(marks)];
+  return svgElement(
+    "g", { class: "mark kept-mark" }, svgElement("title", {}, marks.map((mark) => `${numberedName(mark)}: ${mark.said}`).join("; ")),
+    svgElement("rect", { x: x - width / 2, y: y - 6.5, width, height: 13, rx: 6 }),
+    text(x, y + 3.5, marks.map(({ number }) => number).sort().join(""), { "text-anchor": "middle" }),
+  );
 }
 
 function roundMark(x, y, attributes, title) {
@@ -137,7 +177,7 @@ function overviewLegend() {
       [tickMark(8, 8, { class: "mark suppression" }), "T"],
       [svgElement("circle", { cx: 8, cy: 8, r: 4, class: "mark smallest" }), "from this true size on a group is published with the confidence chosen"],
     ] : []),
-    [roundMark(8, 8, { class: "mark budget pinned" }), "kept setting that is compared with"],
+    ...session.kept.map((one) => [keptMark([{ ...one, x: 8, said: "kept" }], 8), `${one.name}, kept`]),
   ];
   return element("ul", { class: "legend" }, items.map(([mark, name]) => element("li", {}, swatch(mark), name)));
 }

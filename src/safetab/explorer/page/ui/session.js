@@ -6,7 +6,7 @@ const session = {
   entries: [], // { setting, base, from }: base is the config text that a saved file starts from
   position: -1,
   gesture: null, // while one slider moves or one field is typed in, its changes are one step of undo
-  kept: [], // { name, setting }, of the product in view
+  kept: [], // { number, name, setting }, of the product in view
   pinned: null, // that of the kept settings which is compared with
   confidence: "95",
   level: null, // the level that is looked at in detail
@@ -14,6 +14,7 @@ const session = {
   sections: [],
   waiting: [],
   resting: 0, // the timer after which waiting sections are drawn
+  simulating: null, // sizes of groups and whether they are drawn from, for all products
   common: null, // facts of all products
   fingerprint: null, // tells this page's stored settings from those of another
   slowest: 0, // milliseconds of the slowest answer to a change, for measurement

@@ -3,8 +3,8 @@
 const DRAWN_AFTER = 300; // milliseconds of rest after a change
 
 function buildSimulation() {
+  const state = simulationState();
   const redraw = () => { if (state.isOn) startSimulation(state); };
-  const state = { isOn: false, turn: 0, waiting: 0, sizes: session.common.sizes.levels, from: madeUpSizes(), found: new Map() };
   state.relative = questionField({
     label: "Near the truth means within", unit: "%", start: "10", attributes: { class: "short" }, entryOf: percentEntry, onEntry: redraw,
   });
@@ -25,6 +25,14 @@ function buildSimulation() {
     clearTimeout(state.waiting);
     state.waiting = setTimeout(redraw, DRAWN_AFTER);
   });
+}
+
+/** One for all products: the sizes, where they are from and whether it draws stay when another product comes into view. */
+function simulationState() {
+  session.simulating ??= { isOn: false, turn: 0, waiting: 0, sizes: session.common.sizes.levels, from: madeUpSizes() };
+  const state = session.simulating;
+  clearTimeout(state.waiting);
+  return Object.assign(state, { turn: state.turn + 1, found: new Map() }); // a draw under way for another product ends
 }
 
 function madeUpSizes() {
@@ -99,8 +107,9 @@ const farOf = ({ tables }) => tables.reduce((sum, { far }) => sum + far, 0);
 /** Groups are the same in every family of tables: they are counted in the first. */
 function simulationInWords({ found, relative, from }) {
   const { families, has_stage_1: hasStage1 } = session.facts;
-  const sum = (of, family = families[0]) => session.facts.levels
-    .filter((level) => found.has(level.key) && familyOf(level) === family).reduce((all, { key }) => all + of(found.get(key)), 0);
+  const isBelowState = ({ is_substate: isSubstate }) => isSubstate;
+  const sum = (of, family = families[0], isMeant = () => true) => session.facts.levels
+    .filter((level) => found.has(level.key) && familyOf(level) === family && isMeant(level)).reduce((all, { key }) => all + of(found.get(key)), 0);
   const some = sum(({ some: one }) => one);
   const absent = sum(({ drawn }) => drawn.absent);
   const part = (number, of) => (of ? percent(number / of, 3) : "none");
@@ -110,7 +119,8 @@ function simulationInWords({ found, relative, from }) {
   });
   return `Drawn from ${from}: of ${shown(some, "count")} groups with somebody in them, ${part(absent, some)} are absent;`
     + ` of the ${shown(some - absent, "count")} published totals, ${near.join(" and ")} are within ${percentOf(relative.entry.text)} of the truth.`
-    + ` ${shown(sum(({ drawn }) => drawn.empty), "count")} groups with nobody in them ${hasStage1 ? "are" : "have a published total of people, and are"} published too.`;
+    + ` Below state, ${shown(sum(({ drawn }) => drawn.empty, families[0], isBelowState), "count")} groups with nobody in them`
+    + ` ${hasStage1 ? "are" : "have a published total of people, and are"} published too; nation and states publish every group.`;
 }
 
 function percentOf(part) {

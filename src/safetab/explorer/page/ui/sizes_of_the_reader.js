@@ -41,18 +41,43 @@ function sizeRecords(sizes) {
 
 /** { sizes } as the page holds its own, or every kind of problem once, with the first line that has it. */
 function sizesOfCsv(content) {
-  const [head = "", ...lines] = content.replace(/^\ufeff/, "").split(/\r?\n/).filter((line) => line.trim());
-  const columns = head.split(",").map((name) => name.trim().replace(/^"|"$/g, ""));
-  const missing = SIZE_COLUMNS.filter((name) => !columns.includes(name));
-  if (missing.length) return { problems: [`These columns are missing in the first line: ${missing.join(", ")}.`] };
+  const lines = content.replace(/^\ufeff/, "").split(/\r?\n/).map((line, index) => ({ line, number: index + 1 })).filter(({ line }) => line.trim());
+  const [head, ...rest] = lines.map(({ line, number }) => ({ cells: cellsOfLine(line), number }));
+  const columns = (head?.cells ?? []).map((name) => name.toLowerCase());
+  const problem = problemOfColumns(columns, lines[0]?.line ?? "");
+  if (problem) return { problems: [problem] };
   const [sizes, problems] = [emptySizes(), new Map()];
-  lines.forEach((line, number) => {
-    const cells = line.split(",").map((cell) => cell.trim().replace(/^"|"$/g, ""));
-    const problem = addSizes(sizes, Object.fromEntries(columns.map((name, index) => [name, cells[index] ?? ""])));
-    if (problem && !problems.has(problem)) problems.set(problem, number + 2);
+  rest.forEach(({ cells, number }) => {
+    const found = problemOfCells(cells, columns) ?? addSizes(sizes, Object.fromEntries(columns.map((name, index) => [name, cells[index]])));
+    if (found && !problems.has(found)) problems.set(found, number);
   });
-  const found = [...problems].map(([problem, line]) => `Line ${line}: ${problem}`);
+  const found = [...problems].map(([one, line]) => `Line ${line}: ${one}`);
   return { sizes, problems: found.length ? found : tooManySizes(sizes) };
+}
+
+/** Cells between commas; a quoted one may hold commas, and "" for a quote. null if a quote isn't closed or stands inside a cell. */
+function cellsOfLine(line) {
+  const cell = /\s*(?:"((?:[^"]|"")*)"\s*|([^",]*))(,|$)/y;
+  const cells = [];
+  for (;;) {
+    const found = cell.exec(line);
+    if (found === null) return null;
+    cells.push((found[1]?.replaceAll('""', '"') ?? found[2]).trim());
+    if (found[3] === "") return cells;
+  }
+}
+
+function problemOfColumns(columns, line) {
+  const missing = SIZE_COLUMNS.filter((name) => !columns.includes(name));
+  if (missing.length === 0) return null;
+  if (line.includes(";")) return "The first line has semicolons between its columns. Save the file with commas: in a spreadsheet, as CSV with the separator comma.";
+  return `These columns are missing in the first line: ${missing.join(", ")}.`;
+}
+
+function problemOfCells(cells, columns) {
+  if (cells === null) return "a quotation mark isn't closed, or stands inside a cell.";
+  if (cells.length === columns.length) return null;
+  return "it has more or fewer cells than the first line. Write numbers without commas, or in quotation marks.";
 }
 
 /** No group of any level, with as many possible ones as the page's own have. */
@@ -65,17 +90,21 @@ function emptySizes() {
 const ITERATION_NUMBERS = { regional: 1, detailed: 2, 1: 1, 2: 2 };
 
 function addSizes(sizes, { geography_level: geography, iteration_level: iterations, list = "", people, groups, households = "" }) {
-  const key = `${geography},${ITERATION_NUMBERS[iterations.toLowerCase()]}`;
+  const key = `${geography.toUpperCase()},${ITERATION_NUMBERS[iterations.toLowerCase()]}`;
   const kinds = sizes[key];
   if (!kinds) return "there is no such level. Write a geography_level such as COUNTY or PR-TRACT, and 1 or 2, or Regional or Detailed.";
-  const kind = kinds[list || "adaptive"];
+  const kind = kinds[list.toLowerCase() || "adaptive"];
   if (!kind) return "list must be adaptive, total_only or empty.";
-  const isNumber = (cell) => /^\d{1,10}$/.test(cell);
-  if (![people, groups].every(isNumber) || !(households === "" || isNumber(households))) return "people, groups and households must be whole numbers, 0 or above.";
-  if (Number(people) > 0 && Number(groups) > 0) {
-    kind.sizes.push([Number(people), Number(groups), ...(households === "" ? [] : [Number(households)])]);
-  }
+  const [ofPeople, ofGroups, ofHouseholds] = [people, groups, households || "0"].map(wholeNumberOf);
+  if ([ofPeople, ofGroups, ofHouseholds].includes(null)) return "people, groups and households must be whole numbers, 0 or above.";
+  if (ofPeople > 0 && ofGroups > 0) kind.sizes.push([ofPeople, ofGroups, ...(households === "" ? [] : [ofHouseholds])]);
   return null;
+}
+
+/** Of at most ten digits, thousands set off by commas or not; null if it is none. */
+function wholeNumberOf(cell) {
+  const digits = /^\d{1,3}(,\d{3})+$/.test(cell) ? cell.replaceAll(",", "") : cell;
+  return /^\d{1,10}$/.test(digits) ? Number(digits) : null;
 }
 
 function tooManySizes(sizes) {
