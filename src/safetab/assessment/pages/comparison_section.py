@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from safetab.assessment.assess import Assessment
+from safetab.assessment.comparison import FALSE_ALARM
 from safetab.assessment.pages.curves import middle_of_class
 from safetab.assessment.pages.plots import Plot, Series, figures, log_axis, on_one_scale, share_axis
 from safetab.assessment.pages.sections import finer_table, level_words
@@ -31,8 +32,10 @@ def comparison_section(assessment: Assessment, comparison: list[Row], names: Nam
             paragraphs(
                 f"What becomes of groups if {names[1]} takes the place of {names[0]}. They gain if more of them are"
                 f" published, more of them get a {finer_table(family)}, or their totals are nearer to the"
-                f" truth, by more than 3 standard errors, and nothing of it becomes worse{empty}. A finer table makes"
-                " a total less certain, since it is the sum of more cells: then both happen.",
+                f" truth, and nothing of it becomes worse{empty}. A difference counts only if it is larger than chance"
+                f" makes it: chance alone makes any gain or loss on this page in about 1 of {1 / FALSE_ALARM:,.0f}"
+                " comparisons. A finer table makes a total less certain, since it is the sum of more cells: then both"
+                " happen.",
             ),
             _verdicts(rows, product.record.nouns, names),
             legend(names, "v"),
