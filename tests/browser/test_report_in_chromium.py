@@ -176,3 +176,16 @@ def test_the_comparison_comes_first_and_names_both(folder: Path) -> None:
         assert page.locator("main h2").first.text_content() == "parameters, against more-for-counties"
         assert page.locator("#comparison .legend li").all_text_contents() == ["parameters", "more-for-counties"]
         assert "the other" not in page.locator("#comparison").text_content()
+
+
+def test_the_verdict_of_a_class_is_seen_however_long_the_names_are(folder: Path) -> None:
+    """Both names of a comparison are made as long as folders get."""
+    page = (folder / "accuracy.html").read_text(encoding="utf-8")
+    (folder / "long.html").write_text(page.replace("more-for-counties", "more_for_counties_" * 4), encoding="utf-8")
+    with started_chromium() as browser, opened(browser, folder / "long.html") as watched:
+        watched.page.set_viewport_size({"width": 1440, "height": 900})
+        region = watched.page.get_by_role("region", name="Class by class").first
+        assert region.evaluate("(one) => one.scrollWidth - one.clientWidth") == 0
+        verdicts = region.locator("td:nth-child(3)").all_text_contents()
+        assert "gain" in verdicts
+        assert set(verdicts) <= {"gain", "mixed", "same", "lose"}
