@@ -156,6 +156,11 @@ OVERPRINTED = """() => [...document.querySelectorAll(".plot svg")].flatMap((draw
   return boxes.flatMap(([a, one], n) => boxes.slice(n + 1).filter(([, other]) => one.left < other.right - 1
     && other.left < one.right - 1 && one.top < other.bottom - 3 && other.top < one.bottom - 3).map(([b]) => `${a}/${b}`));
 })"""
+CUT = """() => [...document.querySelectorAll(".plot svg")].flatMap((drawing) => {
+  const { left, right } = drawing.getBoundingClientRect();
+  return [...drawing.querySelectorAll("text")].filter((text) => text.getBoundingClientRect().right > right
+    || text.getBoundingClientRect().left < left).map((text) => text.textContent);
+})"""
 SCALES = """() => [...document.querySelectorAll(".plots")].map((row) => [...row.querySelectorAll("svg")].map(
     (drawing) => [...drawing.querySelectorAll("text")].map((text) => text.textContent).join("; ")))"""
 
@@ -163,6 +168,7 @@ SCALES = """() => [...document.querySelectorAll(".plots")].map((row) => [...row.
 def test_plots_are_compared_on_one_scale_and_no_text_is_printed_over_another(folder: Path) -> None:
     with started_chromium() as browser, opened(browser, folder / "accuracy.html") as watched:
         assert watched.page.evaluate(OVERPRINTED) == []
+        assert watched.page.evaluate(CUT) == []
         scales = [set(row) for row in watched.page.evaluate(SCALES)]
         assert len(scales) == 6  # share and error of two configurations; error, relative error; tables; suppression
         assert [len(row) for row in scales] == [1, 1, 1, 1, 2, 2]  # thresholds close up and bias have axes of their own
