@@ -193,7 +193,8 @@ def _changes(product: Product, keys: Row, both: tuple[Row, Row]) -> tuple[Change
         changes += [_share_change(name, both, more_is_better=not better_hidden) for name in shares]
     if not better_hidden and all(one["numbers"] >= LEAST_NUMBERS for one in both):
         spread = sqrt(sum(one["spread"] ** 2 / one["numbers"] for one in both))
-        changes.append(Change(*(one["mean_absolute_error"] for one in both), spread, more_is_better=False))
+        given, other = (one["mean_absolute_error"] for one in both)
+        changes.append(Change(given, other, spread, more_is_better=False))
     return tuple(changes)
 
 

@@ -55,7 +55,9 @@ WORDS_FOR_MANY_AREAS = tuple(word for word, kind in _KIND_OF_WORD.items() if kin
 _STATE_DIGITS = EntityKind.STATE.id_digits
 _MOST_STATE_WORDS = 3
 _ID_AT_END = re.compile(r"\((?:[A-Za-z ]+ )?(\d+)\)\s*$")
-TRACTS_AS_WRITTEN = 'Tracts are written with commas, e.g. "Tract 1.01, Providence County, RI", or by an id of 11 digits.'
+TRACTS_AS_WRITTEN = (
+    'Tracts are written with commas, e.g. "Tract 1.01, Providence County, RI", or by an id of 11 digits.'
+)
 
 
 class Entity(NamedTuple):
