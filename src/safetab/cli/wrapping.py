@@ -19,7 +19,7 @@ def terminal_width() -> int:
 
 
 def wrapped(text: str, width: int | None = None) -> str:
-    """Lines that are too long go on below, indented; 95 % stays whole, and so does a word that is longer than a line."""
+    """Lines that are too long go on below, indented; 95 % stays whole, and so does a word longer than a line."""
     return "\n".join(_wrapped_line(line, width or terminal_width()) for line in text.split("\n"))
 
 
