@@ -101,5 +101,6 @@ USUAL = (
     "tracts", "Census Tract", "tract 1", "Tract 1.01", "tract 101, Providence, RI", "Tract 1.01, Washington",
     "Tract 1.01, Washington County, Rhode Island", "census tract 101 ri", "Lake", "Trust Land", "Nation Reservation", "",
     "?", ",", "St", "saint", "Doña", "DON\u0303A ANA", "Mayag\u00fcez, PR", "San Juan, Puerto Rico", "Washington", "99999",
-    "Hmong", "Hmogn", "hmong combination", "white", "Latino", "Latina", "Dominicans", "Crow Tribe", "Klingon", "(1048)",
+    "Providence, Rhode Iland", "Washington County, Uta", "Salt Lake City, Atlantis", "Providence, Rhode", "San Juan, Porto Rico",
+    "Census Tract 1.01 Providence County RI", "Tract 9, Providence, RI", "Tract Lake", "Hmong", "Hmogn", "hmong combination", "white", "Latino", "Latina", "Dominicans", "Crow Tribe", "Klingon", "(1048)",
 )  # fmt: skip

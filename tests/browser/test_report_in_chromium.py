@@ -156,6 +156,11 @@ OVERPRINTED = """() => [...document.querySelectorAll(".plot svg")].flatMap((draw
   return boxes.flatMap(([a, one], n) => boxes.slice(n + 1).filter(([, other]) => one.left < other.right - 1
     && other.left < one.right - 1 && one.top < other.bottom - 3 && other.top < one.bottom - 3).map(([b]) => `${a}/${b}`));
 })"""
+CUT = """() => [...document.querySelectorAll(".plot svg")].flatMap((drawing) => {
+  const { left, right } = drawing.getBoundingClientRect();
+  return [...drawing.querySelectorAll("text")].filter((text) => text.getBoundingClientRect().right > right
+    || text.getBoundingClientRect().left < left).map((text) => text.textContent);
+})"""
 SCALES = """() => [...document.querySelectorAll(".plots")].map((row) => [...row.querySelectorAll("svg")].map(
     (drawing) => [...drawing.querySelectorAll("text")].map((text) => text.textContent).join("; ")))"""
 
@@ -163,6 +168,7 @@ SCALES = """() => [...document.querySelectorAll(".plots")].map((row) => [...row.
 def test_plots_are_compared_on_one_scale_and_no_text_is_printed_over_another(folder: Path) -> None:
     with started_chromium() as browser, opened(browser, folder / "accuracy.html") as watched:
         assert watched.page.evaluate(OVERPRINTED) == []
+        assert watched.page.evaluate(CUT) == []
         scales = [set(row) for row in watched.page.evaluate(SCALES)]
         assert len(scales) == 6  # share and error of two configurations; error, relative error; tables; suppression
         assert [len(row) for row in scales] == [1, 1, 1, 1, 2, 2]  # thresholds close up and bias have axes of their own
@@ -176,3 +182,16 @@ def test_the_comparison_comes_first_and_names_both(folder: Path) -> None:
         assert page.locator("main h2").first.text_content() == "parameters, against more-for-counties"
         assert page.locator("#comparison .legend li").all_text_contents() == ["parameters", "more-for-counties"]
         assert "the other" not in page.locator("#comparison").text_content()
+
+
+def test_the_verdict_of_a_class_is_seen_however_long_the_names_are(folder: Path) -> None:
+    """Both names of a comparison are made as long as folders get."""
+    page = (folder / "accuracy.html").read_text(encoding="utf-8")
+    (folder / "long.html").write_text(page.replace("more-for-counties", "more_for_counties_" * 4), encoding="utf-8")
+    with started_chromium() as browser, opened(browser, folder / "long.html") as watched:
+        watched.page.set_viewport_size({"width": 1440, "height": 900})
+        region = watched.page.get_by_role("region", name="Class by class").first
+        assert region.evaluate("(one) => one.scrollWidth - one.clientWidth") == 0
+        verdicts = region.locator("td:nth-child(3)").all_text_contents()
+        assert "gain" in verdicts
+        assert set(verdicts) <= {"gain", "mixed", "same", "lose"}

@@ -303,6 +303,29 @@ def test_no_view_is_wider_than_the_screen(browser: Browser, folder: Path, width:
             assert watched.page.evaluate("document.documentElement.scrollWidth") == width, route
 
 
+def test_a_phone_has_the_note_of_a_number_below_it(browser: Browser, folder: Path) -> None:
+    """A column of notes has no room there."""
+    seen = {}
+    for width in (390, 1440):
+        with opened(browser, folder / "site" / "index.html", viewport={"width": width, "height": 900}) as watched:
+            go(watched.page, "#/group/1002/tract/44007")
+            notes = watched.page.locator("table.list tbody td:nth-child(5)").all()
+            below = watched.page.locator("table.list .below").all()
+            seen[width] = [[one.inner_text() for one in some if one.is_visible()] for some in (notes, below)]
+    assert seen[390][0] == seen[1440][1] == []
+    assert seen[390][1] == [note for note in seen[1440][0] if note]
+    assert seen[390][1]
+
+
+def test_what_is_not_for_release_is_not_called_released(browser: Browser, folder: Path) -> None:
+    with opened(browser, folder / "site" / "index.html") as watched:
+        watched.page.wait_for_selector("main h1")
+        source = watched.page.locator("#source").text_content()
+    assert "Not for release" in source
+    assert ". Made by safetab " in source
+    assert "released" not in source
+
+
 def test_the_site_is_dark_where_the_reader_likes_it(browser: Browser, folder: Path) -> None:
     colours = {}
     for scheme in ("light", "dark"):

@@ -320,6 +320,13 @@ def test_a_better_configuration_is_seen_to_be_better(copied: Path, tmp_path: Pat
     assert place["verdict"] == "same"
 
 
+def test_a_configuration_beside_itself_gains_and_loses_nothing(census: Path, tmp_path: Path) -> None:
+    out = assessed(census, tmp_path / "out", "--runs", 1, "--against", census / "parameters")
+    rows = rows_of(out, "comparison")
+    assert any(row["mean_absolute_error"] != row["mean_absolute_error_other"] for row in rows)
+    assert {row["verdict"] for row in rows} == {"same"}
+
+
 def test_the_page_needs_nothing_else(report: Path) -> None:
     page = (report / "accuracy.html").read_text(encoding="utf-8")
     assert "<script" not in page

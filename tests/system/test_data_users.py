@@ -499,6 +499,7 @@ def test_show_answers_on_the_terminal_what_python_answers(release: Release, out:
     county = ["--county", "Providence", "--group", "Dominican"]
     assert shown(out, *county).stdout == f"{status}{release.total('44007', 'Dominican')}\n"
     assert shown(out, *county, "--table").stdout == f"{status}{release.table('44007', 'Dominican')}\n"
+    assert "(sex by " in str(release.table("44007", "Dominican")).splitlines()[0]
     table = release.table("44007", "Dominican")
     assert isinstance(table, GroupTable)
     assert shown(out, *county, "--ages", "0-17").stdout == f"{status}{table.count(ages=(0, 17))}\n"

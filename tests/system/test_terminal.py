@@ -170,6 +170,14 @@ def test_a_word_that_is_longer_than_a_line_stays_whole() -> None:
     assert wrapped(f"Wrote {path} for you.", 40).splitlines() == ["Wrote", f"  {path}", "  for you."]
 
 
+def test_a_number_and_its_sign_stay_on_one_line() -> None:
+    text = "Dominican, Providence city: 1,000 ± 30 (95 %: 970 to 1,030)"
+    for width in range(30, len(text)):
+        lines = wrapped(text, width).splitlines()
+        assert not any(line.endswith(("95", "±")) for line in lines)
+        assert " ".join(line.strip() for line in lines) == text
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_completion_installs_in_bash_and_completes(tmp_path: Path) -> None:
     folder = Path(sys.executable).parent

@@ -85,6 +85,20 @@ def test_a_part_of_an_area_is_never_drawn_as_the_area(tmp_path: Path, properties
         read(tmp_path, feature(properties))
 
 
+@pytest.mark.parametrize(
+    ("own", "name"),
+    [
+        (feature({"GEOID": 44007}), "GEOID"),
+        (feature({"GEOID20": 44007}), "GEOID20"),
+        (feature({}, id=44007), "id"),
+        (feature({"STATEFP": 44, "COUNTYFP": 7}), "STATEFP"),
+    ],
+)
+def test_an_id_that_is_a_number_is_refused_as_such(tmp_path: Path, own: dict[str, Any], name: str) -> None:
+    with pytest.raises(InvalidInput, match=f'{name} is a number; ids must be texts, such as "44007"'):
+        read(tmp_path, own)
+
+
 def test_islands_and_holes_are_kept_and_heights_are_left_out(tmp_path: Path) -> None:
     high = [[x, y, 12.5] for x, y in ISLAND]
     geometry = {"type": "MultiPolygon", "coordinates": [[SQUARE, LAKE], [high]]}

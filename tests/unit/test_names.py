@@ -105,6 +105,13 @@ def test_a_part_of_a_name_is_no_name(written: str, lookup: Lookup) -> None:
         ("Washingtn County, Utah", "Did you mean Washington County, Utah?"),
         ("Salt Lake", "Did you mean Salt Lake City city, Utah?"),
         ("Providence County, Utah", "Providence County, Rhode Island"),
+        (
+            "Providence, Rhode Iland",
+            "mean one of these: Providence County, Rhode Island; Providence city, Rhode Island?",
+        ),
+        ("Washington County, Uta", "Did you mean Washington County, Utah?"),
+        ("Salt Lake City, Atlantis", "Did you mean Salt Lake City city, Utah?"),
+        ("Census Tract 1.01 Providence County RI", 'written with commas, e.g. "Tract 1.01, Providence County, RI"'),
         ("Trust Land", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
     ],
 )

@@ -15,7 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from safetab.assessment.assess import Assessment, Repetition, assess
-from safetab.assessment.comparison import comparison_table
+from safetab.assessment.comparison import comparison_table, levels_alike
 from safetab.assessment.pages.page import AssessedData, accuracy_page
 from safetab.assessment.rows import accuracy_table
 from safetab.config.config_file import product_asked_for, read_config
@@ -182,7 +182,8 @@ def _write(out: Path, assessed: Mapping[str, Assessment], data: AssessedData, op
     today = datetime.datetime.now(datetime.UTC).date()
     tables = {"accuracy": _accuracy(assessed)}
     if OTHER in assessed:
-        tables["comparison"] = comparison_table(tables["accuracy"], GIVEN, OTHER, assessed[GIVEN].product)
+        alike = levels_alike(assessed[GIVEN], assessed[OTHER])
+        tables["comparison"] = comparison_table(tables["accuracy"], (GIVEN, OTHER), assessed[GIVEN].product, alike)
     page = accuracy_page(assessed, tables["accuracy"], tables.get("comparison"), data)
     with whole_output(out, today, overwrite=options.overwrite) as output, _for_the_curator_alone(output):
         for name, table in tables.items():

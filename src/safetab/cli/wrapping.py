@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import textwrap
 
 _USUAL = (80, 24)
 _LEAST_WIDTH = 40
 _HANGING = 2
+_BETWEEN = "(?<=\\d){0}(?=%)|(?<=±){0}(?=\\d)"  # in 95 % and ± 3
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def terminal_width() -> int:
@@ -16,7 +19,7 @@ def terminal_width() -> int:
 
 
 def wrapped(text: str, width: int | None = None) -> str:
-    """Lines that are too long go on below, indented; a word that is longer than a line stays whole."""
+    """Lines that are too long go on below, indented; 95 % stays whole, and so does a word longer than a line."""
     return "\n".join(_wrapped_line(line, width or terminal_width()) for line in text.split("\n"))
 
 
@@ -24,11 +27,12 @@ def _wrapped_line(line: str, width: int) -> str:
     if len(line) <= width:
         return line
     indent = " " * (len(line) - len(line.lstrip(" ")))
-    return textwrap.fill(
-        line.strip(),
+    filled = textwrap.fill(
+        re.sub(_BETWEEN.format(" "), _NO_BREAK, line.strip()),
         width,
         initial_indent=indent,
         subsequent_indent=indent + " " * _HANGING,
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return re.sub(_BETWEEN.format(_NO_BREAK), " ", filled)

@@ -133,7 +133,7 @@ class GroupTable(ProductTabular):
 
     @property
     def _title(self) -> str:
-        return f"{self.group.name}, {self.entity.name} ({self.shape.label})"
+        return f"{self.group.name}, {self.entity.name} ({self.shape.words})"
 
     def html_table(self) -> HtmlTable:
         name_of = self.product.line_question.name_of

@@ -14,11 +14,6 @@ from safetab.reports.release_summary import release_summary
 REPORT_FILE = allowed_files.REPORT_FILE
 
 
-def report_of(release: Path) -> str:
-    """The page about OUT or OUT/release, from the release alone. Raises InvalidInput if there is none, or damaged."""
-    return page_of(release_summary(open_release_folder(release)))
-
-
 def report_file(release: Path, file: Path) -> OutputStatus:
     """Writes the report of a release to a new file; tells the release's status. Raises InvalidInput if it can't."""
     opened = open_release_folder(release)

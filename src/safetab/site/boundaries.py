@@ -28,6 +28,7 @@ _PARTS_OF_IDS = (
     ("AIANNHCE",),
     ("STATEFP",),
 )
+_ALL_NAMES = {*_ID_NAMES, *(name for some in _PARTS_OF_IDS for name in some)}
 _STEPS = {EntityKind.STATE: 0.01, EntityKind.COUNTY: 0.004}  # degrees: finer than a screen shows
 _FINE_STEP = 0.0005
 _LEAST_POINTS = 4  # of a ring, the first being the last
@@ -56,16 +57,14 @@ class Boundaries:
 def read_boundaries(path: Path, universe: Universe) -> Boundaries:
     """Raises InvalidInput if the file is no GeoJSON, or none of its shapes is an area of the release."""
     try:
-        found, without_area = _shapes(json.loads(read_text(path))["features"], universe)
+        features = json.loads(read_text(path))["features"]
+        found, without_area = _shapes(features, universe)
     except UnreadableFile as unreadable:
         raise _refused(path, str(unreadable)) from None
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError):
         raise _refused(path, "is no GeoJSON file of polygons in degrees (a FeatureCollection).") from None
     if not found:
-        names = ", ".join(_ID_NAMES[:3])
-        raise _refused(
-            path, f"has no shape of an area of this release. Shapes are known by their {names}, or STATEFP .."
-        )
+        raise _refused(path, f"has no shape of an area of this release. {_how_shapes_are_known(features)}")
     return Boundaries(found, without_area)
 
 
@@ -120,6 +119,15 @@ def _ids(feature: Mapping[str, Any]) -> list[str]:
     parts = next((some for some in _PARTS_OF_IDS if all(one in properties for one in some)), ())
     plain = [one.rpartition("US")[2] for one in given or ["".join(properties[one] for one in parts)]]
     return [*plain, *(match[1] for one in plain if (match := re.fullmatch(r"(\d{4})[RT]", one)))]
+
+
+def _how_shapes_are_known(features: Iterable[Mapping[str, Any]]) -> str:
+    for feature in features:
+        given = {"id": feature.get("id"), **(feature.get("properties") or {})}
+        for name, value in given.items():
+            if isinstance(value, int) and (name == "id" or _YEAR_AT_END.sub("", name.upper()) in _ALL_NAMES):
+                return f'{name} is a number; ids must be texts, such as "44007": a number may have lost its first zero.'
+    return f"Shapes are known by their {', '.join(_ID_NAMES[:3])}, or STATEFP .."
 
 
 def _rings(geometry: Mapping[str, Any] | None) -> list[NDArray[np.float64]]:

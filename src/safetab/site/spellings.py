@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from safetab.census.state_names import STATE_NAMES
-from safetab.estimates.reading.lookup import WORDS_FOR_MANY_AREAS
+from safetab.estimates.reading.lookup import TRACTS_AS_WRITTEN, WORDS_FOR_MANY_AREAS
 from safetab.estimates.reading.names import KIND_ENDS, NATION_NAMES, SAME_WORDS, TRACT_WORDS, TYPE_WORDS
 from safetab.site.name_files import KINDS
 
@@ -16,6 +16,7 @@ def spellings() -> dict[str, object]:
         "same": dict(SAME_WORDS),
         "types": {kind.name.lower(): words for kind, words in TYPE_WORDS.items()},
         "tract": TRACT_WORDS,
+        "tractsAsWritten": TRACTS_AS_WRITTEN,
         "kindEnds": [[end for one, end in KIND_ENDS if one is kind] for kind in KINDS],
         "levels": WORDS_FOR_MANY_AREAS,
     }

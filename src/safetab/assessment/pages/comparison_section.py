@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from safetab.assessment.assess import Assessment
+from safetab.assessment.comparison import FALSE_ALARM
 from safetab.assessment.pages.curves import middle_of_class
 from safetab.assessment.pages.plots import Plot, Series, figures, log_axis, on_one_scale, share_axis
 from safetab.assessment.pages.sections import finer_table, level_words
@@ -31,8 +32,10 @@ def comparison_section(assessment: Assessment, comparison: list[Row], names: Nam
             paragraphs(
                 f"What becomes of groups if {names[1]} takes the place of {names[0]}. They gain if more of them are"
                 f" published, more of them get a {finer_table(family)}, or their totals are nearer to the"
-                f" truth, by more than 3 standard errors, and nothing of it becomes worse{empty}. A finer table makes"
-                " a total less certain, since it is the sum of more cells: then both happen.",
+                f" truth, and nothing of it becomes worse{empty}. A difference counts only if it is larger than chance"
+                f" makes it: chance alone makes any gain or loss on this page in about 1 of {1 / FALSE_ALARM:,.0f}"
+                " comparisons. A finer table makes a total less certain, since it is the sum of more cells: then both"
+                " happen.",
             ),
             _verdicts(rows, product.record.nouns, names),
             legend(names, "v"),
@@ -57,7 +60,7 @@ def _verdicts(rows: list[Row], nouns: str, names: Names) -> Markup:
             of_level[row["verdict"]] += row["groups"] or row["groups_other"] or 0
     shown = [one for one in _VERDICTS if not one.startswith("only") or any(of[one] for of in counts.values())]
     titles = (f"Groups with {nouns}", *(_verdict(one, names) for one in shown))
-    head = element("tr", *(element("th", text, scope="col") for text in titles))
+    head = element("tr", *(element("th", text, scope="col", class_="name") for text in titles))
     body = [
         element("tr", element("th", f"{level_words(key[0], key[1])}, {key[2]}", scope="row"),
                 *(element("td", f"{of_level[verdict]:,}") for verdict in shown))
@@ -102,10 +105,10 @@ def _classes(rows: list[Row], names: Names) -> Markup:
             "tr",
             element("th", "True size", scope="col", rowspan="2"),
             element("th", "groups", scope="col", rowspan="2"),
+            element("th", f"with {names[1]} they", scope="col", rowspan="2", class_="name"),
             *(element("th", text, scope="colgroup", colspan="2") for text in compared),
-            element("th", f"with {names[1]} they", scope="col", rowspan="2"),
         ),
-        element("tr", *(element("th", name, scope="col") for _ in compared for name in names)),
+        element("tr", *(element("th", name, scope="col", class_="name") for _ in compared for name in names)),
     ]
     bodies = []
     for level, of_level in groupby(rows, key=lambda row: f"{_level(row)}, {row['measured']}"):
@@ -120,12 +123,16 @@ def _level(row: Row) -> str:
 
 def _class(row: Row, names: Names) -> Markup:
     cells = [
-        NOTHING if row["groups"] is None else f"{row['groups']:,}",
         *(_percent(row[f"{name}{which}"]) for name in ("published_share", "table_share") for which in ("", "_other")),
         *(_number(row[f"mean_absolute_error{which}"]) for which in ("", "_other")),
-        _verdict(row["verdict"], names),
     ]
-    return element("tr", element("th", row["size_class"], scope="row"), *(element("td", cell) for cell in cells))
+    return element(
+        "tr",
+        element("th", row["size_class"], scope="row"),
+        element("td", NOTHING if row["groups"] is None else f"{row['groups']:,}"),
+        element("td", _verdict(row["verdict"], names), class_="name"),
+        *(element("td", cell) for cell in cells),
+    )
 
 
 def _percent(value: float | None) -> str:

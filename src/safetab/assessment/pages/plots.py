@@ -9,7 +9,7 @@ from math import floor, isfinite, log10
 from safetab.reports.markup import Markup, element, joined
 
 _WIDTH, _HEIGHT = 360, 215
-_LEFT, _RIGHT, _TOP, _BOTTOM = 54, 12, 24, 40
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 20, 24, 40
 Point = tuple[float, float]
 
 

@@ -55,6 +55,9 @@ WORDS_FOR_MANY_AREAS = tuple(word for word, kind in _KIND_OF_WORD.items() if kin
 _STATE_DIGITS = EntityKind.STATE.id_digits
 _MOST_STATE_WORDS = 3
 _ID_AT_END = re.compile(r"\((?:[A-Za-z ]+ )?(\d+)\)\s*$")
+TRACTS_AS_WRITTEN = (
+    'Tracts are written with commas, e.g. "Tract 1.01, Providence County, RI", or by an id of 11 digits.'
+)
 
 
 class Entity(NamedTuple):
@@ -112,6 +115,8 @@ class Lookup:
             )
         if self.is_level(wanted):
             raise self.refusal("geography", f'"{wanted}" is a level, not an area. Name one area, or give its id.')
+        if fine and _is_tract(wanted):
+            raise self.refusal("geography", f'"{wanted}" is not in this release. {TRACTS_AS_WRITTEN}')
         raise self._missing("geography", wanted, self._suggested_areas(wanted, coarse or fine))
 
     def entities(self, geographies: Sequence[GeographyLevel]) -> list[Entity]:
@@ -241,8 +246,8 @@ class Lookup:
         return NameIndex([one.name for one in iterations], [forms_of_group(one.name, one.kind) for one in iterations])
 
     def _suggested_areas(self, wanted: str, levels: Sequence[GeographyLevel]) -> list[str]:
-        """Of the state that was written behind the name, if one was and has any."""
-        parts = parts_of(wanted)
+        """Of the state that was written behind the name, if one was and has any; else by the first part alone."""
+        parts = _with_state_corrected(parts_of(wanted))
         head, states = " ".join(without_state(parts)), states_in(parts[-1]) if len(parts) > 1 else frozenset()
 
         def name_of(level: GeographyLevel, position: int) -> str | None:
@@ -251,7 +256,7 @@ class Lookup:
 
         near = suggestions(head, [(self._index(level), partial(name_of, level)) for level in levels]) if states else []
         names = [(self._index(level), self._universe.entities[level].names.__getitem__) for level in levels]
-        return near or suggestions(head, names)
+        return near or suggestions(head, names) or suggestions("".join(parts[:1]), names)
 
     def _suggested_groups(self, wanted: str) -> list[str]:
         iterations = self._universe.lists.iterations
@@ -285,3 +290,15 @@ def _readings(wanted: str) -> Iterator[tuple[str, list[str]]]:
         state = " ".join(words[-count:])
         if state in STATE_OF_FORM:
             yield " ".join(words[:-count]), [state]
+
+
+def _with_state_corrected(parts: Sequence[str]) -> list[str]:
+    """The last part as the state that it looks like, if it is none."""
+    if len(parts) < 2 or states_in(parts[-1]):
+        return list(parts)
+    return [*parts[:-1], *(nearest(parts[-1], {form: [form] for form in STATE_OF_FORM})[:1] or parts[-1:])]
+
+
+def _is_tract(wanted: str) -> bool:
+    """Whether it is the word for a tract and a number, whatever stands behind them."""
+    return any(re.match("tract [0-9]", form) for form in short_forms(plain(wanted), EntityKind.TRACT))

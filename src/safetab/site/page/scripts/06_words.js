@@ -53,7 +53,8 @@ function unknownTableNote({ least }) {
 /** Who made the numbers, or read them, and when. */
 function sourceWords() {
   const { product, version, date, status, isRead } = facts;
-  const made = isRead ? `${product.name}. Read by safetab ${version} on ${date}.` : `${product.name}, released ${date}. Made by safetab ${version}.`;
+  if (isRead) return `${product.name}. Read by safetab ${version} on ${date}. ${status.line}`;
+  const made = status.forRelease ? `${product.name}, released ${date}. Made by safetab ${version}.` : `${product.name}. Made by safetab ${version} on ${date}.`;
   return `${made} ${status.line}`;
 }
 

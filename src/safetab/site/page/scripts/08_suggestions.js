@@ -74,6 +74,12 @@ function likeness(a, b) {
   return (2 * lettersShared(a, b)) / (a.length + b.length);
 }
 
+/** The forms that look most like what is wanted, best first; none if none does. */
+function nearest(wanted, forms) {
+  return forms.map((form) => ({ form, alike: likeness(form, wanted) })).filter(({ alike }) => alike >= LEAST_LIKENESS)
+    .sort((a, b) => b.alike - a.alike || (a.form < b.form ? 1 : -1)).slice(0, MOST_SUGGESTED).map(({ form }) => form);
+}
+
 /** Things whose names look like what is wanted, else those that have all its words; of three names at most. */
 function suggested(wanted, indices, isMeant = () => true) {
   if (!wanted) return [];
@@ -82,8 +88,7 @@ function suggested(wanted, indices, isMeant = () => true) {
     const meant = things.filter(isMeant);
     if (meant.length) named.set(form, [...(named.get(form) || []), ...meant]);
   }
-  const near = [...named.keys()].map((form) => ({ form, alike: likeness(form, wanted) })).filter(({ alike }) => alike >= LEAST_LIKENESS)
-    .sort((a, b) => b.alike - a.alike || (a.form < b.form ? 1 : -1)).slice(0, MOST_SUGGESTED).flatMap(({ form }) => named.get(form));
+  const near = nearest(wanted, [...named.keys()]).flatMap((form) => named.get(form));
   const found = near.length ? near : indices.flatMap((index) => index.withWords(wanted)).filter(isMeant);
   const names = [...new Set(found.map(({ name }) => name))].slice(0, MOST_SUGGESTED);
   return names.flatMap((name) => [...new Set(found.filter((one) => one.name === name))]);

@@ -96,16 +96,30 @@ async function areasNamed(text) {
   return coarse.length ? coarse : tractsNamed(text);
 }
 
-/** Of the state that was written behind the name, if one was and has any. */
+/** The last part as the state that it looks like, if it is none. */
+function withStateCorrected(parts) {
+  if (parts.length < 2 || statesIn(parts.at(-1)).length) return parts;
+  const near = nearest(parts.at(-1), [...stateOfForm().keys()]);
+  return near.length ? [...parts.slice(0, -1), near[0]] : parts;
+}
+
+/** Of the state that was written behind the name, if one was and has any; else by the first part alone. */
 async function areasSuggested(text) {
-  if (isLevelWord(text)) return [];
+  if (isLevelWord(text) || isTract(text)) return [];
   const indices = await searchableAreas();
-  const parts = partsOf(text);
+  const parts = withStateCorrected(partsOf(text));
   const head = withoutState(parts).join(" ");
   const states = parts.length > 1 ? statesIn(parts.at(-1)) : [];
   const isThere = (area) => [...writtenBehind(area)].some((form) => states.includes(stateOfForm().get(form)));
   const near = states.length ? suggested(head, indices, isThere) : [];
-  return near.length ? near : suggested(head, indices);
+  if (near.length) return near;
+  const like = suggested(head, indices);
+  return like.length ? like : suggested(parts[0], indices);
+}
+
+/** Whether a text is the word for a tract and a number, whatever stands behind them. */
+function isTract(text) {
+  return geographiesOfKind("tract").length > 0 && tractForms(plain(text)).some((form) => /^tract \d/.test(form));
 }
 
 /** Whether a text is a word such as county, which names many areas. */

@@ -91,6 +91,7 @@ function combobox(id, label, placeholder, find, chosen) {
 /** What to say beside the choices; `otherwise` if there are some that were not only suggested. */
 function hintFor(text, matches, otherwise = "") {
   if (matches.length) return matches[0].rank === SUGGESTED ? "Did you mean one of these?" : otherwise;
+  if (isTract(text)) return facts.spellings.tractsAsWritten;
   return isLevelWord(text) ? "This is a kind of area. Name one of them." : "Nothing of this name is in this release.";
 }
 

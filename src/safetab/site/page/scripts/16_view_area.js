@@ -48,16 +48,21 @@ function rowsOfArea(area, rows) {
   ], rows, "number");
 }
 
-function numberColumn(answerOfRow) {
+/** Where there is no room for a column of notes, a note stands below the number. */
+function numberColumn(answerOfRow, noteOfRow = () => "") {
   return {
     key: "number", label: capitalised(facts.product.nouns), isNumber: true,
     value: (row) => (answerOfRow(row) && !answerOfRow(row).rule ? answerOfRow(row).value : null),
     cell: (row) => {
-      const answer = answerOfRow(row);
-      if (!answer) return element("span", { class: "soft" }, "no number");
-      return answer.rule ? element("span", { class: "soft", title: answer.rule[1] }, answer.rule[2]) : element("span", { class: "figure" }, shown(answer.value));
+      const note = noteOfRow(row);
+      return [figureInCell(answerOfRow(row)), note ? element("small", { class: "below" }, note) : null];
     },
   };
+}
+
+function figureInCell(answer) {
+  if (!answer) return element("span", { class: "soft" }, "no number");
+  return answer.rule ? element("span", { class: "soft", title: answer.rule[1] }, answer.rule[2]) : element("span", { class: "figure" }, shown(answer.value));
 }
 
 function marginColumn(answerOfRow) {

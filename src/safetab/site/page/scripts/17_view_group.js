@@ -82,10 +82,11 @@ async function mapOf(group, kind, geographies, areas, answers) {
 function groupRows(group, areas, answers, nouns) {
   const most = greatest([...answers.values()]);
   const answerOfRow = (area) => answers.get(area);
+  const noteOfRow = (area) => noteOf(area, group, answerOfRow(area));
   return sortableTable(`${group.name}: ${nouns}`, [
     { key: "area", label: "Area", value: (area) => area.name, cell: (area) => link(numberHref(area, group), nameOf(area.name)) },
-    numberColumn(answerOfRow), marginColumn(answerOfRow), barColumn(answerOfRow, most),
-    { key: "why", label: "Note", class: "soft", value: (area) => noteOf(area, group, answerOfRow(area)), cell: (area) => noteOf(area, group, answerOfRow(area)) },
+    numberColumn(answerOfRow, noteOfRow), marginColumn(answerOfRow), barColumn(answerOfRow, most),
+    { key: "why", label: "Note", class: "soft", value: noteOfRow, cell: noteOfRow },
   ], areas, "number");
 }
 

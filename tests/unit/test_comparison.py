@@ -1,0 +1,91 @@
+"""Gains and losses of one configuration beside another: what chance makes is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from safetab.assessment.comparison import comparison_table
+from safetab.products.safetab_h.safetab_h import SAFETAB_H
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+
+NAMES = ("given", "other")
+COUNTY = ("COUNTY", "Detailed", SAFETAB_P.families[0].name)
+
+
+def row(configuration: str, size_from: int = 20, **figures: float) -> dict:
+    """A class of counties, one of 100 groups in one run unless told otherwise."""
+    keys = {"configuration": configuration, "pass": "US", "geography_level": "COUNTY", "iteration_level": "Detailed"}
+    kinds = {"measured": "adaptive", "iteration_kind": "all", "size_class": f"from {size_from}", "size_from": size_from}
+    usual = {"groups": 100, "runs": 1, "numbers": 100, "published_share": 1.0, "coverage_95": 0.95}
+    errors = {"mean_absolute_error": 4.0, "root_mean_square_error": 5.0}
+    return keys | kinds | {"number": "total", "table": "all"} | usual | errors | figures
+
+
+def verdicts(rows: list[dict], product=SAFETAB_P, alike=frozenset()) -> list[str]:
+    return comparison_table(pa.Table.from_pylist(rows), NAMES, product, alike)["verdict"].to_pylist()
+
+
+def verdict(given: dict, other: dict, **options) -> str:
+    [found] = verdicts([row("given", **given), row("other", **other)], **options)
+    return found
+
+
+def test_a_single_number_shows_no_difference() -> None:
+    """Its spread is 0 whatever the noise is."""
+    one = {"groups": 1, "numbers": 1}
+    errors = ({"mean_absolute_error": error, "root_mean_square_error": error} for error in (1.0, 3.0))
+    assert verdict(*(one | error for error in errors)) == "same"
+    assert verdict(one | {"published_share": 0.0, "numbers": 0}, one) == "same"
+
+
+def many_classes(name: str, seed: int, sigma: float) -> list[dict]:
+    """2,000 classes of 100 groups, of which half are published on average."""
+    random = np.random.default_rng(seed)
+    noise, published = random.normal(0, sigma, (2_000, 100)), random.binomial(100, 0.5, 2_000) / 100
+    return [
+        row(
+            name,
+            size,
+            published_share=float(share),
+            mean_absolute_error=float(np.abs(errors).mean()),
+            root_mean_square_error=float(np.sqrt((errors**2).mean())),
+        )
+        for size, (share, errors) in enumerate(zip(published, noise, strict=True), start=1)
+    ]
+
+
+def test_many_classes_of_the_same_noise_neither_gain_nor_lose() -> None:
+    given = many_classes("given", 20, 5.0)
+    assert set(verdicts(given + many_classes("other", 21, 5.0))) == {"same"}
+    assert set(verdicts(given + many_classes("other", 22, 1.0))) == {"gain"}
+
+
+@pytest.mark.parametrize(
+    ("given", "other", "expected"),
+    [
+        ({}, {"mean_absolute_error": 1.0, "root_mean_square_error": 1.2}, "gain"),
+        ({"mean_absolute_error": 1.0, "root_mean_square_error": 1.2}, {}, "lose"),
+        ({"published_share": 0.2}, {"published_share": 0.9}, "gain"),
+        ({"published_share": 0.2}, {"mean_absolute_error": 40.0, "root_mean_square_error": 50.0}, "mixed"),
+        ({}, {"mean_absolute_error": 4.5}, "same"),
+    ],
+)
+def test_a_real_difference_shows(given: dict, other: dict, expected: str) -> None:
+    assert verdict(given, other) == expected
+
+
+def test_a_level_that_is_measured_alike_never_gains_or_loses() -> None:
+    far = {"mean_absolute_error": 1.0, "root_mean_square_error": 1.2}
+    assert verdict({}, far, alike={COUNTY}) == "same"
+    assert verdict({}, far, alike={("TRACT", *COUNTY[1:])}) == "gain"
+
+
+def test_where_published_totals_choose_tables_one_group_is_enough() -> None:
+    """Every run has the same tables: nothing of it is chance."""
+    family = SAFETAB_H.families[0]
+    of_family = {"table_family": family.name, "groups": 1, "numbers": 1}
+    lone = row("given", table=family.total.label, **of_family)
+    found = verdicts([row("given", **of_family), lone, row("other", **of_family)], SAFETAB_H)
+    assert found == ["gain"]  # the lone total became a table
