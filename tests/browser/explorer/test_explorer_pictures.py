@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from tests.browser.chromium import opened
 from tests.browser.explorer_page import field
 
@@ -42,7 +42,7 @@ def test_the_marks_of_the_first_picture_are_dragged_and_fields_follow(browser: B
                 assert (float(after["budgets"]["COUNTY,2"]) < float(before["budgets"]["COUNTY,2"])) == (
                     what == "budget"
                 )
-            assert field(page, "Budget of County, Detailed").input_value() == after["budgets"]["COUNTY,2"]
+            expect(field(page, "Budget of County, Detailed")).to_have_value(after["budgets"]["COUNTY,2"])
             page.locator("#undo").click()
             assert page.evaluate("window.explorer.setting()") == before, "one drag is one step"
         assert one.complaints == []
