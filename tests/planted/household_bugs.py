@@ -82,11 +82,12 @@ def households_without_rent_counted_twice(patch: Patch) -> None:
 def _narrow_tenure(patch: Patch, of_variance: Fraction) -> None:
     original = adding._add_noise
 
-    def add(sums, draws, draws_in_all):
+    def add(*given):
+        draws = given[1]
         with pytest.MonkeyPatch.context() as inner:
             if draws.right.event.family is TENURE:
                 inner.setattr(adding, "inversion_table", lambda noise: narrower(noise, of_variance))
-            original(sums, draws, draws_in_all)
+            original(*given)
 
     patch.setattr(adding, "_add_noise", add)
 

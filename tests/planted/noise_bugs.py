@@ -62,10 +62,9 @@ def _changed_noise(patch: Patch, change) -> None:
     """`change` takes the counts, their noise and what is drawn; gives other noise."""
     original = adding._add_noise
 
-    def add(sums, draws, draws_in_all):
-        noise = np.zeros_like(sums)
-        original(noise, draws, draws_in_all)
-        sums += change(sums, noise, draws)
+    def add(counts, draws, draws_in_all, noisy):
+        original(np.zeros_like(counts), draws, draws_in_all, noisy)
+        noisy[:] = counts + change(counts, noisy.copy(), draws)
 
     patch.setattr(adding, "_add_noise", add)
 
@@ -93,11 +92,12 @@ def no_noise_in_empty_cells(patch: Patch) -> None:
 def cells_for_stability_8_where_it_is_9(patch: Patch) -> None:
     original = adding._add_noise
 
-    def add(sums, draws, draws_in_all):
+    def add(*given):
+        draws = given[1]
         with pytest.MonkeyPatch.context() as inner:
             if draws.shape.cells > 1 and draws.right.event.stability == 9:
                 inner.setattr(adding, "inversion_table", lambda noise: narrower(noise, Fraction(8, 9)))
-            original(sums, draws, draws_in_all)
+            original(*given)
 
     patch.setattr(adding, "_add_noise", add)
 
@@ -105,11 +105,12 @@ def cells_for_stability_8_where_it_is_9(patch: Patch) -> None:
 def stage_1_with_the_noise_of_stage_2(patch: Patch) -> None:
     original = adding._add_noise
 
-    def add(sums, draws, draws_in_all):
+    def add(*given):
+        draws = given[1]
         with pytest.MonkeyPatch.context() as inner:
             if draws.right.event.stage is Stage.STAGE_1:
                 inner.setattr(adding, "inversion_table", lambda noise: narrower(noise, Fraction(1, 9)))
-            original(sums, draws, draws_in_all)
+            original(*given)
 
     patch.setattr(adding, "_add_noise", add)
 
@@ -117,10 +118,9 @@ def stage_1_with_the_noise_of_stage_2(patch: Patch) -> None:
 def a_float_between_count_and_noise(patch: Patch) -> None:
     original = adding._add_noise
 
-    def add(sums, draws, draws_in_all):
-        noise = np.zeros_like(sums)
-        original(noise, draws, draws_in_all)
-        sums[:] = sums.astype(float) + noise
+    def add(counts, draws, draws_in_all, noisy):
+        original(np.zeros_like(counts), draws, draws_in_all, noisy)
+        noisy[:] = counts.astype(float) + noisy
 
     patch.setattr(adding, "_add_noise", add)
 

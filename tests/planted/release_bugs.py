@@ -13,6 +13,7 @@ from safetab.outputs import output_folder
 from safetab.outputs.measurement_file import MeasurementFile
 from safetab.pipeline import release_documents, rerelease
 from safetab.pipeline import run as pipeline
+from safetab.pipeline.still_files import StillFiles
 from safetab.release import csv_tables, group_status
 from safetab.release.coterminous.copies import Copies
 from safetab.release.numbers.level_numbers import NumbersOfLevel
@@ -28,14 +29,14 @@ def appended(path: Path, text: str) -> None:
 
 
 def a_hash_of_the_person_file_in_the_manifest(patch: Patch) -> None:
-    original = pipeline.hashes_of
+    original = StillFiles.hashes_of
 
-    def with_persons(paths):
-        data = next(path for path in paths if path.name.startswith("GRF-C")).parent
+    def with_persons(still, files):
+        data = next(path for path in files.values() if path.name.startswith("GRF-C")).parent
         persons = (data / "person-records.txt").read_bytes()
-        return original(paths) | {"person-records.txt": hashlib.sha256(persons).hexdigest()}
+        return original(still, files) | {"person-records.txt": hashlib.sha256(persons).hexdigest()}
 
-    patch.setattr(pipeline, "hashes_of", with_persons)
+    patch.setattr(StillFiles, "hashes_of", with_persons)
 
 
 def after(patch: Patch, writer: str, write) -> None:

@@ -27,8 +27,7 @@ def noisy_count(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArr
     noisy = np.empty(counts.confidential_counts.shape, dtype=np.int64, order="F")
     for cell in range(shape.cells):
         draws = _Draws(counts.indices, shape, cell, right)
-        for part, noise in draws.values(noisy.size):
-            np.add(counts.confidential_counts[part, cell], noise, out=noisy[part, cell])  # both are far below 2^62
+        _add_noise(counts.confidential_counts[:, cell], draws, noisy.size, noisy[:, cell])
     return noisy
 
 
@@ -78,6 +77,12 @@ class _Draws:
         prefix = _prefix(self.right, self.shape, self.cell, extension=number)
         first, second = self.right.bits.words(prefix, self.indices[position : position + 1])[0]
         return (int(first) << 64) | int(second)
+
+
+def _add_noise(counts: NDArray[np.int64], draws: _Draws, draws_in_all: int, noisy: NDArray[np.int64]) -> None:
+    """Writes each count plus its draw; both are far below 2^62."""
+    for part, noise in draws.values(draws_in_all):
+        np.add(counts[part], noise, out=noisy[part])
 
 
 def _prefix(right: DrawingRight, shape: Shape, cell: int, extension: int = 0) -> int:
