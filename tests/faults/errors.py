@@ -114,10 +114,11 @@ class InjectedErrors(Kills):
         left = sorted(path.name for path in (folder / "made").iterdir())
         if ending.code and left and not fault.is_lasting:
             found.append(f"exit code {ending.code} and there is {left}: {ending.words[-200:]}")
-        if left and "Nothing was written" in ending.words:
-            found.append(f"nothing was written, and there is {left}")
+        written = [name for name in left if not name.startswith(".")]  # not what the next command clears away
+        if written and "Nothing was written" in ending.words:
+            found.append(f"nothing was written, and there is {written}")
         is_writing = any(str(folder / "made") in argument for argument in map(str, tried.arguments(folder / "made")))
-        if ending.code == 0 and is_writing and not left:
+        if ending.code == 0 and is_writing and not written:
             found.append("exit code 0, and nothing is there")
         return found
 
