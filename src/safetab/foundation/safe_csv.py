@@ -19,11 +19,6 @@ def safe_text(text: str) -> str:
     return re.sub(_FORMULA, r"'\1", text)
 
 
-def plain_text(text: str) -> str:
-    """What `safe_text` was given."""
-    return re.sub(_ESCAPED, r"\1", text)
-
-
 def safe_texts(table: pa.Table) -> pa.Table:
     """The table with every text made safe."""
     for position, field in enumerate(table.schema):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from safetab.products.all_products import PRODUCTS
 from safetab.products.product import Line, Product
 
 _VARIABLE = re.compile(r"(T\d{5})_(\d{3})N", re.ASCII)
@@ -37,7 +36,3 @@ def lines_of_tables(product: Product) -> Mapping[str, tuple[Line, ...]]:
     for line in (line for family in product.families for shape in family.shapes for line in shape.lines):
         tables[line.table_id].setdefault(line.number, line)
     return {table_id: tuple(lines[number] for number in sorted(lines)) for table_id, lines in tables.items()}
-
-
-def product_of_table(table_id: str) -> Product | None:
-    return next((product for product in PRODUCTS if table_id in product.table_ids), None)

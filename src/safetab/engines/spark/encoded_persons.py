@@ -28,7 +28,6 @@ from safetab.readers.person_rules import BLOCK_RULE, NOT_DIGITS_RULE, Rule
 
 CODE_END = 10_000
 _BLOCKS_OF_A_TRACT = 10**4
-_TRACTS_OF_A_STATE = 10**9
 _CODE_BITS = 14
 _CODE_DIGITS = 4
 _CODES_OF_A_NUMBER = 4
