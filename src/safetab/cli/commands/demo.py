@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import typer
@@ -38,6 +39,8 @@ def take_the_tour(out: Path, *, overwrite: bool) -> None:
     """OUT appears whole or not at all; an earlier tour is replaced if nothing else lies in it."""
     whole, today = whole_path(out), datetime.datetime.now(datetime.UTC).date()
     with exits_with_code():
+        with suppress(OSError):  # found below
+            whole.parent.mkdir(parents=True, exist_ok=True)
         refused = output_findings(whole, (), overwrite=overwrite, known_by=MADE_FILE) or _foreign(whole)
         if refused:
             raise InvalidInput(refused)
