@@ -63,3 +63,9 @@ def test_a_tour_that_leads_elsewhere_by_a_link_removes_nothing_there(tmp_path: P
     (tmp_path / "tour" / "output").symlink_to(tmp_path / "theirs")
     assert tour(tmp_path / "tour", "--overwrite")[0] == 1
     assert (tmp_path / "theirs" / "thesis.txt").exists()
+
+
+def test_the_folder_that_a_tour_goes_into_is_made(tmp_path: Path) -> None:
+    assert tour(tmp_path / "build" / "tour") == (0, "")
+    (tmp_path / "file").write_text("no folder")
+    assert tour(tmp_path / "file" / "tour")[0] == 1
