@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography import NO_ENTITY, Geography, changes_in
+from safetab.census.geography import NO_ENTITY, Geography
 from safetab.census.geography_levels import EntityKind
 
 NOT_IN_ANY = -1
@@ -37,13 +37,11 @@ class Atoms:
 
 
 def atoms_of(geography: Geography) -> Atoms:
-    columns = (geography.entity_of_block(EntityKind.TRACT), geography.place, geography.aiannh)
-    is_change = changes_in(*columns)
-    runs = np.stack([column[is_change] for column in columns])  # neighbouring blocks of one combination
+    first_of_runs = geography.first_of_runs
+    tract = first_of_runs.entity_of_block(EntityKind.TRACT)
+    runs = np.stack([tract, first_of_runs.place, first_of_runs.aiannh])
     _, representatives, atom_of_run = np.unique(runs, axis=1, return_index=True, return_inverse=True)
-    block_of_run = np.flatnonzero(is_change)
-    blocks = block_of_run[representatives]
-    places = Geography(geography.block[blocks], geography.place[blocks], geography.aiannh[blocks])
-    blocks_of_runs = np.diff(np.append(block_of_run, len(is_change)))
+    places = Geography(*(column[representatives] for column in (first_of_runs.block, *runs[1:])))
+    blocks_of_runs = np.diff(np.append(geography.begins_of_runs, len(geography.block)))
     atom_of_block = np.repeat(atom_of_run.reshape(-1).astype(np.int32), blocks_of_runs)
     return Atoms(geography.block, atom_of_block, places)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ _BLOCKS_OF_STATE = 10**13
 """How many ids begin with the same state."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Geography:
     """One element per block, in the order of block ids; ids are the integers that their digits spell."""
 
@@ -52,13 +53,24 @@ class Geography:
 
     def entities(self, kind: EntityKind) -> NDArray[np.int64]:
         """The entities of a kind, each once, in the order of their ids."""
-        of_block = self.entity_of_block(kind)
-        runs = of_block[changes_in(of_block)]
-        return np.unique(runs[runs != NO_ENTITY])
+        of_run = self.first_of_runs.entity_of_block(kind)
+        return np.unique(of_run[of_run != NO_ENTITY])
+
+    @cached_property
+    def first_of_runs(self) -> Geography:
+        """The first block of each run of neighbours that lie in the same entities of every kind."""
+        first = self.begins_of_runs
+        return Geography(self.block[first], self.place[first], self.aiannh[first])
+
+    @cached_property
+    def begins_of_runs(self) -> NDArray[np.int64]:
+        """Where such a run begins. Neighbouring blocks mostly lie in the same entities, so there are few."""
+        tract = self.entity_of_block(EntityKind.TRACT)  # a tract is in one county, one state and the nation
+        return np.flatnonzero(changes_in(tract, self.place, self.aiannh))
 
 
 def changes_in(*columns: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Where a row differs from the one before it. Neighbouring blocks mostly lie in the same entities."""
+    """Where a row differs from the one before it."""
     is_change = np.ones(len(columns[0]), dtype=np.bool_)
     is_change[1:] = False
     for column in columns:

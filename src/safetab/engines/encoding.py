@@ -89,10 +89,11 @@ class Encoding:
         atom_of_block = np.concatenate(
             [atoms.atom_of_block + np.int32(self._atoms_before(which)) for which, atoms in self._atoms.items()]
         )
-        order = np.argsort(blocks, kind="stable")
-        blocks = blocks[order]
+        if not (blocks[1:] > blocks[:-1]).all():  # the passes' states lie between each other's
+            order = np.argsort(blocks, kind="stable")
+            blocks, atom_of_block = blocks[order], atom_of_block[order]
         first_of_state = np.searchsorted(blocks, np.arange(_STATE_CODES_END + 1) * _BLOCKS_OF_A_STATE)
-        return is_of_pass, first_of_state, blocks, atom_of_block[order]
+        return is_of_pass, first_of_state, blocks, atom_of_block
 
     def passes_of_states(self, states: NDArray[np.int32]) -> Mapping[TabulationPass, NDArray[np.bool_]]:
         """For each pass, which of these states belong to it."""

@@ -43,7 +43,7 @@ class KnownLists:
         passes = files.config.passes
         states = tuple(int(state) for which in passes for state in files.config.states_of(which))
         blocks = np.concatenate([files.geography_of_pass[which].block for which in passes])
-        return cls(files.config.product.record, files.lists.code_names, states, np.sort(blocks))
+        return cls(files.config.product.record, files.lists.code_names, states, np.sort(blocks, kind="stable"))
 
     @classmethod
     def readable(cls, parameters: Path, data: Path, geography_folder: Path | None) -> Self:

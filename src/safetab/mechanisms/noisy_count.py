@@ -40,7 +40,7 @@ def indices_whose_noise_may_exceed(value: int, first: int, end: int, right: Draw
     least_word = np.uint64(inversion_table(right.event.noise).least_word_above(value))
     prefix = _prefix(right, right.event.family.total, cell=0)
     parts = right.bits.first_words_of_range(prefix, first, end)
-    found = [np.flatnonzero(words >= least_word) + start for start, words in parts]
+    found = [np.flatnonzero(words >= least_word) + start for start, words in parts if words.max() >= least_word]
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
