@@ -6,8 +6,11 @@ import pytest
 from tests.named_world import named_universe
 
 from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import IterationKind
 from safetab.census.state_names import STATE_NAMES
 from safetab.estimates.reading.lookup import Lookup
+from safetab.estimates.reading.names import NameIndex, forms_of_group
+from safetab.estimates.reading.suggestions import suggestions
 from safetab.foundation.findings import InvalidInput
 
 
@@ -189,6 +192,13 @@ def test_a_group_that_is_not_there_is_told(written: str, message: str, lookup: L
         with pytest.raises(InvalidInput) as refused:
             look(written)
         assert message in refused.value.findings[0].message
+
+
+def test_a_name_with_all_the_words_is_suggested_before_one_that_only_looks_like_it() -> None:
+    names = ["Beninese alone", "Chinese, except Taiwanese alone"]
+    index = NameIndex(names, [forms_of_group(name, IterationKind.RACE_ALONE) for name in names])
+    assert suggestions("chinese alone", [(index, names.__getitem__)]) == names[1:]
+    assert suggestions("chines alone", [(index, names.__getitem__)]) == names[:1]
 
 
 def test_every_state_has_a_name_and_two_letters() -> None:

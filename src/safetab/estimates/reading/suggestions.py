@@ -15,18 +15,22 @@ NamedIndex = tuple[NameIndex, Callable[[int], str | None]]
 
 
 def suggestions(wanted: str, indices: Sequence[NamedIndex]) -> list[str]:
-    """Names that look like what is wanted, else names that have all its words."""
+    """Names that have all the words that are wanted, else names that look like it."""
     if not wanted:
         return []
+    with_words = (name_of(position) for index, name_of in indices for position in index.with_words(wanted))
+    found = [name for name in with_words if name is not None] or _alike(wanted, indices)
+    return list(dict.fromkeys(found))[:_MOST_SUGGESTIONS]
+
+
+def _alike(wanted: str, indices: Sequence[NamedIndex]) -> list[str]:
     named: dict[str, list[str]] = {}
     for index, name_of in indices:
         for form, positions in index.similar(wanted):
             names = [name for name in map(name_of, positions) if name is not None]
             if names:
                 named.setdefault(form, []).extend(names)
-    near = nearest(wanted, named)
-    with_words = (name_of(position) for index, name_of in indices for position in index.with_words(wanted))
-    return (near or list(dict.fromkeys(name for name in with_words if name is not None)))[:_MOST_SUGGESTIONS]
+    return nearest(wanted, named)
 
 
 def nearest(wanted: str, names: Mapping[str, Sequence[str]]) -> list[str]:

@@ -80,16 +80,20 @@ function nearest(wanted, forms) {
     .sort((a, b) => b.alike - a.alike || (a.form < b.form ? 1 : -1)).slice(0, MOST_SUGGESTED).map(({ form }) => form);
 }
 
-/** Things whose names look like what is wanted, else those that have all its words; of three names at most. */
+/** Things whose names have all the words that are wanted, else those that look like it; of three names at most. */
 function suggested(wanted, indices, isMeant = () => true) {
   if (!wanted) return [];
+  const withWords = indices.flatMap((index) => index.withWords(wanted)).filter(isMeant);
+  const found = withWords.length ? withWords : alike(wanted, indices, isMeant);
+  const names = [...new Set(found.map(({ name }) => name))].slice(0, MOST_SUGGESTED);
+  return names.flatMap((name) => [...new Set(found.filter((one) => one.name === name))]);
+}
+
+function alike(wanted, indices, isMeant) {
   const named = new Map();
   for (const { form, things } of indices.flatMap((index) => index.similar(wanted))) {
     const meant = things.filter(isMeant);
     if (meant.length) named.set(form, [...(named.get(form) || []), ...meant]);
   }
-  const near = nearest(wanted, [...named.keys()]).flatMap((form) => named.get(form));
-  const found = near.length ? near : indices.flatMap((index) => index.withWords(wanted)).filter(isMeant);
-  const names = [...new Set(found.map(({ name }) => name))].slice(0, MOST_SUGGESTED);
-  return names.flatMap((name) => [...new Set(found.filter((one) => one.name === name))]);
+  return nearest(wanted, [...named.keys()]).flatMap((form) => named.get(form));
 }
