@@ -38,6 +38,7 @@ def _arguments() -> argparse.ArgumentParser:
     return parser
 
 
+_TOLD_EVERY = 250
 SUITES = ("inputs", "releases", "kills", "errors", "memory", "races")
 
 
@@ -93,7 +94,9 @@ def _work(suite, numbers: range, given: argparse.Namespace, folder: Path) -> Non
     code, failed = 3, 0
     try:
         folder.mkdir()
-        for number in numbers:
+        for done, number in enumerate(numbers):
+            if done and done % _TOLD_EVERY == 0:
+                print(f"{suite.name}: {done:,} of {len(numbers):,} cases of {folder.name}", flush=True)
             case = folder / "case"
             case.mkdir()
             findings = suite.findings(number, generator(suite.name, given.seed, number), case)
