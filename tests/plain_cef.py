@@ -60,7 +60,7 @@ class Cef:
         return sorted(path.name[len(ends[0]) : -len(ends[1])] for path in self._folder("unit_dir").glob("CEF20_UNIT_*"))
 
     def _folder(self, key: str) -> Path:
-        return self.reader.parent / self._paths[key]
+        return self.reader.parent / (self._paths.get(key) or self._paths[key.removesuffix("_pr")])
 
     def _lines(self, key: str, state: str) -> list[str]:
         form = {"per_dir": "per_file_format", "unit_dir": "unit_file_format", "grfc_dir": "geo_file_format"}[key]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.engine_inputs import engine_inputs
-from tests.person_forms import PERSON_FORMS, as_text, people_of
+from tests.person_forms import PERSON_FORMS, as_text, parquet_of_text, people_of
 from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
 from safetab.census.geography_levels import TabulationPass
@@ -17,6 +20,7 @@ from safetab.engines.contract import EngineSettings
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.local.duckdb_engine import DuckDbEngine
 from safetab.engines.plain import PlainEngine
+from safetab.foundation.findings import InvalidInput
 from safetab.products.safetab_p.record import PERSON_RECORD
 
 US, PR = TabulationPass.US, TabulationPass.PUERTO_RICO
@@ -68,6 +72,41 @@ def test_parameters_and_threads_do_not_matter(world: RandomWorld) -> None:
     expected = fingerprints(world)
     world.configure(max_race_codes=1, state_filter_us=["44"], privacy_defn="puredp", run_pr=False)
     assert fingerprints(world, threads=1) == expected
+
+
+def test_a_file_that_arrow_reads_and_the_database_does_not_is_at_fault(world: RandomWorld) -> None:
+    path, rows = world.data / "person-records.parquet", people_of(world)
+    (world.data / "person-records.txt").unlink()
+    parquet_of_text(world.data, rows)
+    table = pq.read_table(path)
+    pq.write_table(table, path, write_statistics=False)
+    content = path.read_bytes()
+    begin = pq.ParquetFile(path).metadata.row_group(0).column(0).data_page_offset
+    for place in range(begin, begin + 32):  # one bit in the header of the first page
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        if _is_read_by_arrow_alone(path, table):
+            break
+    else:
+        pytest.fail("there is no such bit any more")
+    inputs = engine_inputs(world)
+    with closing(
+        DuckDbEngine(inputs.persons, inputs.files, EngineSettings(world.data.parent), lambda _: None)
+    ) as engine:
+        assert engine.check() == ()
+        with pytest.raises(InvalidInput, match=r"person-records\.parquet has 1 problem:\s+it can't be read"):
+            engine.fingerprint(SECRET)
+
+
+def _is_read_by_arrow_alone(path: Path, table: pa.Table) -> bool:
+    try:
+        is_read = pq.read_table(path).equals(table)
+    except (OSError, pa.ArrowException):
+        return False
+    try:
+        duckdb.sql(f"SELECT max(QAGE) FROM read_parquet('{path}')").fetchall()
+    except duckdb.Error:
+        return is_read
+    return False
 
 
 OTHER_VALUES = {

@@ -293,6 +293,10 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
         written(GEOGRAPHY, HEADER_OF_GEOGRAPHY + b"44|007|00\xff100|1001|99999|9999"),
         "6 digits",
     ),
+    "a row that is not UTF-8 with too few fields": (
+        written(GEOGRAPHY, HEADER_OF_GEOGRAPHY + b"44|007|000100\xfc1001|99999|9999\n"),
+        "a row must have 6 fields separated by |, as the header has: line 2.",
+    ),
     "no block of the US": (configured(state_filter_us=["01"]), "no block of state 01: the US pass would be empty"),
     "gzip cut short": (truncated_gzip, "is damaged, or not what its ending says"),
     "gzip that isn't": (false_gzip, "is damaged, or not what its ending says"),

@@ -15,7 +15,7 @@ from safetab.foundation.text_files import why_unreadable
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.digit_columns import is_text
 from safetab.readers.table_files import TableForm
-from safetab.readers.text_tables import BLOCK_BYTES, header_of, is_header_alone
+from safetab.readers.text_tables import BLOCK_BYTES, header_of, is_ascii, is_header_alone
 
 
 def batches_of(
@@ -93,7 +93,8 @@ def _text_batches(
     wanted = [str(position) for position in positions]
     with pa.input_stream(str(path), compression="detect") as stream:
         reader = pa.csv.open_csv(
-            stream,
+            # a row that is told to `remember` must be UTF-8; as Latin-1 every byte is a character, and no digit more
+            stream if is_ascii(path) else pa.transcoding_input_stream(stream, "latin-1", "utf-8"),
             # one thread, so that the line of a wrong row is known
             read_options=pa.csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, skip_rows=1, column_names=names),
             parse_options=pa.csv.ParseOptions(

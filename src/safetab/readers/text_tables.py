@@ -35,6 +35,10 @@ def is_header_alone(path: Path) -> bool:
     return b"\n" not in _beginning(path)
 
 
+def is_ascii(path: Path) -> bool:
+    return all(block.isascii() for block in _blocks(path))
+
+
 def blank_lines_at_the_end(path: Path) -> int:
     """How many lines at the end have nothing in them."""
     run = b""

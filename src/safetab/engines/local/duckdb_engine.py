@@ -26,7 +26,7 @@ from safetab.engines.local.person_encoder import PersonEncoder
 from safetab.engines.local.person_source import parquet_file, parquet_source, text_source
 from safetab.engines.person_judge import judge_rows
 from safetab.foundation.failures import RunFailed, is_out_of_memory, raise_if_the_machine_failed
-from safetab.foundation.findings import Finding, FindingsOf
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.in_threads import results_in_threads
 from safetab.foundation.interruptible import interruptibly
 from safetab.foundation.late_module import late_module
@@ -161,10 +161,9 @@ class DuckDbEngine(ArrayEngine):
                 query = fingerprint.state_sums_sql(self._source(), self._known.record)
                 sums = interruptibly(lambda: self._database.execute(query).fetchall(), self._database.interrupt)
                 self._compare(sum(rows for _, rows, *_ in sums))
-        except duckdb.Error:
-            raise RunFailed(
-                "the person records could not be read again; the confidential log has the reason."
-            ) from None
+        except duckdb.Error as error:  # stricter than Arrow, which read it before
+            _raise_if_refused(error)
+            raise InvalidInput([Finding(Severity.ERROR, label_of(self._persons), "", _UNREADABLE)]) from None
         return fingerprint.of_passes(sums)
 
     def close(self) -> None:
