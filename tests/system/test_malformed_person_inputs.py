@@ -158,6 +158,10 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
         with_bytes(lambda text: text.replace(b"\n", b"\r\n").replace(b"\r\n", b"\r\n\r\n", 3)),
         "blank lines are only",
     ),
+    "line ends the wrong way round, once": (
+        with_bytes(lambda text: text.replace(b"\n", b"\n\r", 1)),
+        "a carriage return stands where no line ends",
+    ),
     "a NUL byte": (with_value("QAGE", "5\x00"), "QAGE: must be an age"),
     "a NUL for a race": (with_value("QRACE2", "\x00"), "QRACE2: must be a code of the list"),
     "a line of zeros at the end": (with_bytes(lambda text: text + bytes(3 << 20)), "a line has more than 1,048,576"),

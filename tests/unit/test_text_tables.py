@@ -33,7 +33,26 @@ def test_blank_lines_are_found_whatever_the_blocks(
     path.write_bytes(text)
     monkeypatch.setattr(text_tables._blocks, "__defaults__", (block_bytes,))
     assert text_tables.blank_lines_at_the_end(path) == at_the_end
-    assert text_tables.lines_of_text(path) == text_tables.LinesOfText(rows, is_inside, has_overlong_line=False)
+    assert text_tables.lines_of_text(path) == text_tables.LinesOfText(
+        rows, is_inside, has_overlong_line=False, has_stray_return=False
+    )
+
+
+@pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 1000])
+@pytest.mark.parametrize(
+    ("text", "is_stray"),
+    [
+        (b"a|b\n\r1|2\n", True), (b"a|b\r1|2\r", True), (b"a|b\r\r\n1|2\r\n", True), (b"a|b\n1|2\r", True),
+        (b"a|b\r\n1|2\n", False), (b"a|b\r\n1|2\r\n\r\n", False),
+    ],
+)  # fmt: skip
+def test_stray_carriage_returns_are_found_whatever_the_blocks(
+    text: bytes, is_stray: bool, block_bytes: int, tmp_path: Path, monkeypatch
+) -> None:
+    path = tmp_path / "table.txt"
+    path.write_bytes(text)
+    monkeypatch.setattr(text_tables._blocks, "__defaults__", (block_bytes,))
+    assert text_tables.lines_of_text(path).has_stray_return is is_stray
 
 
 @pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 7, 1000])

@@ -125,11 +125,17 @@ def _rows_of_text(path: Path, findings: FindingsOf) -> int:
         where = f"{path.name}, line {shortened(first, MOST_ROWS_LISTED)}"
         more = f" and {count - len(first):,} more" if count > len(first) else ""
         report_blank_lines(count, where + more, findings)
+    elif lines.has_stray_return:
+        report_stray_return(findings)
     return lines.rows
 
 
 def report_overlong_line(findings: FindingsOf) -> None:
     findings.error("", f"a line has more than {LONGEST_LINE:,} bytes. Look for zeros or missing line ends.")
+
+
+def report_stray_return(findings: FindingsOf) -> None:
+    findings.error("", "a carriage return stands where no line ends. End lines with a line feed, or with both.")
 
 
 def report_blank_lines(count: int, where: str, findings: FindingsOf) -> None:

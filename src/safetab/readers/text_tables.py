@@ -55,11 +55,13 @@ class LinesOfText:
     rows: int  # lines after the first, without blank ones at the end
     has_blank_line_inside: bool  # something follows it
     has_overlong_line: bool
+    has_stray_return: bool  # a carriage return that no line feed follows
 
 
 def lines_of_text(path: Path) -> LinesOfText:
     """Reads to the end, so a decompressor checks all of the file."""
     line_ends, has_blank_line, is_overlong = 0, False, False
+    returns, before = 0, b""  # carriage returns that no line feed has followed yet; the last byte of the block before
     run, run_ends = b"", 0  # the line ends that nothing has followed yet: some of their bytes, and how many they are
     line = 0  # bytes of the line that has not ended yet
     for block in _blocks(path):
@@ -67,9 +69,11 @@ def lines_of_text(path: Path) -> LinesOfText:
         kept = text.rstrip(b"\r\n")
         has_blank_line = has_blank_line or _BLANK_LINE.search(kept) is not None
         is_overlong = is_overlong or _has_overlong_line(block, line)
+        returns += block.count(b"\r") - block.count(b"\r\n") - (before == b"\r" and block.startswith(b"\n"))
+        before = block[-1:]
         run, run_ends = text[len(kept) :][:_TWO_LINE_ENDS], text.count(b"\n", len(kept)) if kept else run_ends + ends
         line, line_ends = len(block) - 1 - block.rfind(b"\n") if ends else line + len(block), line_ends + ends
-    return LinesOfText(line_ends - run_ends, has_blank_line, is_overlong)
+    return LinesOfText(line_ends - run_ends, has_blank_line, is_overlong, returns > 0)
 
 
 def _has_overlong_line(block: bytes, line: int) -> bool:
