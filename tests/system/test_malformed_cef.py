@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -201,6 +202,12 @@ def one_oid_for_all(cef: Cef) -> None:
         one["OIDTB"] = "1"
 
 
+def pipe_for_a_geography(cef: Cef) -> None:
+    path = cef.folder / "geography" / f"grfc_tab20_{STATE}.txt"
+    path.unlink()
+    os.mkfifo(path)
+
+
 def gzip_cut_short(cef: Cef) -> None:
     cef.write(gzipped_lines)
     for path in (cef.folder / "records").iterdir():
@@ -247,6 +254,7 @@ MALFORMED: dict[str, tuple[Callable[[Cef], None], str]] = {
     "no counts in their file": (lambda cef: cef.records["CNT"][STATE].clear(), f"{CNT}: it must have one line."),
     "no persons of a state": (removed("PER"), f"reader.ini: state {STATE}: no file {PER} in the folders it names."),
     "no units of a state": (removed("UNIT"), f"reader.ini: state {STATE}: no file {UNIT} in the folders it names."),
+    "a pipe for a geography": (pipe_for_a_geography, "reader.ini: grfc_dir: "),
     "an OID twice": (one_oid_for_all, "GRF-C: OIDTABBLK: "),
     "no number for an OID": (grfc("|3000", "|x000"), "grfc_tab20_44.txt: OIDTABBLK: must be a number of up to 22"),
     "gzip cut short": (gzip_cut_short, f"{PER}.gz: it is damaged, or not what its ending says."),

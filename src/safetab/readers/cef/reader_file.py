@@ -89,6 +89,9 @@ class ReaderFile:
             of_state = self._geography_files(state, names)
             if not of_state:
                 findings.error("grfc_dir", f"no GRF-C of state {state} in {folder}.")
+            for path in of_state:
+                if not _is_file(path):  # a pipe, say, could not be read twice
+                    findings.error("grfc_dir", f"{path} is no file.")
             found += of_state
         return Checked(None if findings.has_errors else tuple(dict.fromkeys(found)), findings.findings)
 
