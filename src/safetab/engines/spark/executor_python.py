@@ -10,9 +10,6 @@ from safetab.engines.spark.executor_tasks import versions
 from safetab.engines.spark.session import SPARK_ERRORS
 from safetab.foundation.version import VERSION
 
-BY_LOOPS = f"Spark: the executors have Python with safetab {VERSION}. They count with its compiled loops."
-BY_EXPRESSIONS = f"Spark: no Python with safetab {VERSION} and pandas answers. The executors use Spark's expressions."
-
 
 def executors_have_python(session: SparkSession, log: Callable[[str], None]) -> bool:
     """A task for each core that Spark knows of imports what is needed, and says of which version it is."""

@@ -19,17 +19,23 @@ from safetab.engines.spark.executor_tasks import FOUND, count_cells
 from safetab.engines.spark.sent_cells import SentCells
 from safetab.engines.spark.sent_lists import Parts
 from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.exact_counts import ExactCounts
+from safetab.privacy.exact_counts import ExactCounts, union_of
 from safetab.products.product import Shape
 
 _COUNTS = ("part", "people", "counted_starts", "iterations", "counts", "state_cells", "state_counts")
 _RUNS = ("part", "starts", "run_starts", "run_patterns", "run_people", "attributes", "list_starts", "lists")
 _NOWHERE, _NO_RUN = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
 _NO_PERSONS = SortedPersons((_NOWHERE, _NOWHERE, _NO_RUN, _NO_RUN, np.empty(0, dtype=np.uint8)))
+_MOST_CELLS_AHEAD = 1 << 24  # 128 MB
 
 
 class LoopCounter(ArrayCounter):
-    """Has the counts of states, by atom and by attribute, and none of their persons: these stay with the executors."""
+    """Has the counts of states, by atom and by attribute, and none of their persons: these stay with the executors.
+
+    Cells below states are asked for a few groups at a time, and each job costs more than its counting. So one job also
+    counts the groups that come next and are large enough for tables. That is a guess, and decides nothing but how many
+    jobs there are: a group that was not counted ahead is counted when it is asked for.
+    """
 
     def __init__(self, encoding: Encoding, parts: Parts, kept: DataFrame) -> None:
         """`kept` has the rows of `executor_tasks.COUNTED`."""
@@ -41,6 +47,8 @@ class LoopCounter(ArrayCounter):
         for number, row in rows.items():
             self.people[parts[number].tabulation_pass] += row["people"]
         self._states = [self._merged(state, rows) for state in encoding.states]
+        self._latest: tuple[LevelPlan, ExactCounts] | None = None
+        self._ahead: tuple[LevelPlan, ExactCounts] | None = None
 
     def _merged(self, state: StateAtoms, rows: Mapping[int, Mapping[str, Any]]) -> CountedState:
         """The counts of a state's parts: by atom one part after the other, by attribute added up."""
@@ -70,13 +78,43 @@ class LoopCounter(ArrayCounter):
             by_attribute,
         )
 
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        self._latest = level, super().totals(level)
+        return self._latest[1]
+
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         if not level.level.geography.entity_kind.is_substate:
             return super().cells(level, groups_of)
-        selected = SentCells(level, groups_of, self._encoding, self._parts)
+        wanted = np.sort(np.concatenate(list(groups_of.values())))
+        ahead = self._ahead
+        if ahead is None or ahead[0] is not level or not np.isin(wanted, ahead[1].indices).all():
+            ahead = self._ahead = level, self._by_attribute_value(level, union_of(wanted, self._next(level, wanted)))
+        return {shape: _in_cells(shape, ahead[1].of_groups(groups)) for shape, groups in groups_of.items()}
+
+    def _next(self, level: LevelPlan, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Groups after the first that is wanted, which are likely to be wanted too; not more than memory is for."""
+        totals = self._latest[1] if self._latest is not None and self._latest[0] is level else super().totals(level)
+        is_large = 2 * totals.confidential_counts[:, 0] >= level.design.thresholds.first
+        is_large &= ~level.universe.is_total_only[level.universe.index.iteration_of(totals.indices)]
+        first = int(wanted[0]) if len(wanted) else 0
+        likely = totals.indices[is_large & (totals.indices >= first)]
+        return np.asarray(likely[: _MOST_CELLS_AHEAD // self._encoding.record.attribute_values])
+
+    def _by_attribute_value(self, level: LevelPlan, groups: NDArray[np.int64]) -> ExactCounts:
+        """A column for each value of the attribute."""
+        selected = SentCells(level, groups, self._encoding, self._parts)
         runs = self._kept.where(F.col("part").isin(selected.parts_met)).select(*_RUNS)
         cells_sent = sent(self._kept.sparkSession, selected)
         for row in runs.mapInArrow(partial(count_cells, cells_sent), FOUND).toArrow().to_pylist():
             selected.add(*(np.frombuffer(row[name], dtype=np.int64) for name in ("cells", "counts")))
         cells_sent.destroy()
-        return selected.counts()
+        (counts,) = selected.counts().values()
+        return counts
+
+
+def _in_cells(shape: Shape, by_value: ExactCounts) -> ExactCounts:
+    cell_of_value = np.asarray(shape.cell_of_value)
+    order = np.argsort(cell_of_value, kind="stable")
+    first_of_cell = np.searchsorted(cell_of_value[order], np.arange(shape.cells))  # every cell has a value
+    counts = np.add.reduceat(by_value.confidential_counts[:, order], first_of_cell, axis=1)
+    return ExactCounts(by_value.indices, counts)

@@ -1,8 +1,7 @@
-"""The selected cells of a level as they go to the executors, and come back. Imports no Spark."""
+"""The groups of a level whose cells the executors are asked for. Imports no Spark."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,10 @@ from safetab.products.product import Shape
 
 
 class SentCells(SelectedCells):
-    """Which cells were selected is public: it was decided by noisy totals. Their counts stay where they are made."""
+    """Groups of a level, with a cell for each value of the attribute. Confidential: large groups are among them."""
 
-    def __init__(
-        self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]], encoding: Encoding, parts: Parts
-    ) -> None:
+    def __init__(self, level: LevelPlan, groups: NDArray[np.int64], encoding: Encoding, parts: Parts) -> None:
+        groups_of = {_shape_of_values(encoding.record.attribute_values): groups}
         super().__init__(level.universe.index, groups_of, encoding.number_at(level), len(encoding.iteration_number))
         self._entity_of_atom = encoding.entity_of_atom(level.level.geography, level.universe.entities)
         self._parts = parts
@@ -44,10 +42,12 @@ class SentCells(SelectedCells):
         rows = self.rows_of_entities(int(first), int(entities.max()) + 1)
         for loop in self.parts_of_state(rows, entities, persons, lists):
             loop()
-        found = np.flatnonzero(self._cells)
-        counts = self._cells[found]
-        self._cells[found] = 0
-        return found, counts
+        bounds = np.append(self._first_cell, len(self._cells))
+        first_cell, cells = bounds[rows.start], self._cells[bounds[rows.start] : bounds[rows.stop]]
+        found = np.flatnonzero(cells)
+        counts = cells[found]
+        cells[found] = 0
+        return first_cell + found, counts
 
     def add(self, cells: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
         """What `counted` gave for one part."""
@@ -59,3 +59,7 @@ class SentCells(SelectedCells):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _cells=np.zeros(state["_cells"], dtype=np.int64))
+
+
+def _shape_of_values(values: int) -> Shape:
+    return Shape("", "", "", tuple(range(values)), ((None,),) * values, (), ())

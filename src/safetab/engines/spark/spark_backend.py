@@ -17,8 +17,8 @@ from safetab.engines.contract import CountingEngine, EngineSettings
 from safetab.engines.known_lists import KnownLists
 from safetab.engines.person_location import PersonLocation
 from safetab.engines.spark.encoded_persons import CodeLists, looked_up, tracts_with_blocks
-from safetab.engines.spark.executor_python import BY_EXPRESSIONS, BY_LOOPS, executors_have_python
-from safetab.engines.spark.options import TABLE_PREFIX, SparkOptions
+from safetab.engines.spark.executor_python import executors_have_python
+from safetab.engines.spark.options import BY_EXPRESSIONS, BY_LOOPS, TABLE_PREFIX, SparkOptions
 from safetab.engines.spark.person_rules import report_broken_rules
 from safetab.engines.spark.person_source import files_at, located, read_persons
 from safetab.engines.spark.session import SPARK_ERRORS, spark_session
