@@ -43,10 +43,11 @@ def duckdb_engine(inputs: EngineInputs, folder: Path) -> CountingEngine:
     return DuckDbEngine(inputs.persons, inputs.files, EngineSettings(folder), lambda _: None)
 
 
-def spark_engine(session, inputs: EngineInputs, log=lambda _: None) -> CountingEngine:
+def spark_engine(session, inputs: EngineInputs, log=lambda _: None, *, has_python: bool = False) -> CountingEngine:
     from safetab.engines.spark.spark_engine import SparkEngine  # noqa: PLC0415 - PySpark is optional
 
-    return SparkEngine(session, PersonLocation.of_files(inputs.persons), inputs.files, log)
+    location = PersonLocation.of_files(inputs.persons)
+    return SparkEngine(session, location, inputs.files, log, has_python=has_python)
 
 
 SPARK_MARKS = [

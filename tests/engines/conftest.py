@@ -18,7 +18,12 @@ def session():
         yield session
 
 
-@pytest.fixture(scope="session", params=["plain", "duckdb", pytest.param("spark", marks=SPARK_MARKS)])
+SPARK_ENGINES = {"spark": False, "spark with python": True}
+
+
+@pytest.fixture(
+    scope="session", params=["plain", "duckdb", *(pytest.param(name, marks=SPARK_MARKS) for name in SPARK_ENGINES)]
+)
 def engine_name(request) -> str:
     return request.param
 
@@ -28,8 +33,9 @@ def engine_of(request, engine_name: str, tmp_path: Path):
     """Makes engines of one kind, and closes them at the end."""
     made: list[CountingEngine] = []
     make = {"plain": partial(plain_engine, _=tmp_path), "duckdb": partial(duckdb_engine, folder=tmp_path)}
-    if engine_name == "spark":
-        make["spark"] = partial(spark_engine, request.getfixturevalue("session"))
+    if engine_name in SPARK_ENGINES:
+        has_python = SPARK_ENGINES[engine_name]
+        make[engine_name] = partial(spark_engine, request.getfixturevalue("session"), has_python=has_python)
 
     def of(inputs: EngineInputs) -> CountingEngine:
         made.append(make[engine_name](inputs))

@@ -87,7 +87,8 @@ def test_what_keeps_a_file_from_being_read_is_in_the_log(session, tmp_path: Path
     assert logged[0].startswith("Spark: ")
 
 
-def test_a_table_of_the_catalog_is_read(session, tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_python", [False, True])
+def test_a_table_of_the_catalog_is_read(session, has_python: bool, tmp_path: Path) -> None:
     from safetab.engines.spark.person_source import located  # noqa: PLC0415
     from safetab.engines.spark.spark_engine import SparkEngine  # noqa: PLC0415
     from safetab.foundation.findings import FindingsOf  # noqa: PLC0415
@@ -97,7 +98,7 @@ def test_a_table_of_the_catalog_is_read(session, tmp_path: Path) -> None:
     session.read.csv(f"file://{world.data}/person-records.txt", sep="|", header=True).createOrReplaceTempView("people")
     location = located(session, "table:people", FindingsOf("--persons"))
     assert location is not None
-    engine = SparkEngine(session, location, inputs.files, pytest.fail)
+    engine = SparkEngine(session, location, inputs.files, pytest.fail, has_python=has_python)
     assert_counts_everybody(engine, inputs, world)
     engine.close()
 
@@ -118,6 +119,34 @@ def test_a_person_who_is_joined_twice_fails_the_run(session, tmp_path: Path, mon
     assert engine.check() == ()
     with pytest.raises(MiscountedPersons):
         engine.prepare()
+
+
+@pytest.mark.parametrize(
+    "change", [lambda encoded: encoded.union(encoded), lambda encoded: encoded.where("verdict IS NOT NULL")]
+)
+def test_a_part_that_comes_twice_or_never_fails_the_run(session, change, tmp_path: Path, monkeypatch) -> None:
+    """What tasks send each other is compared with the rows that Spark itself reads."""
+    from safetab.engines.spark import loop_persons as module  # noqa: PLC0415
+
+    original = module._encoded
+    monkeypatch.setattr(module, "_encoded", lambda *arguments: change(original(*arguments)))
+    engine = spark_engine(session, engine_inputs(write_random_world(tmp_path / "world", 3)), has_python=True)
+    assert engine.check() == ()
+    with pytest.raises(MiscountedPersons):
+        engine.prepare()
+
+
+def test_executors_without_this_python_are_told_apart(session, monkeypatch) -> None:
+    from safetab.engines.spark.executor_python import executors_have_python  # noqa: PLC0415
+
+    logged = list[str]()
+    assert executors_have_python(session, logged.append)
+    assert logged == []
+    monkeypatch.setattr("safetab.engines.spark.executor_python.VERSION", "another")
+    assert not executors_have_python(session, logged.append)
+    monkeypatch.setattr(session.sparkContext, "pythonExec", "/nowhere/python")
+    assert not executors_have_python(session, logged.append)
+    assert "/nowhere/python" in logged[0]
 
 
 def test_no_plan_has_a_python_function_in_it(session, tmp_path: Path) -> None:

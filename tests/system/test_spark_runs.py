@@ -14,6 +14,7 @@ from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
+from safetab.engines.spark.options import BY_EXPRESSIONS, BY_LOOPS
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
 
@@ -37,6 +38,8 @@ ON_A_CLUSTER = (
     "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1",
     "spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1",
 )
+
+WITH_PYTHON, WITHOUT_PYTHON = (f"spark.pyspark.python={python}" for python in (sys.executable, "none"))
 
 
 def released(out: Path) -> dict[str, bytes]:
@@ -159,7 +162,7 @@ def test_no_record_reaches_the_driver_and_speculation_changes_nothing(cluster, w
         OUT=str(tmp_path / "out"),
         FOLDER=tmp_path,
         MASTER=cluster.master,
-        CONF=(*ON_A_CLUSTER, *speculative, "spark.speculation.interval=20ms"),
+        CONF=(*ON_A_CLUSTER, WITH_PYTHON, *speculative, "spark.speculation.interval=20ms"),
         KEY=KEY.hex(),
         PLANTED=PLANTED,
     )
@@ -176,15 +179,15 @@ def test_no_record_reaches_the_driver_and_speculation_changes_nothing(cluster, w
 PROGRAM_THAT_LOSES_A_WORKER = """
 import os, signal
 import safetab
-from safetab.engines.spark.group_counter import GroupCounter
+from safetab.engines.spark.spark_engine import SparkEngine
 
-def totals(counter, level, calls=[], original=GroupCounter.totals):
+def totals(engine, level, calls=[], original=SparkEngine.totals):
     calls.append(level)
     if len(calls) == 2:
         os.killpg(WORKER, signal.SIGKILL)
-    return original(counter, level)
+    return original(engine, level)
 
-GroupCounter.totals = totals
+SparkEngine.totals = totals
 safetab.run(PARAMETERS, DATA, OUT, engine="spark", spark_master=MASTER, spark_conf=CONF, test_key=KEY, memory="600MB")
 """
 
@@ -233,21 +236,32 @@ except InvalidInput as invalid:
     assert not any(SECRET.encode() in path.read_bytes() for path in cluster.folder.rglob("*") if path.is_file())
 
 
-def test_a_worker_that_is_killed_changes_nothing(cluster, world, expected, tmp_path: Path) -> None:
+@pytest.mark.parametrize("python", [WITH_PYTHON, WITHOUT_PYTHON])
+def test_a_worker_that_is_killed_changes_nothing(python: str, world, expected, tmp_path: Path) -> None:
     """What its executor kept is computed again by the other; noise is drawn here, by address, and once."""
+    from tests.spark_clusters import loopback_cluster  # noqa: PLC0415
+
+    with loopback_cluster(tmp_path / "cluster") as cluster:
+        assert_survives(cluster, python, world, tmp_path / "out")
+    assert released(tmp_path / "out") == expected
+    told = BY_LOOPS if python == WITH_PYTHON else BY_EXPRESSIONS
+    assert told in (tmp_path / "out.confidential.log").read_text()
+
+
+def assert_survives(cluster, python: str, world: RandomWorld, out: Path) -> None:
+    """One worker, while the other is killed."""
     given = given_to_program(
         PARAMETERS=str(world.parameters),
         DATA=str(world.data),
-        OUT=str(tmp_path / "out"),
+        OUT=str(out),
         MASTER=cluster.master,
-        CONF=ON_A_CLUSTER,
+        CONF=(*ON_A_CLUSTER, python),
         KEY=KEY.hex(),
         WORKER=cluster.workers[0].pid,
     )
     run_program(cluster, given + PROGRAM_THAT_LOSES_A_WORKER)
     assert cluster.workers[0].wait(30) == -9
     assert cluster.workers[1].poll() is None
-    assert released(tmp_path / "out") == expected
 
 
 def test_a_path_that_is_not_there_is_one_sentence(world, tmp_path: Path) -> None:

@@ -36,6 +36,10 @@ class Backend(Protocol):
     def engine(self, persons: Persons, files: PublicFiles) -> CountingEngine:
         """The caller closes it."""
 
+    @property
+    def remark(self) -> str | None:
+        """How it counts, if it has several ways; nothing of a record."""
+
     def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
         """What is wrong with the rows, as far as it can be judged, where no engine can be made."""
 

@@ -101,6 +101,8 @@ def checked_engine(
 ) -> Iterator[tuple[tuple[Finding, ...], CountingEngine]]:
     """An engine whose persons all keep to the rules."""
     inputs = checked.require()
+    if backend.remark is not None:
+        progress.note(backend.remark)
     with closing(backend.engine(inputs.persons, inputs.files)) as engine:
         noun = inputs.plan.config.product.record.noun
         progress.step(f"Checking the {noun} records", backend.number_of_persons(inputs.persons))

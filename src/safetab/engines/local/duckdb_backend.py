@@ -54,6 +54,10 @@ class DuckDbBackend:
 
         return DuckDbEngine(_files(persons), files, self._settings, self._log)
 
+    @property
+    def remark(self) -> None:
+        return None
+
     def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
         if known.reader is ReaderKind.CEF:
             from safetab.engines.local.cef_engine import judge_cef  # noqa: PLC0415

@@ -9,8 +9,11 @@ import socket
 from dataclasses import dataclass
 
 from safetab.foundation.findings import FindingsOf
+from safetab.foundation.version import VERSION
 
 TABLE_PREFIX = "table:"
+BY_LOOPS = f"Spark: the executors have Python with safetab {VERSION}. They count with its compiled loops."
+BY_EXPRESSIONS = f"Spark: no Python with safetab {VERSION} and pandas answers. The executors use Spark's expressions."
 
 _SETTING = re.compile(r"spark\.[A-Za-z0-9._-]+=.*")
 _STANDALONE = re.compile(r"spark://([^/]+)")

@@ -6,6 +6,7 @@ import atexit
 import os
 import re
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -54,6 +55,7 @@ _LOCAL_PARTITIONS_OF_A_THREAD = 4
 _BYTES = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _LEAST_MEGABYTES = 512
 _SECONDS_TO_END = 20
+_PYTHON_SETTING = "spark.pyspark.python"
 
 
 @contextmanager
@@ -106,7 +108,14 @@ def _started(values: Mapping[str, str], settings: EngineSettings) -> SparkSessio
     conf.setAppName("safetab")
     context = SparkContext(conf=conf)
     context.setLogLevel(values["spark.log.level"])
+    context.pythonExec = _python_of_executors(values, context.pythonExec)
     return SparkSession(context)
+
+
+def _python_of_executors(values: Mapping[str, str], by_environment: str) -> str:
+    """What is asked for; in this process's own Spark this Python, and on a cluster what PYSPARK_PYTHON says."""
+    is_here = values.get("spark.master", "").startswith("local") and "PYSPARK_PYTHON" not in os.environ
+    return values.get(_PYTHON_SETTING, sys.executable if is_here else by_environment)
 
 
 def end_java(gateway: JavaGateway, java: subprocess.Popen[bytes]) -> None:

@@ -17,7 +17,8 @@ from safetab.engines.contract import CountingEngine, EngineSettings
 from safetab.engines.known_lists import KnownLists
 from safetab.engines.person_location import PersonLocation
 from safetab.engines.spark.encoded_persons import CodeLists, looked_up, tracts_with_blocks
-from safetab.engines.spark.options import TABLE_PREFIX, SparkOptions
+from safetab.engines.spark.executor_python import executors_have_python
+from safetab.engines.spark.options import BY_EXPRESSIONS, BY_LOOPS, TABLE_PREFIX, SparkOptions
 from safetab.engines.spark.person_rules import report_broken_rules
 from safetab.engines.spark.person_source import files_at, located, read_persons
 from safetab.engines.spark.session import SPARK_ERRORS, spark_session
@@ -83,7 +84,11 @@ class SparkBackend:
     def engine(self, persons: Persons, files: PublicFiles) -> CountingEngine:
         if not isinstance(persons, PersonLocation):
             raise TypeError("Spark reads locations")
-        return SparkEngine(self._session, persons, files, self._log)
+        return SparkEngine(self._session, persons, files, self._log, has_python=self._has_python)
+
+    @property
+    def remark(self) -> str | None:
+        return BY_LOOPS if self._has_python else BY_EXPRESSIONS
 
     def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:  # noqa: ARG002 - the executors do them all at once
         if known.reader is ReaderKind.CEF:
@@ -130,6 +135,10 @@ class SparkBackend:
         path = self._session._jvm.org.apache.hadoop.fs.Path
         files = path(source).getFileSystem(self._session.sparkContext._jsc.hadoopConfiguration())
         files.copyToLocalFile(False, path(source), path(f"file://{target}"), True)  # no checksum file beside it
+
+    @cached_property
+    def _has_python(self) -> bool:
+        return executors_have_python(self._session, self._log)
 
     @cached_property
     def _session(self) -> SparkSession:
