@@ -202,10 +202,12 @@ def one_oid_for_all(cef: Cef) -> None:
         one["OIDTB"] = "1"
 
 
-def pipe_for_a_geography(cef: Cef) -> None:
-    path = cef.folder / "geography" / f"grfc_tab20_{STATE}.txt"
-    path.unlink()
-    os.mkfifo(path)
+def pipe_for(path_of: Callable[[Cef], Path]) -> Callable[[Cef], None]:
+    def damage(cef: Cef) -> None:
+        path_of(cef).unlink()
+        os.mkfifo(path_of(cef))
+
+    return damage
 
 
 def gzip_cut_short(cef: Cef) -> None:
@@ -254,7 +256,11 @@ MALFORMED: dict[str, tuple[Callable[[Cef], None], str]] = {
     "no counts in their file": (lambda cef: cef.records["CNT"][STATE].clear(), f"{CNT}: it must have one line."),
     "no persons of a state": (removed("PER"), f"reader.ini: state {STATE}: no file {PER} in the folders it names."),
     "no units of a state": (removed("UNIT"), f"reader.ini: state {STATE}: no file {UNIT} in the folders it names."),
-    "a pipe for a geography": (pipe_for_a_geography, "reader.ini: grfc_dir: "),
+    "a pipe for a geography": (
+        pipe_for(lambda cef: cef.folder / "geography" / f"grfc_tab20_{STATE}.txt"),
+        "reader.ini: grfc_dir: ",
+    ),
+    "a pipe for the counts": (pipe_for(lambda cef: cef.path("CNT", STATE)), f"reader.ini: state {STATE}: "),
     "an OID twice": (one_oid_for_all, "GRF-C: OIDTABBLK: "),
     "no number for an OID": (grfc("|3000", "|x000"), "grfc_tab20_44.txt: OIDTABBLK: must be a number of up to 22"),
     "gzip cut short": (gzip_cut_short, f"{PER}.gz: it is damaged, or not what its ending says."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,8 +73,11 @@ class ReaderFile:
             missing = [path.name for path in (persons, units) if not _is_file(path)]
             if missing:
                 findings.error(f"state {state}", f"no file {' and no file '.join(missing)} in the folders it names.")
-            else:
-                found.append(StateFiles(state, persons, units, self._counts(units, persons)))
+                continue
+            counts = self._counts(units, persons)
+            if counts is not None and not _is_file(counts):
+                findings.error(f"state {state}", f"{counts} is no file.")
+            found.append(StateFiles(state, persons, units, counts))
         return Checked(None if findings.has_errors else CefFiles(self.path.name, tuple(found)), findings.findings)
 
     def geography_of(self, states: Iterable[str]) -> Checked[tuple[Path, ...]]:
@@ -119,13 +123,14 @@ class ReaderFile:
         return _as_it_is(folder / (self.formats[f"{kind}_file_format"] % state))
 
     def _counts(self, units: Path, persons: Path) -> Path | None:
-        """Beside the units or the persons, with CNT in its name where theirs has UNIT or PER."""
+        """Beside the units or the persons, with CNT in its name where theirs has UNIT or PER; whatever lies there."""
         candidates = [
             _as_it_is(file.with_name(file.name.removesuffix(_GZIPPED).replace(kind, "CNT")))
             for file, kind in ((units, "UNIT"), (persons, "PER"))
             if kind in file.name
         ]
-        return next((path for path in candidates if _is_file(path)), None)
+        there = [path for path in candidates if os.path.lexists(path)]
+        return next((path for path in there if _is_file(path)), there[0] if there else None)
 
     def _geography_files(self, state: str, names: list[str]) -> list[Path]:
         folder = self.folders["grfc_dir"]
