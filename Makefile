@@ -37,7 +37,7 @@ test-faults-quick: $(VENV)/.dev ## a slice of them, the same each time: 3 minute
 	$(BIN)/python -m tests.faults --seed 1 --share 0.03
 
 test-spark: $(VENV)/.spark ## the Spark engine, also on a cluster of three processes; brings its own Java
-	$(BIN)/python -m pytest -q -m spark
+	$(BIN)/python -m pytest -n 2 --dist loadscope -q -m spark
 
 audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes, QUICK=1 for one
 	$(BIN)/safetab audit $(if $(QUICK),--quick)
