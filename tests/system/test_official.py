@@ -341,6 +341,18 @@ def test_a_release_that_was_read_is_replaced_and_nothing_else(made, whole) -> No
     assert "holds no official-files.json of an earlier output" in refused.stderr
 
 
+def test_what_somebody_put_into_a_release_that_was_read_stays(made, whole, tmp_path: Path) -> None:
+    new = Path(shutil.copytree(whole, tmp_path / "new"))
+    (new / "thesis.txt").write_text("mine")
+    again = ("official", *made.tables, new, "--parameters", made.world.parameters, "--overwrite")
+    refused = cli(*again)
+    assert refused.exit_code == 1
+    assert "holds what safetab didn't write there: thesis.txt. Move it away" in " ".join(refused.stderr.split())
+    assert (new / "thesis.txt").read_text() == "mine"
+    (new / "thesis.txt").unlink()
+    done(*again)
+
+
 @pytest.mark.needs_2020_files
 def test_the_published_anchors_have_their_margins(spec_2020: Path, tmp_path: Path) -> None:
     anchors = {"3845": 70_697, "3788": 48_321, "1207": 630, "1096": 444, "3839": 4_768_846}

@@ -252,6 +252,6 @@ def test_a_folder_with_files_that_no_run_wrote_is_not_replaced(manifest: str, tm
     (out / "manifest.json").write_text(manifest)
     (out / "thesis.txt").write_text("precious")
     findings = output_findings(out, (), overwrite=True)
-    assert [one.message for one in findings if "holds what no run wrote, so it is not replaced" in one.message]
+    assert [one.message for one in findings if "holds what safetab didn't write there" in one.message]
     (out / "thesis.txt").unlink()
     assert bool(output_findings(out, (), overwrite=True)) == ("outputs" not in manifest)
