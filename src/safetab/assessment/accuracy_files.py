@@ -19,6 +19,7 @@ from safetab.assessment.comparison import comparison_table, levels_alike
 from safetab.assessment.pages.page import AssessedData, accuracy_page
 from safetab.assessment.rows import accuracy_table
 from safetab.config.config_file import product_asked_for, read_config
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.safe_csv import safe_texts
@@ -149,6 +150,7 @@ def _inside_a_release(out: Path) -> tuple[Finding, ...]:
                 findings.error("", f"{where}, which may be released; an accuracy report may not. Give another OUT.")
                 break
     except OSError as error:
+        raise_if_the_machine_failed(error)
         findings.error("", f"can't be made: {error.strerror or 'unknown error'}.")
     return findings.findings
 

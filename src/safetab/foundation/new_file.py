@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import NOTHING_WRITTEN, OF_THE_MACHINE, RunFailed, raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.foundation.interrupts import publishing
 from safetab.foundation.locked_folder import LeftBehind, locked_folder
 from safetab.foundation.moved_folder import CantBeDone, move_to_new, sync_directory
-
-_OF_THE_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR}
 
 
 def write_new_file(file: Path, write: Callable[[Path], None], *, overwrite: bool | None = None) -> None:
@@ -40,8 +37,8 @@ def write_new_file(file: Path, write: Callable[[Path], None], *, overwrite: bool
             [_refusal(file, "is there already: somebody made it meanwhile. Give another name.")]
         ) from None
     except OSError as error:
-        if error.errno in _OF_THE_MACHINE:
-            raise RunFailed(f"{file} {_why(error)} Nothing was written.") from None
+        if error.errno in OF_THE_MACHINE:
+            raise RunFailed(f"{file} {_why(error)} {NOTHING_WRITTEN}") from None
         raise InvalidInput([_refusal(file, _why(error))]) from None
 
 
@@ -57,6 +54,7 @@ def new_file_findings(file: Path, *, overwrite: bool | None = None) -> tuple[Fin
             return (_refusal(file, "is no regular file, so it is not replaced. Give another name."),)
         file.parent.stat()
     except OSError as error:
+        raise_if_the_machine_failed(error)
         return (_refusal(file, _why(error)),)
     return ()
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, Severity, shortened
 from safetab.foundation.interrupts import publishing
 from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_folder
@@ -33,6 +34,7 @@ def output_findings(
         restore_replaced(out)
         message = _why_not(out, inputs, overwrite=overwrite, earlier=earlier)
     except OSError as error:
+        raise_if_the_machine_failed(error)
         message = f"can't be made: {error.strerror or 'unknown error'}."
     return (Finding(Severity.ERROR, str(out), "", message),) if message else ()
 

@@ -16,7 +16,7 @@ from safetab.census.official_tables import CODES, OfficialTables
 from safetab.census.public_lists import PublicLists
 from safetab.config.config_file import CONFIG_FILE, product_asked_for, read_config
 from safetab.config.run_config import RunConfig
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import machine_refused
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity, shortened
 from safetab.outputs.earlier_output import EarlierOutput
 from safetab.outputs.manifest import hashes_of
@@ -79,7 +79,7 @@ def read_official_release(
             summary = write_official(output, read, today)
         return summary, findings
     except OSError as error:
-        raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
+        raise machine_refused(error) from None
 
 
 def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRelease, tuple[Finding, ...]]:

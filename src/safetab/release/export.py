@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from safetab.foundation.failures import RunFailed, raise_if_the_machine_failed
+from safetab.foundation.failures import machine_refused, raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.outputs.earlier_output import always_named
 from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE, write_not_for_release
@@ -69,7 +69,7 @@ def export_csv(
         message = "a table can't be read. Get the release again."
         raise InvalidInput([Finding(Severity.ERROR, str(opened.path), "", message)]) from None
     except OSError as error:
-        raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
+        raise machine_refused(error) from None
 
 
 def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import machine_refused
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.page_scripts import page_script
 from safetab.outputs.earlier_output import NamesLike, always_named
@@ -65,7 +65,7 @@ def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, o
             _write_page(site)
             sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
     except OSError as error:
-        raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
+        raise machine_refused(error) from None
     without_area = None if shapes is None else shapes.without_area
     return SiteSummary(opened.facts.status, numbers, len(sizes), sum(sizes), max(sizes), without_area)
 

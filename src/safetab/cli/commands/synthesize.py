@@ -14,7 +14,7 @@ from safetab.cli.terminal_progress import TerminalProgress
 from safetab.cli.text_tables import show_table, terminal_console, text_table
 from safetab.config.config_file import CONFIG_FILE
 from safetab.config.run_config import ReaderKind
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import RunFailed, machine_refused
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.whole_path import whole_path
 from safetab.outputs.earlier_output import NamesLike, always_named
@@ -57,7 +57,7 @@ def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> 
             with TerminalProgress() as progress, whole_output(out, _today(), overwrite=overwrite) as folder:
                 groups = write_census(folder, request, plan, progress)
         except OSError as error:
-            raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
+            raise machine_refused(error) from None
     _show_groups(groups)
     data = out / "data" / READER_FILE if request.reader is ReaderKind.CEF else out / "data"
     typer.echo(f"Parameters: {out / 'parameters'}\nData:       {data}")
