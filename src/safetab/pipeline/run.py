@@ -84,6 +84,7 @@ def run_files(
         with still.blamed_first():
             checked = required_inputs(parameters, data, options, times, backend)
             inputs = checked.require()
+        still.watch(record_files(inputs.persons))
         inputs = replace(inputs, hashes=still.hashes_of(_public_files(inputs, options)))
         status = status_of_run(inputs.plan, data, options)
         spending = RunSpending.asked_for(options.spend_request, inputs.plan, times.tell)
