@@ -148,10 +148,13 @@ def _bulk_area(text: str) -> Area | None:
 
 def _json_file(path: Path) -> OpenedFile:
     header, rows = _json_rows(path)
-    columns = {
-        name: pa.array([row[position] for row in rows], pa.string())
-        for position, name in reversed(list(enumerate(header)))
-    }
+    try:
+        columns = {
+            name: pa.array([row[position] for row in rows], pa.string())
+            for position, name in reversed(list(enumerate(header)))
+        }
+    except UnicodeEncodeError:
+        raise UnreadableFile("a text has half a character (a lone surrogate). Get it again.") from None
     variables = tuple(dict.fromkeys(name for name in header if line_named(name)))
     if "POPGROUP" not in columns:
         raise UnreadableFile("it has no column POPGROUP. Ask the API for POPGROUP too.")
