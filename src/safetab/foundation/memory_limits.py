@@ -2,7 +2,7 @@
 
 Under a limit on the address space NumPy, Arrow and DuckDB may crash, or wait for ever, where they would need more. So
 they are told to reserve little, before they are loaded, and where even that is too much nothing is loaded. The numbers
-are measured: docs/testing-faults.md#memory. Imported first of all, so it imports little itself.
+are measured: docs/testing-faults.md#memory. Imported before any library is, so it imports little itself.
 """
 
 from __future__ import annotations
