@@ -129,6 +129,8 @@ def wrong_words(ending: Ending, fault: Fault) -> list[str]:
     found = [f'a false reason, "{one}": {ending.words[-300:]}' for one in _FALSE_REASONS if one in ending.words]
     if fault.error == errno.ENOSPC and (ending.code != 3 or not any(one in ending.words for one in _FULL)):
         found.append(f"a full disk ends with {ending.code}: {ending.words[-300:]}")
+    if fault.error in {errno.EIO, errno.EMFILE} and ending.code != 3:
+        found.append(f"what the machine refused is said to be the fault of a file: {ending.words[-300:]}")
     if fault.error == errno.EINTR:
         found.append(f"a call that was interrupted is not made again: {ending.words[-300:]}")
     return found

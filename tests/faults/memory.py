@@ -4,34 +4,52 @@ from __future__ import annotations
 
 import random
 import resource
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from tests.faults.commands import ended, warmed_up
+from tests.faults.commands import HUNG, Ending, ended, warmed_up
 from tests.faults.run_places import RunPlaces
 from tests.faults.suite import wrong_ending
 from tests.faults.worlds import write_world
 
 _LEAST, _MOST = 200 << 20, 4 << 30
 _FALSE_REASONS = ("damaged", "Write it again", "Get the release again", "not what its ending says", "unknown error")
-_TRUE_REASONS = ("memory", "Cannot allocate", "threads", "start new thread", "Resource temporarily unavailable")
+_TRUE_REASONS = (
+    "memory",
+    "address space",
+    "Cannot allocate",
+    "threads",
+    "start new thread",
+    "Resource temporarily unavailable",
+)
+_SECONDS = 120
 
 
 class MemoryLimits:
-    """The limits are on the address space that a command may add to what its libraries have mapped by then."""
+    """Half of the cases are new processes under a limit on their address space, from their first moment on.
+
+    In the others it is limited what a command may add to what its libraries have mapped by then.
+    """
 
     name = "memory"
     cases = 100
 
     def prepare(self, folder: Path) -> None:
-        self.world = write_world("parquet", folder / "world")
+        self.worlds = [write_world(form, folder / form) for form in ("parquet", "text")]
         self.before = RunPlaces(folder / "before").make()
-        warmed_up(self.before.command(self.world, overwrite=False), ["show", self.before.out, "--state", "44"])
+        warmed_up(self.before.command(self.worlds[0], overwrite=False), ["show", self.before.out, "--state", "44"])
 
     def findings(self, number: int, rng: random.Random, folder: Path) -> list[str]:
         space = round(_LEAST * (_MOST / _LEAST) ** rng.random())
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        places = self.before.copied_to(folder / "run", with_out=False)
-        ending = ended(places.command(self.world, overwrite=False), address_space=max(space, mapped + (space >> 4)))
+        places, is_new = self.before.copied_to(folder / "run", with_out=False), number % 2 == 0
+        if is_new:
+            ending = new_process(places.command(rng.choice(self.worlds), overwrite=False), space)
+        else:
+            loaded = self.worlds[0]
+            ending = ended(places.command(loaded, overwrite=False), address_space=max(space, mapped + (space >> 4)))
         found = wrong_ending(ending, 0, 3)
         if ending.code == 3 and not any(one in ending.words for one in _TRUE_REASONS):
             found.append(f"memory is not named: {ending.words[-300:]}")
@@ -40,4 +58,20 @@ class MemoryLimits:
             found.append(f"exit code {ending.code}, and OUT is {places.state()}")
         if ending.code == 3 and places.left_behind():
             found.append(f"left behind: {places.left_behind()}")
-        return [f"{space >> 20} MB: {one}" for one in found]
+        return [f"{'a new process, ' if is_new else ''}{space >> 20} MB: {one}" for one in found]
+
+
+def new_process(command: Sequence[object], space: int) -> Ending:
+    called = [sys.executable, "-m", "safetab", *map(str, command)]
+    try:
+        done = subprocess.run(
+            called, capture_output=True, text=True, check=False, timeout=_SECONDS, preexec_fn=lambda: _limit(space)
+        )
+    except subprocess.TimeoutExpired:
+        return Ending(HUNG, "", "")
+    return Ending(done.returncode, done.stdout, done.stderr)
+
+
+def _limit(space: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (space, space))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

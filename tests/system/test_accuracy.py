@@ -249,6 +249,14 @@ def test_it_replaces_an_older_report_if_told_and_nothing_else(census: Path, repo
     assert (tmp_path / "precious" / "thesis.txt").read_text() == "mine"
 
 
+def test_what_somebody_put_into_a_report_stays(census: Path, report: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(report, tmp_path / "out"))
+    (out / "thesis.txt").write_text("mine")
+    told = refused(census, out, "--runs", 1, "--overwrite")
+    assert "holds what safetab didn't write there: thesis.txt. Move it away" in " ".join(told.split())
+    assert (out / "thesis.txt").read_text() == "mine"
+
+
 def test_a_run_does_not_take_the_place_of_a_report(census: Path, report: Path) -> None:
     arguments = ["run", str(census / "parameters"), str(census / "data"), str(report), "--overwrite"]
     result = CliRunner().invoke(app, arguments)

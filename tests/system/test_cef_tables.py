@@ -118,6 +118,11 @@ def test_an_earlier_conversion_alone_is_replaced(cef: Cef, tmp_path: Path) -> No
     assert invoke("convert", cef.ini, out).exit_code == 0
     assert "is there already" in invoke("convert", cef.ini, out).stderr
     assert invoke("convert", cef.ini, out, "--overwrite").exit_code == 0
+    (out / "person-records" / "mine.parquet").write_text("mine")
+    refused = invoke("convert", cef.ini, out, "--overwrite")
+    assert refused.exit_code == 1
+    assert "didn't write there: person-records/mine.parquet" in " ".join(refused.stderr.split())
+    assert (out / "person-records" / "mine.parquet").read_text() == "mine"
     refused = invoke("convert", cef.ini, cef.folder, "--overwrite")
     assert refused.exit_code == 1
     assert "holds what is to be read" in refused.stderr

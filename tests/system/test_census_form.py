@@ -97,3 +97,16 @@ def test_what_is_no_export_is_never_replaced(made: Made, tmp_path: Path) -> None
         assert refused.exit_code == 1
         assert "of an earlier output, so it is not replaced" in refused.stderr
     assert (other / "datapackage.json").is_file()
+
+
+@pytest.mark.parametrize("form", ["tidy", "census"])
+def test_what_somebody_put_into_an_export_stays(form: str, made: Made, tmp_path: Path) -> None:
+    done("export", made.out, tmp_path / "csv", "--form", form)
+    (tmp_path / "csv" / "numbers").mkdir(exist_ok=True)
+    (tmp_path / "csv" / "numbers" / "mine.csv").write_text("years of work")
+    refused = cli("export", made.out, tmp_path / "csv", "--overwrite")
+    assert refused.exit_code == 1
+    assert "holds what safetab didn't write there: numbers/mine.csv. Move it away" in " ".join(refused.stderr.split())
+    assert (tmp_path / "csv" / "numbers" / "mine.csv").read_text() == "years of work"
+    (tmp_path / "csv" / "numbers" / "mine.csv").unlink()
+    done("export", made.out, tmp_path / "csv", "--overwrite")

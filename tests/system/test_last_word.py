@@ -20,13 +20,16 @@ from safetab.foundation import locked_folder
 from safetab.foundation.confidential_log import ConfidentialLog
 
 MAIN = "\nfrom safetab.cli.main import main; main()"
-INTERRUPTED_AT = """
+AT_A_MODULE = """
 import sys
 class InterruptedAt:
     def find_spec(self, name, *_):
-        if name == sys.argv[1]:
+        if name == {}:
             raise KeyboardInterrupt
 sys.meta_path.insert(0, InterruptedAt())
+"""
+INTERRUPTED_AT = f"""
+{AT_A_MODULE.format("sys.argv[1]")}
 sys.orig_argv[1:] = ["/usr/bin/safetab"]
 from safetab.cli.start import main; main()
 """
@@ -149,6 +152,16 @@ def test_readers_who_left_dont_change_the_result(world: RandomWorld, tmp_path: P
 @pytest.mark.parametrize("module", ["safetab.pipeline.declared_options", "safetab.cli.main", "typer"])
 def test_ctrl_c_while_the_command_is_loaded_is_130_without_a_traceback(module: str) -> None:
     ended = subprocess.run([sys.executable, "-c", INTERRUPTED_AT, module], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("options", [["-m"], ["-u", "-m"], ["-X", "dev", "-um"]])
+def test_ctrl_c_at_start_is_130_whatever_python_was_told(options: list[str], tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(AT_A_MODULE.format('"safetab.pipeline.declared_options"'))
+    called = [sys.executable, *options, "safetab", "demo", str(tmp_path / "out")]
+    ended = subprocess.run(
+        called, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(tmp_path)}
+    )
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
 
 

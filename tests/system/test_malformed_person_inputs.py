@@ -249,7 +249,7 @@ def test_an_output_that_is_there_is_replaced_only_on_request(world: RandomWorld,
     assert (tmp_path / "out" / "mine").read_text() == "keep"
     result = invoke(world, tmp_path / "out", "--overwrite")
     assert result.exit_code == 1
-    assert "holds what no run wrote, so it is not replaced: mine." in result.stderr
+    assert "holds what safetab didn't write there: mine." in result.stderr
     (tmp_path / "out" / "mine").rename(tmp_path / "out" / "t1" / "us.csv")  # of a name that a run wrote
     assert invoke(world, tmp_path / "out", "--overwrite").exit_code == 0
     assert (tmp_path / "out" / "t1" / "us.csv").read_text() != "keep"

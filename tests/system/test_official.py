@@ -334,11 +334,45 @@ def test_contradictions_between_tables_are_errors(made, tmp_path: Path) -> None:
     assert "1 groups have one total in T01001 and another in their table." in result.stderr
 
 
+@pytest.mark.parametrize("strange", ["\x1b[2J", "\u202e", "\u2066", "\x00"])
+@pytest.mark.parametrize("column", ["NAME", "POPGROUP", "POPGROUP_LABEL"])
+def test_names_that_steer_a_terminal_or_turn_a_line_around_are_refused(
+    column: str, strange: str, made, tmp_path: Path
+) -> None:
+    row = {"NAME": "US", "POPGROUP": "1010", "POPGROUP_LABEL": "x", "T01001_001N": "5", "GEO_ID": "0100000US"}
+    rows = [list(row), list(row.values()), list((row | {column: f"a{strange}b"}).values())]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    refused = cli("official", tmp_path / "a.json", tmp_path / "new", "--parameters", made.world.parameters)
+    assert refused.exit_code == 1
+    assert f"{column}: must be a text of printable characters and plain spaces: row 3." in refused.stderr
+    assert strange[0] not in refused.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_half_a_character_is_no_text(made, tmp_path: Path) -> None:
+    rows = '[["NAME", "POPGROUP", "T01001_001N", "GEO_ID"], ["\\ud800", "1010", "5", "0100000US"]]'
+    (tmp_path / "a.json").write_text(rows)
+    refused = cli("official", tmp_path / "a.json", tmp_path / "new", "--parameters", made.world.parameters)
+    assert (refused.exit_code, "Get it again" in refused.stderr) == (1, True), refused.output
+
+
 def test_a_release_that_was_read_is_replaced_and_nothing_else(made, whole) -> None:
     assert cli("official", *made.tables, whole, "--parameters", made.world.parameters).exit_code == 1
     refused = cli("official", *made.tables, made.out, "--parameters", made.world.parameters, "--overwrite")
     assert refused.exit_code == 1
     assert "holds no official-files.json of an earlier output" in refused.stderr
+
+
+def test_what_somebody_put_into_a_release_that_was_read_stays(made, whole, tmp_path: Path) -> None:
+    new = Path(shutil.copytree(whole, tmp_path / "new"))
+    (new / "thesis.txt").write_text("mine")
+    again = ("official", *made.tables, new, "--parameters", made.world.parameters, "--overwrite")
+    refused = cli(*again)
+    assert refused.exit_code == 1
+    assert "holds what safetab didn't write there: thesis.txt. Move it away" in " ".join(refused.stderr.split())
+    assert (new / "thesis.txt").read_text() == "mine"
+    (new / "thesis.txt").unlink()
+    done(*again)
 
 
 @pytest.mark.needs_2020_files

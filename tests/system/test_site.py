@@ -235,6 +235,9 @@ def test_the_command_writes_a_site_once_and_again_if_told(persons: Path, tmp_pat
     (tmp_path / "other" / "mine.txt").write_text("kept")
     assert cli(persons, tmp_path / "other", "--overwrite").exit_code == 1
     assert (tmp_path / "other" / "mine.txt").read_text() == "kept"
+    (tmp_path / "site" / "data" / "mine.js").write_text("kept")
+    assert "didn't write there: data/mine.js" in cli(persons, tmp_path / "site", "--overwrite").stderr
+    assert (tmp_path / "site" / "data" / "mine.js").read_text() == "kept"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 

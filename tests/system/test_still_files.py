@@ -11,11 +11,15 @@ from pathlib import Path
 import pytest
 from tests.random_worlds import RandomWorld, write_random_world
 
+from safetab.engines.person_location import PersonLocation
+from safetab.engines.spark.options import SparkOptions
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.progress import NoProgress
+from safetab.pipeline.engine_kind import EngineKind
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
-from safetab.pipeline.still_files import StillFiles
+from safetab.pipeline.still_files import StillFiles, record_files
+from safetab.readers.table_files import TableForm
 
 KEY = bytes(range(32))
 READING, CHECKING = "Reading the public files", "Checking the person records"
@@ -98,3 +102,31 @@ def test_the_numbers_of_given_totals_are_watched(tmp_path: Path) -> None:
     appended(file)
     with pytest.raises(RunFailed, match=r"detailed.parquet changed"):
         still.hashes_of({"totals": file})
+
+
+@pytest.mark.parametrize("spelling", ["file://{}", "file:{}"])
+def test_records_that_lie_elsewhere_on_this_machine_are_watched(spelling: str, tmp_path: Path) -> None:
+    file = tmp_path / "people.parquet"
+    file.write_text("people")
+    parts = (spelling.format(file), "hdfs://host/people.parquet", "file://host/people.parquet", "table:people")
+    persons = PersonLocation("--persons", TableForm.PARQUET, parts)
+    assert record_files(persons) == (file,)
+    still = StillFiles([])
+    still.watch(record_files(persons))
+    still.require(record_files(persons))
+    appended(file)
+    still.watch(record_files(persons))
+    with pytest.raises(RunFailed, match=r"people.parquet changed"):
+        still.require(record_files(persons))
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # sockets of PySpark's own
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_records_elsewhere_that_change_stop_a_run_of_spark(world: RandomWorld, tmp_path: Path) -> None:
+    people = (world.data / "person-records.txt").rename(tmp_path / "people.txt")
+    options = RunOptions(engine=EngineKind.SPARK, spark=SparkOptions(persons=str(people)))
+    during = During(COUNTING, lambda: appended(people))
+    with pytest.raises(RunFailed, match=r"people.txt changed while the run was reading it"):
+        run_files(world.parameters, world.data, tmp_path / "out", options, during)
+    assert not (tmp_path / "out").exists()

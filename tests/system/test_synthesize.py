@@ -301,7 +301,7 @@ def test_only_a_synthetic_census_is_replaced_and_only_if_asked(tmp_path: Path) -
     (out / "notes.txt").write_text("mine")
     code, _, stderr = run_command(out, "--people", 2_000, *SMALL, "--overwrite")
     assert code == 1
-    assert "is not a synthetic census alone" in stderr
+    assert "holds what safetab didn't write there: notes.txt" in stderr
     assert (out / "notes.txt").read_text() == "mine"
 
 
@@ -310,7 +310,7 @@ def test_the_parameters_that_are_read_are_not_replaced(tmp_path: Path) -> None:
     options = ("--people", 1_000, "--tracts", 20, "--parameters", out / "parameters", "--overwrite")
     code, _, stderr = run_command(out, *options)
     assert code == 1
-    assert "holds the parameters that are to be read" in stderr
+    assert "holds what is to be read" in stderr
 
 
 def test_too_small_a_disk_is_told_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ def test_what_somebody_put_into_a_tour_stays(name: str, tmp_path: Path) -> None:
     (tmp_path / "tour" / name).write_text("years of work")
     code, stderr = tour(tmp_path / "tour", "--overwrite")
     assert code == 1
-    assert f"holds what the demo didn't make: {name}." in stderr
+    assert f"holds what safetab didn't write there: {name}." in stderr
     assert (tmp_path / "tour" / name).read_text() == "years of work"
 
 

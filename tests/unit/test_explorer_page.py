@@ -143,6 +143,7 @@ def test_the_facts_of_a_page_are_those_of_the_files_given(tmp_path: Path) -> Non
         (["-o", "nowhere/explorer.html"], "can't be written: No such file or directory."),
         (["--xlsx", "there.html"], "is there already. Give another name, or --overwrite."),
         (["--xlsx", "nowhere/w.xlsx"], "can't be written: No such file or directory."),
+        (["-o", "new.html", "--xlsx", "./new.html"], "--xlsx: is the page itself. Give another name."),
         (["-o", "there.html"], "is there already. Give another name, or --overwrite."),
     ],
 )

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pytest
+from tests.conftest import World
+from typer.testing import CliRunner
 
+from safetab.cli.main import app
 from safetab.foundation.failures import RunFailed, raise_if_the_machine_failed
 from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.pipeline.guards import os_errors_as_run_failed, own_errors_logged
@@ -46,7 +51,7 @@ def test_no_file_is_called_damaged_for_want_of_memory(error: Exception, monkeypa
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.ENOSPC])
 def test_what_the_machine_refuses_is_no_fault_of_a_file(number: int) -> None:
-    with pytest.raises(OSError, match="as it is"):
+    with pytest.raises(RunFailed, match=r"the machine refused: as it is\. Nothing was written\."):
         raise_if_the_machine_failed(OSError(number, "as it is"))
 
 
@@ -60,3 +65,21 @@ def test_other_errors_are_the_readers(error: Exception) -> None:
 def test_what_was_given_stays_at_fault() -> None:
     with pytest.raises(InvalidInput), os_errors_as_run_failed(), own_errors_logged(None):
         raise InvalidInput([])
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EMFILE, errno.ENFILE])
+@pytest.mark.parametrize("file", ["config.json", "race-and-ethnicity-codes.txt"])
+def test_a_file_that_the_machine_refuses_to_read_is_not_at_fault(
+    file: str, number: int, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refusing(path: Path, *more: Any, **named: Any) -> Any:
+        if path.name == file:
+            raise OSError(number, os.strerror(number), str(path))
+        return opened(path, *more, **named)
+
+    opened = Path.open
+    monkeypatch.setattr(Path, "open", refusing)
+    ended = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
+    assert (ended.exit_code, ended.stderr) == (
+        3, f"The run failed: the machine refused: {os.strerror(number)}. Nothing was written.\n"
+    )  # fmt: skip

@@ -21,7 +21,7 @@ from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.locked_folder import LeftBehind, locked_folder
 from safetab.foundation.moved_folder import CantBeDone
-from safetab.foundation.new_file import write_new_file
+from safetab.foundation.new_file import write_new_file, write_new_files
 from safetab.outputs import output_folder
 from safetab.outputs.output_folder import output_findings, whole_output
 
@@ -230,6 +230,35 @@ def test_a_file_that_somebody_made_meanwhile_stays(tmp_path: Path) -> None:
     assert contents(tmp_path) == {"file": "theirs"}
 
 
+@pytest.mark.parametrize("has_links", [True, False])
+@pytest.mark.parametrize("before", [{}, {"first": "old"}, {"first": "old", "second": "old"}])
+def test_of_two_files_both_appear_or_none(
+    before: dict[str, str], has_links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not has_links:
+        monkeypatch.setattr(Path, "hardlink_to", knows_no_links)
+    for name, text in before.items():
+        (tmp_path / name).write_text(text)
+    writers = {tmp_path / name: lambda path: path.write_text("new") for name in ("first", "second")}
+    with monkeypatch.context() as patch:
+        patch.setattr(new_file_module, "_publish", refusing_the_second)
+        with pytest.raises(RunFailed, match=r"second can't be written: .* Nothing was written\."):
+            write_new_files(writers, overwrite=True)
+    assert contents(tmp_path) == before
+    write_new_files(writers, overwrite=True)
+    assert contents(tmp_path) == {"first": "new", "second": "new"}
+
+
+def knows_no_links(*_: object) -> None:
+    raise OSError(errno.EPERM, "Operation not permitted")
+
+
+def refusing_the_second(beside: Path, file: Path, **_: object) -> None:
+    if file.name == "second":
+        raise OSError(errno.EIO, "Input/output error")
+    beside.replace(file)
+
+
 def test_a_new_file_is_made_where_the_file_system_knows_no_exclusive_move(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,6 +281,6 @@ def test_a_folder_with_files_that_no_run_wrote_is_not_replaced(manifest: str, tm
     (out / "manifest.json").write_text(manifest)
     (out / "thesis.txt").write_text("precious")
     findings = output_findings(out, (), overwrite=True)
-    assert [one.message for one in findings if "holds what no run wrote, so it is not replaced" in one.message]
+    assert [one.message for one in findings if "holds what safetab didn't write there" in one.message]
     (out / "thesis.txt").unlink()
     assert bool(output_findings(out, (), overwrite=True)) == ("outputs" not in manifest)

@@ -19,11 +19,13 @@ from safetab.assessment.comparison import comparison_table, levels_alike
 from safetab.assessment.pages.page import AssessedData, accuracy_page
 from safetab.assessment.rows import accuracy_table
 from safetab.config.config_file import product_asked_for, read_config
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.safe_csv import safe_texts
 from safetab.foundation.version import VERSION
 from safetab.foundation.whole_path import resolved, whole_path
+from safetab.outputs.earlier_output import NamesLike, always_named
 from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.backends import backend_of, forbid_memory_dumps
@@ -38,6 +40,9 @@ from safetab.release.numbers.number_files import NUMBERS_FOLDER
 
 FACTS_FILE = "accuracy.json"
 GIVEN, OTHER = "given", "other"
+_EARLIER = always_named(
+    FACTS_FILE, NamesLike(r"accuracy\.(parquet|csv|html|json)|comparison\.(parquet|csv)|README\.txt")
+)
 _MOST_RUNS = 100_000
 
 
@@ -130,7 +135,7 @@ def _of_another_product(parameters: Path, against: Path | None) -> tuple[Finding
 
 
 def _unusable(out: Path, inputs: list[Path], *, overwrite: bool) -> tuple[Finding, ...]:
-    return output_findings(out, inputs, overwrite=overwrite, known_by=FACTS_FILE)
+    return output_findings(out, inputs, overwrite=overwrite, earlier=_EARLIER)
 
 
 def _inside_a_release(out: Path) -> tuple[Finding, ...]:
@@ -145,6 +150,7 @@ def _inside_a_release(out: Path) -> tuple[Finding, ...]:
                 findings.error("", f"{where}, which may be released; an accuracy report may not. Give another OUT.")
                 break
     except OSError as error:
+        raise_if_the_machine_failed(error)
         findings.error("", f"can't be made: {error.strerror or 'unknown error'}.")
     return findings.findings
 

@@ -13,10 +13,8 @@ from types import FrameType
 from safetab.cli.exit_codes import ExitCode
 from safetab.cli.messages import say_failed
 from safetab.cli.standard_streams import open_standard_streams, why_unwritten
-from safetab.foundation.failures import is_out_of_memory
+from safetab.foundation.failures import OUT_OF_MEMORY, is_out_of_memory, why_refused
 from safetab.foundation.interrupts import SIGNALS, Publication, until_published
-
-_OUT_OF_MEMORY = "out of memory."
 
 
 class _Signals:
@@ -64,10 +62,10 @@ def _ended(command: Callable[[], object], publication: Publication) -> int:
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else ExitCode.DONE if ended.code is None else 1
     except OSError as error:
-        return _failed(f"the machine refused: {error.strerror or 'unknown error'}.", publication)
+        return _failed(why_refused(error), publication)
     except Exception as error:
         if is_out_of_memory(error):
-            return _failed(_OUT_OF_MEMORY, publication)
+            return _failed(OUT_OF_MEMORY, publication)
         return _failed(f"an error of the program itself ({type(error).__name__}, {_place_of(error)}).", publication)
     return ExitCode.DONE
 

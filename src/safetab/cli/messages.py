@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,13 +10,8 @@ import typer
 
 from safetab.cli.exit_codes import ExitCode
 from safetab.cli.wrapping import wrapped
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import NOTHING_WRITTEN, OF_THE_PATH, OUT_OF_MEMORY, RunFailed, machine_refused
 from safetab.foundation.findings import Finding, InvalidInput, Severity, described
-
-_OF_WHAT_WAS_GIVEN = {
-    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENXIO,
-}  # fmt: skip
-"""What is wrong with a path, not with the machine."""
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -46,14 +40,14 @@ def exits_with_code() -> Iterator[None]:
         say_failed(str(failed))
         raise typer.Exit(ExitCode.RUN_FAILED) from None
     except MemoryError:
-        say_failed("out of memory. Nothing was written.")
+        say_failed(f"{OUT_OF_MEMORY} {NOTHING_WRITTEN}")
         raise typer.Exit(ExitCode.RUN_FAILED) from None
     except OSError as error:
-        if error.errno in _OF_WHAT_WAS_GIVEN and error.filename is not None:
+        if error.errno in OF_THE_PATH and error.filename is not None:
             finding = Finding(Severity.ERROR, str(error.filename), "", f"can't be used: {error.strerror}.")
             show_findings([finding])
             raise typer.Exit(ExitCode.INVALID_INPUT) from None
-        say_failed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.")
+        say_failed(str(machine_refused(error)))
         raise typer.Exit(ExitCode.RUN_FAILED) from None
 
 

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import sys
 
+from safetab.foundation.memory_limits import address_space_limit, control_group_limit, reserve_little, why_too_little
+
+_RUN_FAILED = 3
 _INTERRUPTED = 130
 
 
 def main() -> None:
     """Loads the commands and runs one. Ctrl-C while they are loaded is Ctrl-C."""
     try:
+        _keep_to_limits()
         from safetab.cli.main import main as commands  # noqa: PLC0415 - loading takes a while
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     commands()
+
+
+def _keep_to_limits() -> None:
+    """Before anything large is loaded. Help is given under any limit."""
+    command, space = sys.argv[1] if len(sys.argv) > 1 else "--help", address_space_limit()
+    if not command.startswith("-") and "--help" not in sys.argv:
+        too_little = why_too_little(command, space, control_group_limit())
+        if too_little is not None:
+            sys.stderr.write(f"The run failed: {too_little}\n")
+            sys.exit(_RUN_FAILED)
+    if space is not None:
+        reserve_little()

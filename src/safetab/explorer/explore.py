@@ -8,10 +8,11 @@ from pathlib import Path
 from safetab.config.config_file import CONFIG_FILE
 from safetab.explorer.explorer_page import explorer_page
 from safetab.explorer.page_facts import page_facts
-from safetab.explorer.workbook.workbook import write_workbook
+from safetab.explorer.workbook.workbook import workbook_writer
 from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.foundation.new_file import new_file_findings, write_new_file
+from safetab.foundation.new_file import Write, new_file_findings, write_new_files
 from safetab.foundation.text_files import read_text
+from safetab.foundation.whole_path import whole_path
 from safetab.products.product import Selector
 from safetab.tuning.tuning import Tuning, config_path, tuning_of
 
@@ -29,12 +30,14 @@ class ExplorerRequest:
 
 
 def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
-    """Writes the page, and the workbook if it is asked for; gives back warnings about the files read.
+    """Writes the page and, if it is asked for, the workbook, both or none; gives back warnings about the files read.
 
     Raises InvalidInput, with every finding, if a file is at fault or can't be written.
     """
     files = [request.page] if request.workbook is None else [request.page, request.workbook]
     refused = [one for file in files for one in new_file_findings(file, overwrite=request.overwrite)]
+    if len({whole_path(file) for file in files}) < len(files):
+        refused.append(Finding(Severity.ERROR, "the command", "--xlsx", "is the page itself. Give another name."))
     checked = tuning_of(request.config, request.parameters, request.geography)
     if refused:
         raise InvalidInput([*refused, *checked.errors])
@@ -43,9 +46,10 @@ def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
         _refuse_workbook_of_others(tuning)
     loaded = _loaded_config(request)
     page = explorer_page(page_facts(tuning.facts, _source(request), loaded, tuning.config.product))
+    writers: dict[Path, Write] = {request.page: lambda beside: _write_page(page, beside)}
     if request.workbook is not None:
-        write_workbook(tuning, request.workbook, loaded_config=loaded, overwrite=request.overwrite)
-    write_new_file(request.page, lambda beside: _write_page(page, beside), overwrite=request.overwrite)
+        writers[request.workbook] = workbook_writer(tuning, loaded)
+    write_new_files(writers, overwrite=request.overwrite)
     return checked.warnings
 
 

@@ -1,47 +1,70 @@
-"""One new file, whole or not at all."""
+"""New files, whole or not at all."""
 
 from __future__ import annotations
 
-import errno
 import os
-from collections.abc import Callable
-from contextlib import suppress
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import NOTHING_WRITTEN, OF_THE_MACHINE, RunFailed, raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.foundation.interrupts import publishing
 from safetab.foundation.locked_folder import LeftBehind, locked_folder
 from safetab.foundation.moved_folder import CantBeDone, move_to_new, sync_directory
 
-_OF_THE_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR}
+Write = Callable[[Path], object]
 
 
-def write_new_file(file: Path, write: Callable[[Path], None], *, overwrite: bool | None = None) -> None:
+def write_new_file(file: Path, write: Write, *, overwrite: bool | None = None) -> None:
     """What `write` puts at the path it is given appears as `file`, in one step.
 
     `overwrite` is what the user said; None if the command doesn't ask. Raises InvalidInput if the file can't be there,
     RunFailed if the machine refuses.
     """
-    refused = new_file_findings(file, overwrite=overwrite)
+    write_new_files({file: write}, overwrite=overwrite)
+
+
+def write_new_files(writers: Mapping[Path, Write], *, overwrite: bool | None = None) -> None:
+    """The same of several files: all of them appear, or none. Only SIGKILL can part them, between two renames."""
+    refused = [one for file in writers for one in new_file_findings(file, overwrite=overwrite)]
     if refused:
         raise InvalidInput(refused)
-    try:
-        with suppress(LeftBehind), locked_folder(file.parent, f".{file.name}.partial-") as folder:
-            beside = folder / file.name
-            write(beside)
-            _sync(beside)
-            with publishing():
-                _publish(beside, file, overwrite=bool(overwrite))
+    with suppress(LeftBehind), ExitStack() as folders:
+        written = {file: _written(file, write, folders) for file, write in writers.items()}
+        with publishing(), ExitStack() as undone:
+            for number, (file, beside) in enumerate(written.items(), start=1):
+                with _refusals_about(file):
+                    undo = _undo(beside, file) if number < len(written) else lambda: None
+                    _publish(beside, file, overwrite=bool(overwrite))
+                    undone.callback(undo)
+            undone.pop_all()
+        for file in written:
             with suppress(OSError):
                 sync_directory(file.parent)
+
+
+def _written(file: Path, write: Write, folders: ExitStack) -> Path:
+    """The file beside its place, whole and on the disk."""
+    with _refusals_about(file):
+        beside: Path = folders.enter_context(locked_folder(file.parent, f".{file.name}.partial-")) / file.name
+        write(beside)
+        _sync(beside)
+        return beside
+
+
+@contextmanager
+def _refusals_about(file: Path) -> Iterator[None]:
+    try:
+        yield
     except FileExistsError:
         raise InvalidInput(
             [_refusal(file, "is there already: somebody made it meanwhile. Give another name.")]
         ) from None
     except OSError as error:
-        if error.errno in _OF_THE_MACHINE:
-            raise RunFailed(f"{file} {_why(error)} Nothing was written.") from None
+        if error.errno in OF_THE_MACHINE:
+            raise RunFailed(f"{file} {_why(error)} {NOTHING_WRITTEN}") from None
         raise InvalidInput([_refusal(file, _why(error))]) from None
 
 
@@ -57,6 +80,7 @@ def new_file_findings(file: Path, *, overwrite: bool | None = None) -> tuple[Fin
             return (_refusal(file, "is no regular file, so it is not replaced. Give another name."),)
         file.parent.stat()
     except OSError as error:
+        raise_if_the_machine_failed(error)
         return (_refusal(file, _why(error)),)
     return ()
 
@@ -81,6 +105,18 @@ def _publish(beside: Path, file: Path, *, overwrite: bool) -> None:
         else:
             return
     beside.replace(file)
+
+
+def _undo(beside: Path, file: Path) -> Callable[[], object]:
+    """What brings back the file that is there, or none, once it was replaced."""
+    if not os.path.lexists(file):
+        return file.unlink
+    kept = beside.with_name(f"{file.name}.before")
+    try:
+        kept.hardlink_to(file)
+    except OSError:  # no links here
+        shutil.copy2(file, kept)
+    return lambda: kept.replace(file)
 
 
 def _why(error: OSError) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from safetab.foundation.failures import raise_if_the_machine_failed
+
 
 class UnreadableFile(Exception):  # noqa: N818 - the name is the sentence
     """The file can't be read; the message says why and what to do."""
@@ -19,11 +21,13 @@ def read_text(path: Path) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
+    """Raises UnreadableFile, or RunFailed if the machine is at fault."""
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
             raise UnreadableFile(f"{path} is not a regular file.")  # a pipe would wait for ever
         return path.read_bytes()
     except OSError as error:
+        raise_if_the_machine_failed(error)
         raise UnreadableFile(why_unreadable(path, error)) from None
 
 

@@ -4,42 +4,43 @@ from __future__ import annotations
 
 import datetime
 import errno
-import json
 import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, Severity, shortened
 from safetab.foundation.interrupts import publishing
 from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_folder
 from safetab.foundation.moved_folder import CantBeDone, exchange, sync_directory
 from safetab.foundation.whole_path import resolved
-from safetab.outputs.manifest import MANIFEST_FILE
+from safetab.outputs.earlier_output import OUTPUT_OF_RUN, EarlierOutput
 
 _REPLACED = "replaced"
 _TRIES = 10
 
 
 def output_findings(
-    out: Path, inputs: Iterable[Path], *, overwrite: bool, known_by: str = MANIFEST_FILE
+    out: Path, inputs: Iterable[Path], *, overwrite: bool, earlier: EarlierOutput = OUTPUT_OF_RUN
 ) -> tuple[Finding, ...]:
     """Whether the output can be written there, without harm to what is there.
 
-    What a killed run had moved aside is put back first, so that it is judged too. An old output may be replaced if it
-    is of the same sort, which it is known by a file of.
+    What a killed run had moved aside is put back first, so that it is judged too. An earlier
+    output is replaced if it is of the same sort, and nothing lies in it that wasn't written with it.
     """
     try:
         restore_replaced(out)
-        message = _why_not(out, inputs, overwrite=overwrite, known_by=known_by)
+        message = _why_not(out, inputs, overwrite=overwrite, earlier=earlier)
     except OSError as error:
+        raise_if_the_machine_failed(error)
         message = f"can't be made: {error.strerror or 'unknown error'}."
     return (Finding(Severity.ERROR, str(out), "", message),) if message else ()
 
 
 def _why_not(  # noqa: PLR0911 - one a reason
-    out: Path, inputs: Iterable[Path], *, overwrite: bool, known_by: str
+    out: Path, inputs: Iterable[Path], *, overwrite: bool, earlier: EarlierOutput
 ) -> str | None:
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         return "is there, and is no directory. Give another OUT."
@@ -47,28 +48,19 @@ def _why_not(  # noqa: PLR0911 - one a reason
         return "holds what is to be read or kept. Give another OUT."
     if out.exists() and not overwrite:
         return "is there already. Give another OUT, or --overwrite."
-    if out.exists() and any(out.iterdir()) and not (out / known_by).is_file():
-        return f"is there and holds no {known_by} of an earlier output, so it is not replaced. Give another OUT."
-    foreign = _foreign(out) if known_by == MANIFEST_FILE and (out / known_by).is_file() else []
+    if out.exists() and any(out.iterdir()) and not (out / earlier.known_by).is_file():
+        return (
+            f"is there and holds no {earlier.known_by} of an earlier output, so it is not replaced. Give another OUT."
+        )
+    foreign = earlier.foreign_in(out)
     if foreign:
-        return f"is there and holds what no run wrote, so it is not replaced: {shortened(foreign)}. Give another OUT."
+        return f"holds what safetab didn't write there: {shortened(foreign)}. Move it away, or give another OUT."
     parent = out.parent
     if not parent.is_dir():
         return f"can't be made: {parent} is not a directory."
     if not os.access(parent, os.W_OK | os.X_OK):
         return f"can't be made: {parent} may not be written to. Check its permissions."
     return None
-
-
-def _foreign(out: Path) -> list[str]:
-    """Files that the manifest of an earlier output doesn't name, or that manifest, if no run wrote it."""
-    try:
-        manifest = json.loads((out / MANIFEST_FILE).read_bytes())
-        written = {MANIFEST_FILE, *manifest["outputs"], *manifest.get("documents", ())}
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return [MANIFEST_FILE]
-    found = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_symlink() or not path.is_dir()}
-    return sorted(found - written)
 
 
 @contextmanager

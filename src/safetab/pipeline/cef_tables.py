@@ -22,6 +22,7 @@ from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.new_file import new_file_findings, write_new_file
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.whole_path import whole_path
+from safetab.outputs.earlier_output import NamesLike, always_named
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.backends import forbid_memory_dumps
 from safetab.pipeline.guards import findings_logged, log_passed, opened_log, os_errors_as_run_failed, own_errors_logged
@@ -40,6 +41,13 @@ from safetab.readers.geography import GEOGRAPHY_TABLE, UNIT_COLUMN, block_column
 CONVERTED_FILE = "CONFIDENTIAL"
 
 _CONVERTED = "Records of real people, unless the file SYNTHETIC lies beside this one. For the curator alone.\n"
+_EARLIER = always_named(
+    CONVERTED_FILE,
+    NamesLike(
+        rf"({PERSON_RECORD.table}|{HOUSEHOLD_RECORD.table})/\d\d\.parquet|{GEOGRAPHY_TABLE}\.parquet"
+        rf"|{CONVERTED_FILE}|{SYNTHETIC_MARKER}"
+    ),
+)
 _TYPES = {"HOUSEHOLDER": pa.bool_(), "TABTRACTCE": pa.int32()}  # the others have at most four digits
 
 
@@ -94,7 +102,7 @@ def convert_cef(
 ) -> ConvertedCef:
     """Writes the records of all states that there are files of as Parquet, in a folder for the curator alone."""
     out, today = whole_path(out), datetime.datetime.now(datetime.UTC).date()
-    refused = output_findings(out, paths_read(data), overwrite=overwrite, known_by=CONVERTED_FILE)
+    refused = output_findings(out, paths_read(data), overwrite=overwrite, earlier=_EARLIER)
     with (
         _guarded(data, refused, confidential_log) as (cef, judgement),
         whole_output(out, today, overwrite=overwrite) as new,

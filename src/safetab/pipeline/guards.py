@@ -13,23 +13,32 @@ import pyarrow as pa
 from safetab.engines.backend import Backend
 from safetab.engines.contract import MiscountedPersons
 from safetab.foundation.confidential_log import ConfidentialLog
-from safetab.foundation.failures import RunFailed, is_out_of_memory
+from safetab.foundation.failures import (
+    NOTHING_WRITTEN,
+    OUT_OF_MEMORY,
+    RunFailed,
+    is_out_of_memory,
+    machine_refused,
+    raise_if_the_machine_failed,
+)
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
+from safetab.foundation.interrupts import Publication
 from safetab.pipeline.backends import backend_of
 from safetab.pipeline.options import RunOptions
 
 _OUT_OF_MEMORY = (
-    "out of memory. Nothing was written. Close other programs, or give the machine more; --memory is what the database"
+    f"{OUT_OF_MEMORY} {NOTHING_WRITTEN} Close other programs, or give the machine more; --memory is what the database"
     " may use of it."
 )
+_DISK_IS_FULL = f"a disk that the run writes to is full (--temp, OUT or the confidential log). {NOTHING_WRITTEN}"
 
 
 class Afterwards:
     """What went wrong after the output was published: worth a warning, but no failure."""
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, publication: Publication) -> None:
         self._findings = FindingsOf(str(out))
-        self.is_published = False
+        self._publication = publication
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
@@ -40,7 +49,7 @@ class Afterwards:
         try:
             yield
         except Exception as error:
-            if not self.is_published:
+            if not self._publication.is_done:
                 raise
             why = getattr(error, "strerror", None) or type(error).__name__  # another text may quote a record
             self._findings.warning("", f"was written, and is whole. What followed failed: {why}.")
@@ -67,7 +76,8 @@ def guarded(
 def opened_log(path: Path) -> Iterator[ConfidentialLog]:
     try:
         log = ConfidentialLog(path)
-    except OSError:
+    except OSError as error:
+        raise_if_the_machine_failed(error)
         message = "the confidential log can't be written there: it must be a file, or be made one, and no link."
         raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)]) from None
     with log:
@@ -130,17 +140,12 @@ def os_errors_as_run_failed() -> Iterator[None]:
     except OSError as error:
         if is_out_of_memory(error):
             raise RunFailed(_OUT_OF_MEMORY) from None
-        raise RunFailed(f"{_why_refused(error)} Nothing was written.") from None
+        is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        raise (RunFailed(_DISK_IS_FULL) if is_full else machine_refused(error)) from None
     except MemoryError:
         raise RunFailed(_OUT_OF_MEMORY) from None
     except MiscountedPersons as error:
-        raise RunFailed(f"{error} Nothing was written.") from None
-
-
-def _why_refused(error: OSError) -> str:
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return "a disk that the run writes to is full (--temp, OUT or the confidential log)."
-    return f"the machine refused: {error.strerror or 'unknown error'}."
+        raise RunFailed(f"{error} {NOTHING_WRITTEN}") from None
 
 
 @contextmanager

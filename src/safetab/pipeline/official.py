@@ -16,8 +16,9 @@ from safetab.census.official_tables import CODES, OfficialTables
 from safetab.census.public_lists import PublicLists
 from safetab.config.config_file import CONFIG_FILE, product_asked_for, read_config
 from safetab.config.run_config import RunConfig
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import machine_refused
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity, shortened
+from safetab.outputs.earlier_output import EarlierOutput
 from safetab.outputs.manifest import hashes_of
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.planning.planner import PublicFiles, plan_of
@@ -28,6 +29,7 @@ from safetab.readers.official.official_files import read_official_files
 from safetab.readers.public_lists import list_paths, read_public_lists
 from safetab.readers.table_files import table_paths_at
 from safetab.release.census_form.beside import check_not_clamped, status_beside
+from safetab.release.checksums import names_with_checksums
 from safetab.release.coterminous.copies import PassSets, sets_of_passes
 from safetab.release.official.copies import sets_by_numbers
 from safetab.release.official.groups import FamilyTables, OfficialGroups
@@ -66,7 +68,9 @@ def read_official_release(
     """
     inputs = (*files, request.parameters, *([request.geography] if request.geography else []))
     try:
-        refused = output_findings(new, inputs, overwrite=overwrite, known_by=ORIGIN_FILE)
+        refused = output_findings(
+            new, inputs, overwrite=overwrite, earlier=EarlierOutput(ORIGIN_FILE, names_with_checksums)
+        )
         if refused:
             raise InvalidInput(refused)
         read, findings = _read(files, request)
@@ -75,7 +79,7 @@ def read_official_release(
             summary = write_official(output, read, today)
         return summary, findings
     except OSError as error:
-        raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
+        raise machine_refused(error) from None
 
 
 def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRelease, tuple[Finding, ...]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from safetab.config.config_file import CONFIG_FILE
 from safetab.engines.spark.options import SparkOptions, check_spark_options
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.whole_path import resolved, whole_path
 from safetab.pipeline.declared_options import DEFAULTS, RUN, DeclaredOption, with_defaults
@@ -175,6 +176,7 @@ def refused_log(log: Path, kept_apart: tuple[Path, ...], called: str = "the conf
         if any(resolved(log).is_relative_to(resolved(folder)) for folder in kept_apart):
             findings.error("", f"{called} can't lie inside PARAMETERS, DATA or OUT.")
     except OSError as error:
+        raise_if_the_machine_failed(error)
         findings.error("", f"{called} can't be written there: {error.strerror or 'unknown error'}.")
     return findings.findings
 
@@ -204,5 +206,6 @@ def refused_spending(options: RunOptions, kept_apart: tuple[Path, ...], confiden
 def _is_directory(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError:
+    except OSError as error:
+        raise_if_the_machine_failed(error)
         return False

@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 
 from safetab.census.geography import Geography, region_id
 from safetab.census.geography_levels import EntityKind, TabulationPass
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import refusals_as_run_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity, shortened
 from safetab.foundation.text_files import UnreadableFile, read_text
 from safetab.foundation.version import VERSION
@@ -136,7 +135,7 @@ def rerelease_files(out: Path, new: Path, request: RereleaseRequest, *, overwrit
 
     Raises InvalidInput if what was given is at fault; RunFailed if the new output breaks a rule.
     """
-    with _os_errors_as_run_failed():
+    with refusals_as_run_failed():
         refused = output_findings(new, (out, *request.paths), overwrite=overwrite) + _refused(out, new, request)
         if refused:
             raise InvalidInput(refused)
@@ -145,7 +144,7 @@ def rerelease_files(out: Path, new: Path, request: RereleaseRequest, *, overwrit
 
 def coterminous_files(out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool = False) -> RereleaseSummary:
     """The re-release with the coterminous step asked for, and the confidence and the rules that OUT has."""
-    with _os_errors_as_run_failed():
+    with refusals_as_run_failed():
         kept = open_release_folder(out).facts.options
     options = replace(kept, coterminous=request.options.coterminous)
     return rerelease_files(out, new, replace(request, options=options), overwrite=overwrite)
@@ -183,14 +182,6 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
         write_manifest_json(output, manifest)
         check_output(output, folder.universe, request.options)
     return RereleaseSummary(measured.status, rows)
-
-
-@contextmanager
-def _os_errors_as_run_failed() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
 
 
 def _measured(out: Path, universe: Universe) -> _Measured:

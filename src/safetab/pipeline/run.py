@@ -71,8 +71,11 @@ def run_files(
     """
     options, out = options or RunOptions(), whole_path(out)
     _refuse(parameters, data, out, options)
-    afterwards = Afterwards(out)
-    with until_published(), guarded(options, options.log_of(out), afterwards) as (log, backend):
+    rows: dict[str, int] = {}
+    with (
+        until_published() as publication,
+        guarded(options, options.log_of(out), afterwards := Afterwards(out, publication)) as (log, backend),
+    ):
         assert log is not None
         times = StepTimes(progress or NoProgress(), log.write)
         still = StillFiles(
@@ -81,6 +84,7 @@ def run_files(
         with still.blamed_first():
             checked = required_inputs(parameters, data, options, times, backend)
             inputs = checked.require()
+        still.watch(record_files(inputs.persons))
         inputs = replace(inputs, hashes=still.hashes_of(_public_files(inputs, options)))
         status = status_of_run(inputs.plan, data, options)
         spending = RunSpending.asked_for(options.spend_request, inputs.plan, times.tell)
@@ -96,7 +100,6 @@ def run_files(
             with _recorded(spending, engine, times) as spend_warnings:
                 still.require(record_files(inputs.persons))
                 rows = _tabulated(inputs, status, engine, out, options, times)
-                afterwards.is_published = True
         times.end_step()
         log.write(", ".join(f"{count:,} rows of {name}" for name, count in rows.items()))
     return RunSummary(inputs.plan, (*warnings, *spend_warnings, *afterwards.warnings), rows, status)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from safetab.engines.backend import Persons
 from safetab.engines.person_location import PersonLocation
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import RunFailed, raise_if_the_machine_failed
 from safetab.foundation.findings import InvalidInput
 from safetab.outputs.manifest import sha256_of
 from safetab.readers.cef.reader_file import CefFiles
 
 _Identity = tuple[int, ...]
-_LOCAL = "file://"
+_LOCAL = re.compile("file:(?://)?(/[^/].*)")  # as Spark spells it, and as Hadoop does
 _DEPTH = 4  # OUT/release/numbers/geography_level=COUNTY
 
 
@@ -24,6 +25,11 @@ class StillFiles:
     def __init__(self, given: Iterable[Path]) -> None:
         """Looks at these files, and at those of the folders among them, however deep a release has its numbers."""
         self._identities = {path.absolute(): _identity(path) for one in given for path in _files_at(one, _DEPTH)}
+
+    def watch(self, files: Iterable[Path]) -> None:
+        """Looks at these too, unless it did before: files that a run finds elsewhere than where it was told to look."""
+        for path in files:
+            self._identities.setdefault(path.absolute(), _identity(path))
 
     def hashes_of(self, files: dict[str, Path]) -> dict[str, str]:
         """By their names; of files that were not seen before, such as copies of the run's own, as they are."""
@@ -54,7 +60,7 @@ class StillFiles:
 def record_files(persons: Persons) -> tuple[Path, ...]:
     """The files of this machine that hold records."""
     if isinstance(persons, PersonLocation):
-        return tuple(Path(part.removeprefix(_LOCAL)) for part in persons.parts if part.startswith(_LOCAL))
+        return tuple(Path(found[1]) for part in persons.parts if (found := _LOCAL.fullmatch(part)))
     if isinstance(persons, CefFiles):
         of_states = ((one.persons, one.units, one.counts) for one in persons.states)
         return tuple(path for files in of_states for path in files if path is not None)
@@ -75,6 +81,7 @@ def _files_at(path: Path, depth: int) -> Iterator[Path]:
 def _identity(path: Path) -> _Identity:
     try:
         status = path.stat()
-    except OSError:
+    except OSError as error:
+        raise_if_the_machine_failed(error)
         return ()
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -19,6 +19,7 @@ from safetab.census.published_totals import PublishedTotals
 from safetab.census.stability import stability
 from safetab.config.config_file import CONFIG_FILE, budget_key, read_config, reader_asked_for
 from safetab.config.run_config import FamilyConfig, ReaderKind, RunConfig
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity, shortened
 from safetab.planning.given_geography import folder_beside, read_given_geography
 from safetab.planning.level_design import IterationsMeasured, level_design
@@ -153,7 +154,8 @@ def _checked_totals(
 def _is_directory(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError:  # a name too long, a parent that may not be searched
+    except OSError as error:  # a name too long, a parent that may not be searched
+        raise_if_the_machine_failed(error)
         return False
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.readers.delimited import Row, RowProblems, read_rows
 from safetab.readers.short_form_lists import ASSIGNMENTS_HEADER, SHORT_FORM_FILE, expanded, is_short_form
@@ -48,7 +49,8 @@ def assignments_path(parameters: Path) -> Path:
 def _is_there(path: Path) -> bool:
     try:
         return path.exists() or path.is_symlink()
-    except OSError:
+    except OSError as error:
+        raise_if_the_machine_failed(error)
         return False
 
 

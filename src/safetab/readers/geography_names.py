@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from safetab.census.geography_levels import GeographyLevel
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf
 from safetab.foundation.text_files import UnreadableFile, read_text
 from safetab.readers.delimited import NAME_RULE, SEPARATOR, RowProblems, read_rows
@@ -28,7 +29,8 @@ def geography_names_path(data: Path) -> Path | None:
     path = data / NAMES_FILE
     try:
         return path if path.exists() else None
-    except OSError:
+    except OSError as error:
+        raise_if_the_machine_failed(error)
         return None
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.published_totals import PublishedTotals, TotalsOfLevel
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.text_files import why_unreadable
 from safetab.readers.digit_columns import NOT_DIGITS, digits_of
@@ -47,6 +48,7 @@ def find_totals_in(folder: Path, findings: FindingsOf) -> TableFiles | None:
     try:
         parts = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith((".", "_")))
     except OSError as error:
+        raise_if_the_machine_failed(error)
         findings.error("pop_dir", why_unreadable(folder, error))
         return None
     forms = {TableForm.PARQUET if path.suffix == TableForm.PARQUET.value else TableForm.TEXT for path in parts}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import FindingsOf, shortened
 from safetab.foundation.text_files import why_unreadable
 
@@ -32,6 +33,7 @@ def find_table(folder: Path, table: str, findings: FindingsOf) -> TableFiles | N
     try:
         files = _find_table(folder, table, findings)
     except OSError as error:
+        raise_if_the_machine_failed(error)
         findings.error("", why_unreadable(folder, error))
         return None
     if files is not None and not all(_is_utf8(path) for path in files.parts):
@@ -54,6 +56,7 @@ def find_table_at(path: Path, findings: FindingsOf) -> TableFiles | None:
         else:
             return TableFiles(_form_of(path), (path,))
     except OSError as error:
+        raise_if_the_machine_failed(error)
         findings.error("", why_unreadable(path, error))
     return None
 

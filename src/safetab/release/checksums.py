@@ -30,6 +30,13 @@ def check_files(release: Path) -> None:
         _check(release)
 
 
+def names_with_checksums(release: Path) -> set[str]:
+    """The files that were released, and their checksums. Raises ValueError if there are none to read."""
+    if not _is_file(release / CHECKSUMS_FILE):
+        raise ValueError(CHECKSUMS_FILE)
+    return {CHECKSUMS_FILE, *_read((release / CHECKSUMS_FILE).read_text(encoding="utf-8"))}
+
+
 def _check(release: Path) -> None:
     present = {name for name in _names_of(release) if name != CHECKSUMS_FILE}
     files = {name for name in present if _is_file(release / name)}

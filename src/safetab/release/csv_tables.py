@@ -52,6 +52,12 @@ def csv_names(universe: Universe, universe_tables: list[str]) -> tuple[str, ...]
     return (*numbers, *(f"{_UNIVERSE_FOLDER}/{Path(name).stem}.csv" for name in universe_tables))
 
 
+def all_csv_names() -> tuple[str, ...]:
+    """Every CSV file that a release of any universe may have."""
+    universe = (f"{_UNIVERSE_FOLDER}/{Path(name).stem}.csv" for name in (*UNIVERSE_FILES, COTERMINOUS_FILE))
+    return (*(f"{NUMBERS_FOLDER}/{level.label}.csv" for level in GeographyLevel), *universe)
+
+
 def write_csv_tables(release: Path, universe: Universe, folder: Path) -> dict[str, int]:
     """numbers/COUNTY.csv, .., universe/entities.csv, ..; tells their rows, by the path in the folder."""
     rows: dict[str, int] = {}

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 
-from safetab.foundation.failures import RunFailed, is_out_of_memory
+from safetab.foundation.failures import OF_THE_PATH, RunFailed, is_out_of_memory
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.foundation.text_files import why_unreadable
 
-_OF_THE_PATH = {
-    errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG,
-}  # fmt: skip
 _OF_CONTENT = (
     pa.ArrowException, ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError,
 )  # fmt: skip
@@ -40,7 +36,7 @@ def damage_told(path: Path, message: str = "is damaged. Get the release again.")
 def _refused(path: Path, error: OSError) -> Exception:
     where = Path(error.filename) if isinstance(error.filename, str) else path
     why = why_unreadable(where, error)
-    return _invalid(path, why) if error.errno in _OF_THE_PATH else RunFailed(why)
+    return _invalid(path, why) if error.errno in OF_THE_PATH else RunFailed(why)
 
 
 def _invalid(path: Path, message: str) -> InvalidInput:

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from safetab.foundation.failures import RunFailed, raise_if_the_machine_failed
+from safetab.foundation.failures import machine_refused, raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.outputs.manifest import write_not_for_release
+from safetab.outputs.earlier_output import always_named
+from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE, write_not_for_release
 from safetab.outputs.output_folder import output_findings, whole_output
-from safetab.release.census_form.census_form import write_census_form
+from safetab.release.census_form.census_form import all_census_names, write_census_form
 from safetab.release.census_form.columns_file import COLUMNS_FILE
 from safetab.release.checksums import CHECKSUMS
-from safetab.release.csv_tables import write_csv_tables
+from safetab.release.csv_tables import all_csv_names, write_csv_tables
 from safetab.release.data_dictionary import csv_resources_of
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
 from safetab.release.origin import LEAST_MARGIN_COLUMN
@@ -32,7 +33,11 @@ class ExportForm(Enum):
     CENSUS = "census"  # a file for each published table, named and laid out as the Census Bureau does
 
 
-_KNOWN_BY = {ExportForm.TIDY: EXPORTED_ENTITIES, ExportForm.CENSUS: COLUMNS_FILE}
+_OF_BOTH = (README_FILE, PRIVACY_FILE, NOT_FOR_RELEASE_FILE)
+_EARLIER = {
+    ExportForm.TIDY: always_named(EXPORTED_ENTITIES, {*_OF_BOTH, DATAPACKAGE_FILE, *all_csv_names()}),
+    ExportForm.CENSUS: always_named(COLUMNS_FILE, {*_OF_BOTH, *all_census_names()}),
+}
 _ABOUT_EXPORTS = """This folder holds the tables of a release as CSV files: numbers/COUNTY.csv,
 universe/entities.csv and so on; datapackage.json describes their columns. What
 follows is the README of the release. Its files and examples are those of the
@@ -51,8 +56,8 @@ def export_csv(
     """
     opened = open_release_folder(release)
     opened.refuse_inside(folder)
-    known_by = next((one for one in _KNOWN_BY.values() if (folder / one).is_file()), _KNOWN_BY[form])
-    refused = output_findings(folder, [opened.path], overwrite=overwrite, known_by=known_by)
+    earlier = next((one for one in _EARLIER.values() if (folder / one.known_by).is_file()), _EARLIER[form])
+    refused = output_findings(folder, [opened.path], overwrite=overwrite, earlier=earlier)
     if refused:
         raise InvalidInput(refused)
     try:
@@ -64,7 +69,7 @@ def export_csv(
         message = "a table can't be read. Get the release again."
         raise InvalidInput([Finding(Severity.ERROR, str(opened.path), "", message)]) from None
     except OSError as error:
-        raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
+        raise machine_refused(error) from None
 
 
 def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import machine_refused
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.page_scripts import page_script
-from safetab.outputs.manifest import write_not_for_release
+from safetab.outputs.earlier_output import NamesLike, always_named
+from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE, write_not_for_release
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.privacy.output_status import OutputStatus
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
@@ -24,8 +26,12 @@ from safetab.site.measured_tables import MeasuredTables
 from safetab.site.name_files import write_area_names, write_group_names
 
 FACTS = "facts"
-_KNOWN_BY = f"{DATA_FOLDER}/{FACTS}.js"
 _PAGE = files("safetab.site") / "page"
+_PAGES, _SCRIPT = ("index.html", "site.css"), "site.js"
+_DATA = rf"{DATA_FOLDER}/({FACTS}|(areas|totals|names|shapes)/[A-Z0-9_-]+/\d+|groups/\d+)\.js"
+_EARLIER = always_named(
+    f"{DATA_FOLDER}/{FACTS}.js", NamesLike("|".join((_DATA, *map(re.escape, (*_PAGES, _SCRIPT, NOT_FOR_RELEASE_FILE)))))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,7 @@ def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, o
     opened = open_release_folder(release)
     opened.refuse_inside(folder)
     inputs = [opened.path] if boundaries is None else [opened.path, boundaries]
-    refused = output_findings(folder, inputs, overwrite=overwrite, known_by=_KNOWN_BY)
+    refused = output_findings(folder, inputs, overwrite=overwrite, earlier=_EARLIER)
     if refused:
         raise InvalidInput(refused)
     shapes = None if boundaries is None else read_boundaries(boundaries, opened.universe)
@@ -59,7 +65,7 @@ def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, o
             _write_page(site)
             sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
     except OSError as error:
-        raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
+        raise machine_refused(error) from None
     without_area = None if shapes is None else shapes.without_area
     return SiteSummary(opened.facts.status, numbers, len(sizes), sum(sizes), max(sizes), without_area)
 
@@ -108,9 +114,9 @@ def _write_numbers(opened: ReleaseFolder, data: DataFolder, tables: MeasuredTabl
 
 
 def _write_page(site: Path) -> None:
-    for name in ("index.html", "site.css"):
+    for name in _PAGES:
         (site / name).write_bytes((_PAGE / name).read_bytes())
-    (site / "site.js").write_text(site_script(), encoding="utf-8")
+    (site / _SCRIPT).write_text(site_script(), encoding="utf-8")
 
 
 def site_script() -> str:

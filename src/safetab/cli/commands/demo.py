@@ -16,9 +16,10 @@ from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.run_report import show_summary
 from safetab.cli.terminal_progress import TerminalProgress
 from safetab.cli.text_tables import show_table, terminal_console, text_table
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, shortened
+from safetab.foundation.findings import InvalidInput
 from safetab.foundation.interrupts import publishing_for_itself
 from safetab.foundation.whole_path import whole_path
+from safetab.outputs.earlier_output import EarlierOutput, names_in
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.run import run_files
 from safetab.planning.run_plan import RunPlan
@@ -41,7 +42,7 @@ def take_the_tour(out: Path, *, overwrite: bool) -> None:
     with exits_with_code():
         with suppress(OSError):  # found below
             whole.parent.mkdir(parents=True, exist_ok=True)
-        refused = output_findings(whole, (), overwrite=overwrite, known_by=MADE_FILE) or _foreign(whole)
+        refused = output_findings(whole, (), overwrite=overwrite, earlier=_EARLIER)
         if refused:
             raise InvalidInput(refused)
         say(f"Making a synthetic census in {out}: about 200,000 people who do not exist.")
@@ -57,28 +58,15 @@ def take_the_tour(out: Path, *, overwrite: bool) -> None:
     typer.echo(f"To see what was planned: safetab plan {out / 'parameters'} {out / 'data'}")
 
 
+def _names_of_tour(folder: Path) -> set[str]:
+    return set((folder / MADE_FILE).read_text(encoding="utf-8").splitlines())
+
+
+_EARLIER = EarlierOutput(MADE_FILE, _names_of_tour)
+
+
 def _write_made(folder: Path) -> None:
-    (folder / MADE_FILE).write_text("".join(f"{name}\n" for name in (MADE_FILE, *_names_in(folder))), encoding="utf-8")
-
-
-def _foreign(out: Path) -> tuple[Finding, ...]:
-    """What somebody put into an earlier tour, which is not removed."""
-    findings = FindingsOf(str(out))
-    try:
-        made = set((out / MADE_FILE).read_text(encoding="utf-8").splitlines()) if (out / MADE_FILE).is_file() else set()
-        foreign = [name for name in _names_in(out) if name not in made]
-    except (OSError, ValueError):
-        findings.error("", f"{MADE_FILE} can't be read, so it is not replaced. Give another OUT.")
-        return findings.findings
-    if foreign:
-        findings.error("", f"holds what the demo didn't make: {shortened(foreign)}. Move it away, or give another OUT.")
-    return findings.findings
-
-
-def _names_in(folder: Path) -> list[str]:
-    """Files, and links whatever they lead to."""
-    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
-    return sorted(path.relative_to(folder).as_posix() for path in paths)
+    (folder / MADE_FILE).write_text("".join(f"{name}\n" for name in (MADE_FILE, *names_in(folder))), encoding="utf-8")
 
 
 def show_county(plan: RunPlan, output: Path) -> None:

@@ -27,7 +27,7 @@ def spend(
     """
     from safetab.cli.accounts import accounts_as_json, change_limit, read_accounts, show_accounts
     from safetab.cli.messages import exits_with_code
-    from safetab.foundation.failures import RunFailed
+    from safetab.foundation.failures import RunFailed, why_refused
     from safetab.foundation.whole_path import whole_path
 
     with exits_with_code():
@@ -36,7 +36,7 @@ def spend(
                 change_limit(whole_path(log), dataset, set_limit, unit)
             accounts = read_accounts(whole_path(log), dataset)
         except OSError as error:
-            raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}.") from None
+            raise RunFailed(why_refused(error)) from None
     if as_json:
         import json
 

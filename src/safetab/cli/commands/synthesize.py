@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import shutil
 from pathlib import Path
 
@@ -11,25 +12,42 @@ import typer
 from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.terminal_progress import TerminalProgress
 from safetab.cli.text_tables import show_table, terminal_console, text_table
+from safetab.config.config_file import CONFIG_FILE
 from safetab.config.run_config import ReaderKind
-from safetab.foundation.failures import RunFailed
-from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.foundation.whole_path import resolved, whole_path
-from safetab.outputs.output_folder import whole_output
+from safetab.foundation.failures import RunFailed, machine_refused
+from safetab.foundation.findings import InvalidInput
+from safetab.foundation.whole_path import whole_path
+from safetab.outputs.earlier_output import NamesLike, always_named
+from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.disk_space import size_in_words
-from safetab.readers.synthetic_marker import is_synthetic
+from safetab.privacy.output_status import SYNTHETIC_MARKER
+from safetab.products.safetab_h.record import HOUSEHOLD_RECORD
+from safetab.products.safetab_p.record import PERSON_RECORD
+from safetab.readers.code_assignments import ASSIGNMENTS_FILE
+from safetab.readers.public_lists import CODES_FILE, ETHNICITY_ITERATIONS_FILE, RACE_ITERATIONS_FILE
+from safetab.readers.short_form_lists import SHORT_FORM_FILE
 from safetab.synthetic.cef.cef_files import READER_FILE
 from safetab.synthetic.census import CensusPlan
+from safetab.synthetic.files.census_files import GEOGRAPHY_TABLE, NAMES_FILE
 from safetab.synthetic.households.household_parameters import HOUSEHOLD_PARAMETERS
 from safetab.synthetic.people.nonempty_groups import NonEmptyGroups
 from safetab.synthetic.request import CensusRequest, bytes_needed, write_census
+
+_LISTS = (CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE, ASSIGNMENTS_FILE, SHORT_FORM_FILE)
+_PARAMETERS = rf"(parameters|{HOUSEHOLD_PARAMETERS})/({'|'.join(map(re.escape, (CONFIG_FILE, *_LISTS)))})"
+_DATA = (
+    rf"data/({SYNTHETIC_MARKER}|{NAMES_FILE}|{READER_FILE}|(CEF20_(PER|UNIT|CNT)|grfc_tab20)_\d\d\.txt"
+    rf"|({GEOGRAPHY_TABLE}|{PERSON_RECORD.table}|{HOUSEHOLD_RECORD.table})/\d\d\.(parquet|txt))"
+)
+_EARLIER = always_named(f"data/{SYNTHETIC_MARKER}", NamesLike(f"{_PARAMETERS}|{_DATA}"))
 
 
 def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> None:
     out = whole_path(out)
     with exits_with_code():
         checked = request.checked()
-        refused = checked.errors + _refused_out(out, request, overwrite=overwrite)
+        inputs = [] if request.parameters is None else [request.parameters]
+        refused = checked.errors + output_findings(out, inputs, overwrite=overwrite, earlier=_EARLIER)
         if refused or checked.value is None:
             raise InvalidInput(refused)
         plan = checked.value
@@ -39,7 +57,7 @@ def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> 
             with TerminalProgress() as progress, whole_output(out, _today(), overwrite=overwrite) as folder:
                 groups = write_census(folder, request, plan, progress)
         except OSError as error:
-            raise RunFailed(f"the machine refused: {error.strerror or 'unknown error'}. Nothing was written.") from None
+            raise machine_refused(error) from None
     _show_groups(groups)
     data = out / "data" / READER_FILE if request.reader is ReaderKind.CEF else out / "data"
     typer.echo(f"Parameters: {out / 'parameters'}\nData:       {data}")
@@ -76,31 +94,3 @@ def _free_bytes(out: Path) -> int:
 
 def _today() -> datetime.date:
     return datetime.datetime.now(datetime.UTC).date()
-
-
-def _refused_out(out: Path, request: CensusRequest, *, overwrite: bool) -> tuple[Finding, ...]:
-    """Only an earlier synthetic census is replaced, and never one that the lists are read from."""
-    try:
-        message = _why_not(out, request.parameters, overwrite=overwrite)
-    except OSError as error:
-        message = f"can't be made: {error.strerror or 'unknown error'}."
-    return (Finding(Severity.ERROR, str(out), "", message),) if message else ()
-
-
-def _why_not(out: Path, parameters: Path | None, *, overwrite: bool) -> str | None:
-    if out.is_symlink() or (out.exists() and not out.is_dir()):
-        return "is there, and is no directory. Give another OUT."
-    if parameters is not None and resolved(parameters).is_relative_to(resolved(out)):
-        return "holds the parameters that are to be read. Give another OUT."
-    if out.exists():
-        is_ours = is_synthetic(out / "data") and {path.name for path in out.iterdir()} <= {
-            "parameters",
-            "data",
-            HOUSEHOLD_PARAMETERS,
-        }
-        if not is_ours:
-            return "is there and is not a synthetic census alone, so it is not replaced. Give another OUT."
-        return None if overwrite else "is there already. Give another OUT, or --overwrite."
-    if not out.parent.is_dir():
-        return f"can't be made: {out.parent} is not a directory."
-    return None

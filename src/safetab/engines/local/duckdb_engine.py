@@ -25,7 +25,7 @@ from safetab.engines.local.person_batches import DamagedPart, PersonBatch, perso
 from safetab.engines.local.person_encoder import PersonEncoder
 from safetab.engines.local.person_source import parquet_file, parquet_source, text_source
 from safetab.engines.person_judge import judge_rows
-from safetab.foundation.failures import RunFailed, is_out_of_memory, raise_if_the_machine_failed
+from safetab.foundation.failures import OF_THE_MACHINE, RunFailed, is_out_of_memory, raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.in_threads import results_in_threads
 from safetab.foundation.interruptible import interruptibly
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 else:
     duckdb = late_module("duckdb")  # records in Parquet are read without it
 
-_REFUSALS = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.EACCES)
+_REFUSALS = (*OF_THE_MACHINE, errno.EACCES)
 
 Log = Callable[[str], None]
 
 _OUT_OF_MEMORY = "the database ran out of memory, or of room in --temp. Nothing was written. Give more with --memory."
-_NO_ROOM = "the disk of --temp is full, or the machine opens no more files. Nothing was written."
-_WORDS_FOR_NO_ROOM = ("No space left", "Disk quota exceeded", "Too many open files", "Input/output error")
+_NO_ROOM = "the disk of --temp is full. Nothing was written."
+_WORDS_FOR_NO_ROOM = ("No space left", "Disk quota exceeded")
 _UNREADABLE = "it can't be read: damaged, not what its ending says, or lines that end in different ways."
 
 
@@ -195,6 +195,7 @@ class DuckDbEngine(ArrayEngine):
                 raise RunFailed(_OUT_OF_MEMORY) from None
             if any(words in str(error) for words in _WORDS_FOR_NO_ROOM):
                 raise RunFailed(_NO_ROOM) from None
+            _raise_if_refused(error)
             raise
         except pa.ArrowException as error:
             self._log(f"Arrow: {error}")

@@ -14,7 +14,7 @@ from safetab.explorer.workbook.exact import write_exact
 from safetab.explorer.workbook.inputs import write_inputs
 from safetab.explorer.workbook.results import write_results
 from safetab.explorer.workbook.sheets import Styles
-from safetab.foundation.new_file import write_new_file
+from safetab.foundation.new_file import Write, write_new_file
 from safetab.privacy.stages import Stage
 from safetab.tuning.presets import PRODUCTION, presets
 from safetab.tuning.tuning import Tuning
@@ -27,11 +27,19 @@ def write_workbook(
 ) -> None:
     """An xlsx file, whole or not at all. Raises InvalidInput if that can't be done.
 
+    `overwrite` is what the user said; None if the command doesn't ask.
+    """
+    write_new_file(path, workbook_writer(tuning, loaded_config), overwrite=overwrite)
+
+
+def workbook_writer(tuning: Tuning, loaded_config: str | None) -> Write:
+    """Writes the workbook where it is told to.
+
     `loaded_config` is the text that the configuration was read from; None if it is that of 2020 production, changed or
-    not. `overwrite` is what the user said; None if the command doesn't ask.
+    not.
     """
     base = loaded_config or presets()[PRODUCTION]
-    write_new_file(path, lambda beside: _write(tuning, beside, base), overwrite=overwrite)
+    return lambda path: _write(tuning, path, base)
 
 
 def _write(tuning: Tuning, path: Path, base: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.pipeline.spend_log.log_lines import LogContent, header_line, read_lines, torn_line
 
@@ -28,6 +29,7 @@ def refused_file(path: Path) -> tuple[Finding, ...]:
         is_room = path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)
         message = None if is_room else f"can't be made: {path.parent} is no directory that may be written to."
     except (OSError, ValueError) as error:
+        raise_if_the_machine_failed(error)
         message = f"can't be used: {getattr(error, 'strerror', None) or 'no such path can be'}."
     return _error(path, message) if message else ()
 
@@ -55,6 +57,7 @@ class SpendLogFile:
         try:
             self._descriptor = os.open(path, flags | (os.O_CREAT if may_create else 0), 0o600)
         except OSError as error:
+            raise_if_the_machine_failed(error)
             if isinstance(error, FileNotFoundError) and not may_create:
                 raise
             raise InvalidInput(_error(path, f"can't be opened: {error.strerror or 'unknown error'}.")) from None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.text_files import UnreadableFile, read_text, why_unreadable
 from safetab.foundation.whole_path import resolved
@@ -87,6 +88,7 @@ class ReaderFile:
         try:
             names = sorted(path.name for path in folder.iterdir() if path.name.endswith(_GEOGRAPHY_ENDINGS))
         except OSError as error:
+            raise_if_the_machine_failed(error)
             findings.error("grfc_dir", why_unreadable(folder, error))
             return Checked(None, findings.findings)
         for state in sorted(states):
@@ -196,5 +198,6 @@ def _as_it_is(path: Path) -> Path:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:
+    except OSError as error:
+        raise_if_the_machine_failed(error)
         return False

@@ -14,6 +14,7 @@ import pyarrow.csv
 
 from safetab.census.geo_ids import Area, area_of, area_of_geo_id, is_geo_id
 from safetab.census.geography_levels import GeographyLevel
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.safe_csv import plain_texts
 from safetab.foundation.text_files import UnreadableFile, read_text, why_unreadable
 from safetab.products.official_names import annotation_of, line_named
@@ -75,6 +76,7 @@ def _start_of(path: Path) -> str:
         with path.open("rb") as file:
             start = file.read(1 << 16)
     except OSError as error:
+        raise_if_the_machine_failed(error)
         raise UnreadableFile(why_unreadable(path, error)) from None
     return start.decode("utf-8-sig", errors="replace")
 
@@ -123,6 +125,7 @@ def _csv_parts(
                 "a row has more or fewer fields than the header, or its text is not what the form has. Get it again."
             ) from None
     except OSError as error:
+        raise_if_the_machine_failed(error)
         raise UnreadableFile(why_unreadable(path, error)) from None
 
 
@@ -145,10 +148,13 @@ def _bulk_area(text: str) -> Area | None:
 
 def _json_file(path: Path) -> OpenedFile:
     header, rows = _json_rows(path)
-    columns = {
-        name: pa.array([row[position] for row in rows], pa.string())
-        for position, name in reversed(list(enumerate(header)))
-    }
+    try:
+        columns = {
+            name: pa.array([row[position] for row in rows], pa.string())
+            for position, name in reversed(list(enumerate(header)))
+        }
+    except UnicodeEncodeError:
+        raise UnreadableFile("a text has half a character (a lone surrogate). Get it again.") from None
     variables = tuple(dict.fromkeys(name for name in header if line_named(name)))
     if "POPGROUP" not in columns:
         raise UnreadableFile("it has no column POPGROUP. Ask the API for POPGROUP too.")

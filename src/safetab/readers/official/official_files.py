@@ -25,6 +25,7 @@ from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.foundation.text_files import UnreadableFile
 from safetab.products.official_names import line_named, lines_of_tables
 from safetab.products.product import Product
+from safetab.readers.delimited import NAME_RULE
 from safetab.readers.official.file_forms import OpenedFile, TextColumns, open_official
 
 _NUMBER = "^-?[0-9]{1,15}$"
@@ -107,6 +108,8 @@ class _Reader:
     def _add(
         self, part: TextColumns, opened: OpenedFile, tables: Mapping[str, Sequence[str]], wrong: _WrongRows
     ) -> int:
+        for column, texts in (("NAME", part.name), ("POPGROUP", part.popgroup), ("POPGROUP_LABEL", part.label)):
+            _check_printable(column, texts, part, wrong)
         level, entity = self._areas(part, opened, wrong)
         code = self._codes(part, wrong)
         is_kept = (level >= 0) & (code >= 0)
@@ -178,13 +181,21 @@ def _distinct(column: pa.Array) -> tuple[list[str], NDArray[np.int64]]:
     return texts.dictionary.to_pylist(), texts.indices.to_numpy().astype(np.int64)
 
 
+def _check_printable(column: str, texts: pa.Array | None, part: TextColumns, wrong: _WrongRows) -> None:
+    """Names are shown and written as they are: none may steer a terminal, or the direction of what follows it."""
+    if texts is not None:
+        distinct, position = _distinct(texts)
+        strange = [n for n, text in enumerate(distinct) if not text.isprintable()]
+        wrong.add(column, NAME_RULE, np.isin(position, strange), part)
+
+
 def _first_texts(column: pa.Array | None, position: NDArray[np.int64]) -> list[tuple[int, str]]:
-    """For each position that occurs the text of another column in its first row; nothing if that can't be shown."""
+    """For each position that occurs the text of another column in its first row, if it has one."""
     if column is None:
         return []
     numbers, first = np.unique(position, return_index=True)
     texts = column.take(pa.array(first)).to_pylist()
-    return [(n, text) for n, text in zip(numbers.tolist(), texts, strict=True) if text and text.isprintable()]
+    return [(n, text) for n, text in zip(numbers.tolist(), texts, strict=True) if text]
 
 
 def _is_code(text: str) -> bool:

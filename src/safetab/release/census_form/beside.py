@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import FindingsOf
 from safetab.foundation.whole_path import resolved
 from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE
@@ -21,7 +22,8 @@ def status_beside(files: Sequence[Path], findings: FindingsOf) -> OutputStatus:
             found.append(status_that_forbids(text))
         except FileNotFoundError:
             continue
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            raise_if_the_machine_failed(error)
             message = f"the {NOT_FOR_RELEASE_FILE} beside them can't be understood. Get the folder again."
             findings.error("FILES", message)
     return gravest(found) or OutputStatus.OFFICIAL

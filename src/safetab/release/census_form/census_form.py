@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from safetab.census.geo_ids import geo_id
 from safetab.census.geography import changes_in
 from safetab.foundation.safe_csv import safe_texts
+from safetab.products.all_products import PRODUCTS
 from safetab.products.official_names import lines_of_tables, margin_variable_of, variable_of
 from safetab.products.product import Line
 from safetab.release.census_form.census_readme import write_census_readme
 from safetab.release.census_form.columns_file import COLUMNS_FILE, numbers_below_0, write_columns
-from safetab.release.census_form.popgroups import Popgroup, write_popgroups
+from safetab.release.census_form.popgroups import POPGROUPS_FILE, Popgroup, write_popgroups
 from safetab.release.damage import damage_told
 from safetab.release.documents import PRIVACY_FILE, README_FILE
 from safetab.release.release_folder import ReleaseFolder
@@ -45,6 +46,12 @@ def write_census_form(opened: ReleaseFolder, output: Path) -> dict[str, int]:
     shutil.copyfile(opened.path / PRIVACY_FILE, output / PRIVACY_FILE)
     write_census_readme(opened, below, output / README_FILE)
     return rows
+
+
+def all_census_names() -> tuple[str, ...]:
+    """The tables of every product, and what explains their columns and groups."""
+    tables = (f"{table_id}.csv" for product in PRODUCTS for table_id in lines_of_tables(product))
+    return (*tables, POPGROUPS_FILE, COLUMNS_FILE)
 
 
 def _lines_of(level: ReleaseLevel) -> Iterator[Line]:

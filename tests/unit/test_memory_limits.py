@@ -1,0 +1,97 @@
+"""Limits on memory that were set for a process are kept to, or said to be too small before anything is loaded."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.conftest import World
+from tests.random_worlds import write_random_world
+
+from safetab.foundation.memory_limits import control_group_limit, why_too_little
+
+MB = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("command", "space", "memory", "words"),
+    [
+        ("run", None, None, None),
+        ("run", 900 * MB, 300 * MB, None),
+        ("run", 899 * MB, None, "limited to 899 MB of address space (`ulimit -v`), and safetab run needs 900 MB"),
+        ("show", 500 * MB, 200 * MB, None),
+        ("show", 499 * MB, None, "limited to 499 MB of address space (`ulimit -v`), and safetab show needs 500 MB"),
+        ("validate", None, 299 * MB, "limited to 299 MB of memory (by its control group, as that of a container)"),
+    ],
+)
+def test_a_limit_that_is_too_small_is_told(
+    command: str, space: int | None, memory: int | None, words: str | None
+) -> None:
+    told = why_too_little(command, space, memory)
+    assert (told is None) if words is None else words in str(told)
+
+
+def test_the_limit_of_a_control_group_is_the_least_of_those_above_it(tmp_path: Path) -> None:
+    inner = tmp_path / "batch" / "job"
+    inner.mkdir(parents=True)
+    (tmp_path / "own").write_text("0::/batch/job\n")
+    assert limit_of(tmp_path) is None
+    (inner / "memory.max").write_text("max\n")
+    assert limit_of(tmp_path) is None
+    (tmp_path / "batch" / "memory.max").write_text(f"{700 * MB}\n")
+    assert limit_of(tmp_path) == 700 * MB
+    (inner / "memory.max").write_text(f"{250 * MB}\n")
+    assert limit_of(tmp_path) == 250 * MB
+
+
+def test_the_first_version_of_control_groups_is_known_too(tmp_path: Path) -> None:
+    (tmp_path / "own").write_text("12:cpu,cpuacct:/\n4:memory:/docker/of-another-machine\n1:name=systemd:/\n")
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "memory.limit_in_bytes").write_text(f"{512 * MB}\n")
+    assert limit_of(tmp_path) == 512 * MB
+
+
+@pytest.mark.parametrize("text", ["", "x", "0::\n", "0::/../..\n", ":::\n"])
+def test_a_system_without_control_groups_has_no_such_limit(text: str, tmp_path: Path) -> None:
+    (tmp_path / "own").write_text(text)
+    assert limit_of(tmp_path) is None
+    assert control_group_limit(str(tmp_path), str(tmp_path / "nowhere")) is None
+
+
+def limit_of(folder: Path) -> int | None:
+    return control_group_limit(str(folder), str(folder / "own"))
+
+
+def limited(space: int, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "safetab", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (space, space)),
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space hold on Linux")
+def test_a_command_that_has_too_little_address_space_ends_before_it_begins(world: World, tmp_path: Path) -> None:
+    ended = limited(300 * MB, "run", world.parameters, world.data, tmp_path / "out")
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert ended.stderr == (
+        "The run failed: this process is limited to 300 MB of address space (`ulimit -v`), and safetab run needs 900 MB"
+        " or more of it. Nothing was written. Raise the limit.\n"
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "parameters"]
+    assert limited(300 * MB, "run", "--help").returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space hold on Linux")
+@pytest.mark.parametrize("space", [900 * MB, 1400 * MB])
+def test_a_small_run_needs_no_more_than_is_told(space: int, tmp_path: Path) -> None:
+    """At 1400 MB Arrow's allocator would reserve most of it for itself."""
+    world = write_random_world(tmp_path / "world", 3, people=60, budget=1)
+    ended = limited(space, "run", world.parameters, world.data, tmp_path / "out")
+    assert ended.returncode == 0, ended.stderr
