@@ -107,6 +107,7 @@ class RowGroups:
                 if chunk is None:
                     return None
                 columns[name] = ValueColumn(*chunk)
+                columns[name].position_of_row.flags.writeable = False  # of the type that Arrow's have
         return columns
 
     def _has_texts_of(self, record: RecordLayout) -> bool:
