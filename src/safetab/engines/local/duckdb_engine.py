@@ -1,4 +1,4 @@
-"""The embedded engine: DuckDB reads text, Arrow reads Parquet; checking and counting is integer arithmetic on arrays.
+"""The embedded engine: DuckDB reads text, Arrow and `parquet_chunks` Parquet; the rest is integer arithmetic on arrays.
 
 The only module that imports duckdb. Its error messages quote values, so they go to the confidential log alone.
 """
