@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -131,6 +132,16 @@ def test_a_file_that_ends_early_is_left_to_arrow() -> None:
     metadata, whole = pq.read_metadata(file), file.getvalue()
     for bytes_left in range(4, 1500, 7):
         assert text_chunk(io.BytesIO(whole[:bytes_left]), metadata, 0, 0) is None
+
+
+def test_a_column_with_other_rows_than_its_row_group_is_left_to_arrow() -> None:
+    """Whoever goes through several columns at once relies on it."""
+    file = file_of(COLUMNS["many"])
+    metadata = pq.read_metadata(file)
+    group = SimpleNamespace(num_rows=901, column=metadata.row_group(0).column)
+    longer: Any = SimpleNamespace(schema=metadata.schema, row_group=lambda _: group)
+    assert text_chunk(file, metadata, 0, 0) is not None
+    assert text_chunk(file, longer, 0, 0) is None
 
 
 def test_batches_of_many_persons_are_those_that_arrow_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,15 +61,16 @@ def text_chunk(file: BinaryIO, metadata: pq.FileMetaData, row_group: int, column
 
 
 def _text_chunk(file: BinaryIO, metadata: pq.FileMetaData, row_group: int, column: int) -> TextChunk:
-    chunk, described = metadata.row_group(row_group).column(column), metadata.schema.column(column)
+    group, described = metadata.row_group(row_group), metadata.schema.column(column)
+    chunk = group.column(column)
     _require(described.max_repetition_level == 0 and described.max_definition_level <= 1)
     _require(chunk.physical_type == "BYTE_ARRAY" and chunk.compression in _COMPRESSIONS and chunk.has_dictionary_page)
     _require(0 < chunk.dictionary_page_offset < chunk.data_page_offset and not chunk.file_path)
     file.seek(chunk.dictionary_page_offset)
     pages = _Pages(np.frombuffer(file.read(chunk.total_compressed_size), dtype=np.uint8), chunk.compression)
     values, rows = pages.dictionary(), [page[ROWS] for page in pages.of_data]
-    _require(min(rows, default=-1) >= 0 and sum(rows) == chunk.num_values <= MOST_ROWS)
-    positions, first, absent = np.empty(chunk.num_values, dtype=np.int32), 0, 0
+    _require(min(rows, default=-1) >= 0 and sum(rows) == chunk.num_values == group.num_rows <= MOST_ROWS)
+    positions, first, absent = np.empty(group.num_rows, dtype=np.int32), 0, 0
     for page, end in zip(pages.of_data, accumulate(rows), strict=True):
         has_levels = described.max_definition_level == 1
         absent += pages.read_positions(page, len(values), positions[first:end], has_levels=has_levels)
