@@ -49,6 +49,12 @@ def _codes(source: np.random.Generator, rows: int, codes: int) -> NDArray[np.int
     return drawn.astype(np.int16)
 
 
+def _by_position(codes: NDArray[np.int16]) -> tuple[tuple[NDArray[np.int32], ...], tuple[NDArray[np.int16], ...]]:
+    """Each column's different codes, and where those of each row are."""
+    both = [np.unique(of_column, return_inverse=True) for of_column in codes]
+    return tuple(at.astype(np.int32) for _, at in both), tuple(numbers for numbers, _ in both)
+
+
 @SEEDS
 @pytest.mark.parametrize("most_codes", [1, 3, 8])
 def test_codes_have_the_same_order(seed: int, most_codes: int) -> None:
@@ -70,12 +76,13 @@ def test_patterns_have_the_same_numbers_however_they_are_found(seed: int, monkey
     asked = [ThreadPatterns(one) for one in both]
     for number, part in enumerate(parts):
         monkeypatch.setattr(compiled, "_MUCH_FOR_ARRAYS", 1 << 40)
-        by_arrays = asked[0].numbers_of(part)
+        by_arrays = asked[0].numbers_of_positions(*_by_position(part))
+        assert np.array_equal(asked[0].numbers_of(part), by_arrays)
         assert (by_arrays < 0).any()
         if number == 1:  # the other goes on with what the loop left
             monkeypatch.setattr(compiled, "_MUCH_FOR_ARRAYS", 0)
             monkeypatch.setattr(compiled, "compiled", lambda loop: loop)
-        assert np.array_equal(asked[1].numbers_of(part), by_arrays)
+        assert np.array_equal(asked[1].numbers_of_positions(*_by_position(part)), by_arrays)
     assert both[0].count > 1_024  # room was made
     assert np.array_equal(both[0].codes, both[1].codes)
 
@@ -153,17 +160,19 @@ def test_atoms_have_the_same_persons_and_counts(seed: int, people: int) -> None:
 @SEEDS
 def test_remembered_patterns_are_the_same(seed: int) -> None:
     source = np.random.default_rng(seed)
-    codes = np.zeros((9, 300), dtype=np.int16)
-    codes[0], codes[8] = source.integers(-1, 5, 300), source.integers(-1, 4, 300)
-    codes[1, source.random(300) < 0.2] = 7
+    codes, others = np.array([1, 0, 2, -1, 4, 3], dtype=np.int16), np.array([7, 0], dtype=np.int16)
+    positions = tuple(source.integers(0, 6 if at in {0, 8} else 2, 300).astype(np.int32) for at in range(9))
+    for at in range(1, 8):
+        positions[at][source.random(300) < 0.97] = 1
     pattern_codes = np.zeros((4, 9), dtype=np.int16)
     pattern_codes[:, 0], pattern_codes[:, 8] = (1, 2, 3, 4), (1, 2, 3, 1)
-    recent = np.full(64, -1, dtype=np.int32)
-    recent[[1 * 37 + 1, (2 * 37 + 2) & 63, (3 * 37 + 3) & 63]] = (0, 1, 3)  # the last is of another pattern
-    found = []
+    recent, factor = np.full(64, -1, dtype=np.int32), person_loops.PAIR_FACTOR
+    recent[[(code * factor + code) & 63 for code in (1, 2, 3)]] = (0, 1, 3)  # the last is of another pattern
+    numbers, no_code = (codes, *[others] * 7, codes), np.array([-1, *[1] * 7, -1], dtype=np.int32)
+    shared_number, found = np.array([5, 9, 7, 2, -1], dtype=np.int32), []
     for module in BOTH:
         patterns = np.empty(300, dtype=np.int32)
-        module.remembered_patterns(codes, recent, pattern_codes, np.array([5, 9, 7, 2, -1], dtype=np.int32), patterns)
+        module.remembered_patterns(positions, numbers, no_code, recent, pattern_codes, shared_number, patterns)
         found.append(patterns.tolist())
     assert found[0] == found[1]
     assert set(found[0]) == {5, 9, -1}

@@ -22,6 +22,7 @@ from safetab.foundation.compiled import compiled_if_worthwhile
 CODE_END = 10_000
 """Above every code."""
 
+_CODES_THEMSELVES = np.append(np.arange(CODE_END, dtype=np.int16), np.int16(-1))  # at -1, too
 _PATTERNS_AT_ONCE = 1 << 16
 _MOST_OF_A_MAP = 10  # eight in combination, one alone, one ethnicity
 
@@ -58,9 +59,9 @@ class PatternTable:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Twice as much; the patterns keep their numbers, and find new slots."""
+        """Four times as much; the patterns keep their numbers, and find new slots."""
         old = self._codes
-        self._codes = np.zeros((2 * len(old), 9), dtype=np.int16)
+        self._codes = np.zeros((4 * len(old), 9), dtype=np.int16)
         self._slots = np.full(4 * len(self._codes), -1, dtype=np.int32)
         self.count = 0
         self._numbers_of_ordered(old)
@@ -75,13 +76,20 @@ class ThreadPatterns:
 
     def numbers_of(self, codes: NDArray[np.int16]) -> NDArray[np.int32]:
         """The pattern of each column of codes, or -1 if they break a rule; 0 stands for no code, -1 for a wrong one."""
-        if not self._own.count:
-            return self._looked_up(codes)
-        patterns = np.empty(codes.shape[1], dtype=np.int32)
-        loop = compiled_if_worthwhile(remembered_patterns, len(patterns), person_arrays.remembered_patterns)
-        loop(codes, self._own.recent, self._own.codes, self._shared_number, patterns)
+        return self.numbers_of_positions(tuple(codes.astype(np.int32)), (_CODES_THEMSELVES,) * len(codes))
+
+    def numbers_of_positions(
+        self, positions: tuple[NDArray[np.int32], ...], numbers: tuple[NDArray[np.int16], ...]
+    ) -> NDArray[np.int32]:
+        """The same for rows whose codes are numbers[column][positions[column]]."""
+        patterns = np.full(len(positions[0]), -1, dtype=np.int32)
+        if self._own.count:
+            no_code = np.array([_position_of_none(of_column) for of_column in numbers], dtype=np.int32)
+            loop = compiled_if_worthwhile(remembered_patterns, len(patterns), person_arrays.remembered_patterns)
+            loop(positions, numbers, no_code, self._own.recent, self._own.codes, self._shared_number, patterns)
         rest = np.flatnonzero(patterns < 0)
-        patterns[rest] = self._looked_up(codes[:, rest])
+        codes = np.stack([of_column[at[rest]] for of_column, at in zip(numbers, positions, strict=True)])
+        patterns[rest] = self._looked_up(codes)
         return patterns
 
     def _looked_up(self, codes: NDArray[np.int16]) -> NDArray[np.int32]:
@@ -93,6 +101,12 @@ class ThreadPatterns:
             new = self._shared.numbers_of(self._own.codes[len(known) :])
             self._shared_number = np.concatenate([known, new, np.full(1, -1, dtype=np.int32)])
         return self._shared_number[own]
+
+
+def _position_of_none(numbers: NDArray[np.int16]) -> int:
+    """Where a column first has what stands for no code, or -1, which no row says."""
+    found = np.flatnonzero(numbers == 0)
+    return int(found[0]) if len(found) else -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

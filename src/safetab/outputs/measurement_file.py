@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -63,33 +64,41 @@ class MeasurementFile:
         self.rows += rows
 
 
+_Part = tuple[Stage, Shape, NDArray[np.int64], NDArray[np.int64]]
+"""A stage, a shape, the indices of groups, and a row of noisy numbers for each of them."""
+
+
 def _rows_of(measurements: Measurements, groups: GroupColumns, schema: pa.Schema) -> pa.Table:
     """Groups by rising index; of each its stage-1 total, then its total or its cells."""
-    parts = []
-    if measurements.stage_1_totals is not None:
-        one_each = measurements.stage_1_totals.reshape(-1, 1)
-        parts.append(
-            _part(measurements.plan, Stage.STAGE_1, measurements.plan.family.total, measurements.indices, one_each)
-        )
-    for shape, values in measurements.values.items():
-        indices = measurements.indices[measurements.groups_of(shape)]
-        parts.append(_part(measurements.plan, measurements.stage, shape, indices, values))
-    joined = pa.concat_tables(parts)
-    order = np.argsort(joined["index"].to_numpy(), kind="stable")  # stage 1 stands first in `parts`
-    ordered = joined.take(pa.array(order)).combine_chunks()
-    indices = ordered["index"].to_numpy()
+    parts = list(_parts_of(measurements))
+    ends = np.cumsum([shape.cells for _, shape, _, _ in parts])
+    cells = np.concatenate(
+        [np.tile(np.arange(end - part[1].cells, end), len(part[2])) for part, end in zip(parts, ends, strict=True)]
+    )
+    indices = np.concatenate([np.repeat(of_part, shape.cells) for _, shape, of_part, _ in parts])
+    order = np.argsort(indices, kind="stable")  # stage 1 stands first in `parts`
+    indices, values = indices[order], np.concatenate([values.reshape(-1) for *_, values in parts])[order]
+    of_cells = pa.concat_tables([_columns_of_cells(measurements.plan, stage, shape) for stage, shape, _, _ in parts])
+    ordered = of_cells.combine_chunks().take(pa.array(cells[order]))
     columns = {
         "geography_level": groups.geography_levels(indices),
         "region_id": groups.region_ids(indices),
         "iteration_code": groups.iteration_codes(indices),
+        "value": pa.array(values),
     }
-    return pa.table(columns | {name: ordered[name] for name in schema.names[3:]}).cast(schema)
+    return pa.table([columns[name] if name in columns else ordered[name] for name in schema.names], schema=schema)
 
 
-def _part(
-    plan: LevelPlan, stage: Stage, shape: Shape, indices: NDArray[np.int64], values: NDArray[np.int64]
-) -> pa.Table:
-    rows, groups = values.size, len(indices)
+def _parts_of(measurements: Measurements) -> Iterator[_Part]:
+    if measurements.stage_1_totals is not None:
+        one_each = measurements.stage_1_totals.reshape(-1, 1)
+        yield Stage.STAGE_1, measurements.plan.family.total, measurements.indices, one_each
+    for shape, values in measurements.values.items():
+        yield measurements.stage, shape, measurements.indices[measurements.groups_of(shape)], values
+
+
+def _columns_of_cells(plan: LevelPlan, stage: Stage, shape: Shape) -> pa.Table:
+    """What doesn't depend on the group: a row for each cell of a shape."""
     noise = plan.design.stages[stage].noise
     parameter = noise.parameter
     constants = {
@@ -101,16 +110,12 @@ def _part(
         "variance": pa.scalar(float(noise.variance().mid()), pa.float64()),
     }
     return pa.table(
-        {"index": np.repeat(indices, shape.cells), "value": values.reshape(-1)}
-        | {name: pa.repeat(constant, rows) for name, constant in constants.items()}
-        | _labels(plan.design.product, shape, groups)
+        {name: pa.repeat(constant, shape.cells) for name, constant in constants.items()}
+        | _labels(plan.design.product, shape)
     )
 
 
-def _labels(product: Product, shape: Shape, groups: int) -> dict[str, pa.Array]:
+def _labels(product: Product, shape: Shape) -> dict[str, pa.Array]:
     """What says which attribute values a cell counts; null in a total."""
-    repeated = pa.array(np.tile(np.arange(shape.cells), groups))
     columns = zip(product.label_columns, zip(*shape.cell_labels, strict=True), strict=True)
-    return {
-        column.name: pa.array(values, pa.type_for_alias(column.cell_type)).take(repeated) for column, values in columns
-    }
+    return {column.name: pa.array(values, pa.type_for_alias(column.cell_type)) for column, values in columns}

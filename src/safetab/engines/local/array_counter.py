@@ -98,25 +98,28 @@ class ArrayCounter:
         return by_attribute
 
     def totals(self, level: LevelPlan) -> ExactCounts:
+        none = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        of_areas = self._pool.map(lambda area: self._totals_of_area(level, *area), list(self._areas(level)))
+        indices, counts = map(np.concatenate, zip(none, *of_areas, strict=True))
+        return ExactCounts(indices, counts.reshape(-1, 1))
+
+    def _totals_of_area(
+        self, level: LevelPlan, first: int, end: int, states: Sequence[CountedState]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The groups of the entities from `first` up to `end` that anybody is in, and how many."""
         width, position_at = level.universe.index.iterations, self._encoding.position_at(level)
-        indices, counts = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for first, end, states in self._areas(level):
-            of_states = [(self._entity_of_atom(level)[state.atoms], state) for state in states]
-            if (end - first) * width > _CELLS_OF_A_COUNT * sum(len(state.counts) for state in states):
-                added = [
-                    person_arrays.totals_of_atoms(one.starts, one.iterations, one.counts, entities, position_at, width)
-                    for entities, one in of_states
-                ]
-                found, totals = person_arrays.summed(*map(np.concatenate, zip(*added, strict=True)))
-            else:
-                dense = np.zeros((end - first, width), dtype=np.int64)
-                for entities, state in of_states:
-                    self._add(state, np.where(entities < 0, -1, entities - first), position_at, dense)
-                found = np.flatnonzero(dense)
-                found, totals = found + first * width, dense.reshape(-1)[found]
-            indices.append(found)
-            counts.append(totals)
-        return ExactCounts(np.concatenate(indices), np.concatenate(counts).reshape(-1, 1))
+        of_states = [(self._entity_of_atom(level)[state.atoms], state) for state in states]
+        if (end - first) * width > _CELLS_OF_A_COUNT * sum(len(state.counts) for state in states):
+            added = [
+                person_arrays.totals_of_atoms(one.starts, one.iterations, one.counts, entities, position_at, width)
+                for entities, one in of_states
+            ]
+            return person_arrays.summed(*map(np.concatenate, zip(*added, strict=True)))
+        dense = np.zeros((end - first, width), dtype=np.int64)
+        for entities, state in of_states:
+            self._add(state, np.where(entities < 0, -1, entities - first), position_at, dense)
+        found = np.flatnonzero(dense)
+        return found + first * width, dense.reshape(-1)[found]
 
     @staticmethod
     def _add(

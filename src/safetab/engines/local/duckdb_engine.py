@@ -1,4 +1,4 @@
-"""The embedded engine: DuckDB reads text, Arrow reads Parquet; checking and counting is integer arithmetic on arrays.
+"""The embedded engine: DuckDB reads text, Arrow and `parquet_chunks` Parquet; the rest is integer arithmetic on arrays.
 
 The only module that imports duckdb. Its error messages quote values, so they go to the confidential log alone.
 """
@@ -21,7 +21,7 @@ from safetab.engines.contract import EngineSettings, MiscountedPersons
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.known_lists import KnownLists
 from safetab.engines.local.array_engine import ArrayEngine
-from safetab.engines.local.person_batches import DamagedPart, PersonBatch, person_batch, row_groups_of, rows_of
+from safetab.engines.local.person_batches import DamagedPart, PersonBatch, batches_of, person_batch, rows_of
 from safetab.engines.local.person_encoder import PersonEncoder
 from safetab.engines.local.person_source import parquet_file, parquet_source, text_source
 from safetab.engines.person_judge import judge_rows
@@ -144,7 +144,7 @@ class DuckDbEngine(ArrayEngine):
         """All records in pieces, whose batches are made by whoever asks for them."""
         record = self._known.record
         if self._persons.form is TableForm.PARQUET:
-            yield from (row_groups.batches(record) for row_groups in row_groups_of(self._persons, record))
+            yield from batches_of(self._persons, record)
             return
         for header, files in parts_by_header(self._persons, record):
             rows = self._database.sql(f"SELECT * FROM {text_source(files, header, keep_rejects=True)}")  # noqa: S608

@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.engines.local.counting_loops import RunsOfPersons
-from safetab.engines.local.person_loops import LEFT_OUT, NOT_DIGITS, NOT_LISTED, Attributes, Int16s, Int32s, Int64s
+from safetab.engines.local.person_loops import (
+    LEFT_OUT,
+    NOT_DIGITS,
+    NOT_LISTED,
+    PAIR_FACTOR,
+    Attributes,
+    Int16s,
+    Int32s,
+    Int64s,
+)
 
 _CODE_END = np.int16(32_767)
 """Above every code: sorts what is none behind them."""
@@ -33,13 +42,15 @@ def atoms_of_rows(  # noqa: PLR0913, PLR0917 - what the loop takes
     atoms[~is_number] = NOT_DIGITS
 
 
-def remembered_patterns(
-    codes: Int16s, recent: Int32s, pattern_codes: Int16s, shared_number: Int32s, patterns: Int32s
-) -> None:
-    only, ethnicity = codes[0].astype(np.int64), codes[8].astype(np.int64)
-    number = recent[(only * 37 + ethnicity) & (len(recent) - 1)]
-    is_the_same = (pattern_codes[number, 0] == only) & (pattern_codes[number, 8] == ethnicity)
-    is_remembered = (number >= 0) & is_the_same & ~codes[1:8].any(axis=0)
+def remembered_patterns(  # noqa: PLR0913, PLR0917
+    positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], no_code: Int32s, recent: Int32s,
+    pattern_codes: Int16s, shared_number: Int32s, patterns: Int32s,
+) -> None:  # fmt: skip
+    only, ethnicity = (numbers[at][positions[at]].astype(np.int64) for at in (0, 8))
+    number = recent[(only * PAIR_FACTOR + ethnicity) & (len(recent) - 1)]
+    is_remembered = (number >= 0) & (pattern_codes[number, 0] == only) & (pattern_codes[number, 8] == ethnicity)
+    for at in range(1, 8):
+        is_remembered &= positions[at] == no_code[at]
     patterns[:] = shared_number[np.where(is_remembered, number, -1)]
 
 

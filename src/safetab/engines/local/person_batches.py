@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from safetab.engines.local.parquet_chunks import MOST_ROWS, text_chunk
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.products.record import RecordLayout
 from safetab.readers.digit_columns import NOT_DIGITS, digits_of, is_text
@@ -23,6 +24,8 @@ from safetab.readers.table_files import TableFiles
 
 _DICTIONARY_ENCODINGS = frozenset({"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"})
 _ROWS_AT_ONCE = 1 << 17  # their positions stay near the processor
+MANY_ROWS = 1 << 19
+"""From so many on, loops that read them are compiled."""
 
 
 class DamagedPart(pa.ArrowException):  # type: ignore[misc]
@@ -43,7 +46,10 @@ class ValueColumn:
 
     def has_values_of(self, other: ValueColumn) -> bool:
         """The same, in the same order, absence included."""
-        return self.has_absent == other.has_absent and self.values.equals(other.values)
+        return self.has_absent == other.has_absent and (self.values is other.values or self.values.equals(other.values))
+
+    def part(self, first: int, end: int) -> ValueColumn:
+        return ValueColumn(self.values, self.position_of_row[first:end], self.has_absent)
 
     def without_rows(self) -> ValueColumn:
         return ValueColumn(self.values, self.position_of_row[:0].copy(), self.has_absent)
@@ -78,21 +84,55 @@ class RowGroups:
 
         A row group is decoded by the thread that asks: others decode other row groups.
         """
+        yield from self._batches_by_arrow(record, list(self.numbers))
+
+    def batches_of_many(self, record: RecordLayout) -> Iterator[PersonBatch]:
+        """The same, faster where it takes so long that compiled loops pay; whatever they don't read, Arrow does."""
+        for number in self.numbers:
+            columns = self._text_columns(record, number)
+            if columns is None:
+                yield from self._batches_by_arrow(record, [number])
+                continue
+            for first in range(0, rows_of(columns), _ROWS_AT_ONCE):
+                yield {name: one.part(first, first + _ROWS_AT_ONCE) for name, one in columns.items()}
+
+    def _text_columns(self, record: RecordLayout, number: int) -> PersonBatch | None:
+        """The columns of a row group, if all of them are text that is held as dictionaries."""
+        if self.metadata.row_group(number).num_rows > MOST_ROWS or not self._has_texts_of(record):
+            return None
+        column_at, columns = {name: at for at, name in enumerate(self.metadata.schema.names)}, PersonBatch()
+        with _damage_named(self.path), self.path.open("rb") as file:
+            for name in record.columns:
+                chunk = text_chunk(file, self.metadata, number, column_at[name])
+                if chunk is None:
+                    return None
+                columns[name] = ValueColumn(*chunk)
+                columns[name].position_of_row.flags.writeable = False  # of the type that Arrow's have
+        return columns
+
+    def _has_texts_of(self, record: RecordLayout) -> bool:
+        schema = self.metadata.schema.to_arrow_schema()
+        return self.dictionaries == tuple(sorted(record.columns)) and all(
+            schema.field(name).type == pa.string() for name in self.dictionaries
+        )
+
+    def _batches_by_arrow(self, record: RecordLayout, numbers: list[int]) -> Iterator[PersonBatch]:
         with _damage_named(self.path), pq.ParquetFile(
             self.path,
             metadata=self.metadata,
             read_dictionary=list(self.dictionaries),
             page_checksum_verification=True,
         ) as file:  # fmt: skip
-            columns, numbers = list(record.columns), list(self.numbers)
-            for batch in file.iter_batches(_ROWS_AT_ONCE, numbers, columns, use_threads=False):
+            for batch in file.iter_batches(_ROWS_AT_ONCE, numbers, list(record.columns), use_threads=False):
                 yield person_batch(batch, record)
 
 
-def row_groups_of(files: TableFiles, record: RecordLayout) -> Iterator[RowGroups]:
-    """All row groups of all parts, in order; a part is opened when its first are asked for."""
+def batches_of(files: TableFiles, record: RecordLayout) -> Iterator[Iterator[PersonBatch]]:
+    """All records in pieces, in order; a part is opened when its first are asked for."""
+    are_many = files.rows is not None and files.rows >= MANY_ROWS
     for path in files.parts:
-        yield from row_groups_of_part(path, record)
+        for row_groups in row_groups_of_part(path, record):
+            yield row_groups.batches_of_many(record) if are_many else row_groups.batches(record)
 
 
 def row_groups_of_part(path: Path, record: RecordLayout) -> Iterator[RowGroups]:

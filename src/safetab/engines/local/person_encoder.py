@@ -14,7 +14,7 @@ from safetab.census.public_lists import is_race_code
 from safetab.engines.encoding import Encoding
 from safetab.engines.local import person_arrays
 from safetab.engines.local.person_batches import PersonBatch, ValueColumn, rows_of
-from safetab.engines.local.person_loops import LEFT_OUT, atoms_of_rows, codes_of_rows
+from safetab.engines.local.person_loops import LEFT_OUT, atoms_of_rows
 from safetab.engines.local.state_persons import StatePersons
 from safetab.engines.pattern_table import CODE_END, ThreadPatterns
 from safetab.foundation.compiled import compiled_if_worthwhile
@@ -44,8 +44,7 @@ class PersonEncoder:
 
     def add(self, batch: PersonBatch) -> None:
         """Checks the rows, and keeps the persons of the passes that run."""
-        attributes, atoms = self._attributes(batch), self._atoms(batch)
-        patterns = self._patterns.numbers_of(self._codes(batch))
+        attributes, atoms, patterns = self._attributes(batch), self._atoms(batch), self._patterns_of(batch)
         is_right = (atoms >= LEFT_OUT) & (patterns >= 0) & (attributes >= 0)
         self.is_right = self.is_right and bool(is_right.all() and self._others_are_right(batch))
         is_kept = is_right & (atoms >= 0)
@@ -100,15 +99,13 @@ class PersonEncoder:
             self.people[tabulation_pass] += int(rows_of_states[is_of_pass].sum())
         return atoms
 
-    def _codes(self, batch: PersonBatch) -> NDArray[np.int16]:
-        """A column for each row, a row for each of CODE_COLUMNS."""
-        codes = np.empty((len(CODE_COLUMNS), rows_of(batch)), dtype=np.int16)
+    def _patterns_of(self, batch: PersonBatch) -> NDArray[np.int32]:
+        """The pattern of each row, or -1."""
         positions = tuple(batch[column].position_of_row for column in CODE_COLUMNS)
         numbers = tuple(
             self._of_values.those(batch, column, partial(self._code_numbers, column)) for column in CODE_COLUMNS
         )
-        compiled_if_worthwhile(codes_of_rows, codes.shape[1], codes_of_rows)(positions, numbers, codes)
-        return codes
+        return self._patterns.numbers_of_positions(positions, numbers)
 
     def _code_numbers(self, name: str, column: ValueColumn) -> NDArray[np.int16]:
         """The code of each value; 0 for none, where that is allowed, and -1 for what is no code."""

@@ -14,6 +14,7 @@ Int64s = NDArray[np.int64]
 Attributes = NDArray[np.unsignedinteger]
 
 NEAR = 16
+PAIR_FACTOR = 40_503  # spreads race codes: pairs of codes that are close to each other are remembered apart
 LEFT_OUT, NOT_DIGITS, NOT_LISTED = -1, -2, -3
 """Instead of an atom: a state that no pass has, a block that is no number, a block that the geography doesn't list."""
 
@@ -65,29 +66,27 @@ def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a loop to be compiled takes plain
         last_block, last_atom = block, found
 
 
-def codes_of_rows(positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], codes: Int16s) -> None:
-    """Writes the codes of each row as a column; `positions` says where in `numbers` they are."""
-    for column in range(len(codes)):
-        codes[column, :] = numbers[column][positions[column]]
+def remembered_patterns(  # noqa: PLR0913, PLR0917
+    positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], no_code: Int32s, recent: Int32s,
+    pattern_codes: Int16s, shared_number: Int32s, patterns: Int32s,
+) -> None:  # fmt: skip
+    """Writes the pattern of each row that has one race code and is remembered; -1 for all others.
 
-
-def remembered_patterns(
-    codes: Int16s, recent: Int32s, pattern_codes: Int16s, shared_number: Int32s, patterns: Int32s
-) -> None:
-    """Writes the pattern of each column of codes that has one race code and is remembered; -1 for all others.
-
-    `recent` is that of `number_patterns`, `shared_number` has what to write for each pattern, and -1 at the end. Most
-    people have one race code, and few combinations of it with an ethnicity.
+    `positions` says where in `numbers` the codes of a row are, eight of race and one of ethnicity; `no_code` where a
+    column has what is none. `recent` is that of `number_patterns`, `shared_number` has what to write for each pattern,
+    and -1 at the end. Most people have one race code, and few combinations of it with an ethnicity.
     """
-    mask = len(recent) - 1
+    first, second, third, fourth, fifth, sixth, seventh, eighth, last = positions
+    races, ethnicities, mask = numbers[0], numbers[8], len(recent) - 1
+    no_2, no_3, no_4, no_5, no_6, no_7, no_8 = (
+        no_code[1], no_code[2], no_code[3], no_code[4], no_code[5], no_code[6], no_code[7],
+    )  # fmt: skip
     for row in range(len(patterns)):
-        only, ethnicity = np.int64(codes[0, row]), np.int64(codes[8, row])
-        others = codes[1, row] | codes[2, row] | codes[3, row] | codes[4, row]
-        number = recent[(only * 37 + ethnicity) & mask]
-        if (
-            others | codes[5, row] | codes[6, row] | codes[7, row] or number < 0
-            or pattern_codes[number, 0] != only or pattern_codes[number, 8] != ethnicity
-        ):  # fmt: skip
+        others = (second[row] ^ no_2) | (third[row] ^ no_3) | (fourth[row] ^ no_4) | (fifth[row] ^ no_5)
+        others |= (sixth[row] ^ no_6) | (seventh[row] ^ no_7) | (eighth[row] ^ no_8)
+        only, ethnicity = np.int64(races[first[row]]), np.int64(ethnicities[last[row]])
+        number = recent[(only * PAIR_FACTOR + ethnicity) & mask]
+        if others or number < 0 or pattern_codes[number, 0] != only or pattern_codes[number, 8] != ethnicity:
             number = np.int32(-1)
         patterns[row] = shared_number[number]
 
@@ -142,7 +141,7 @@ def number_patterns(  # noqa: C901, PLR0913, PLR0917
         if only < 0:
             patterns[row] = -1
             continue
-        pair = (only * 37 + ethnicity) & recent_mask
+        pair = (only * PAIR_FACTOR + ethnicity) & recent_mask
         if ordered[row, 1] == 0:
             number = recent[pair]
             if number >= 0 and pattern_codes[number, 0] == only and pattern_codes[number, 8] == ethnicity:

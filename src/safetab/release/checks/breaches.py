@@ -32,6 +32,11 @@ class Breaches:
             shown = self._rows.setdefault((file, rule), [])
             shown += (wrong[: _ROWS_SHOWN - len(shown)] + rows_before + 1).tolist()
 
+    def include(self, others: Breaches) -> None:
+        """What others found, after what is here: they may have looked at the same time, but not at the same rules."""
+        self._counts.update(others._counts)
+        self._rows |= others._rows
+
     def __bool__(self) -> bool:
         return bool(self._counts)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
@@ -21,6 +22,7 @@ from safetab.release.release_rules import ReleaseRule
 from safetab.release.release_universe import ReleaseLevel, Universe
 
 _ROWS_AT_ONCE = 1 << 18
+_KEYS = ["region_id", "iteration_code", "donor_region_id"]
 _NEGATIVE_RULES = {ReleaseRule.CLAMP_NEGATIVES, ReleaseRule.WITHHOLD_NEGATIVES}
 
 
@@ -90,7 +92,7 @@ class NumberChecks:
         first = np.flatnonzero(self._are_totals(table))
         if not len(first) or first[0]:
             self._add(np.arange(1), "lines are not in their order", level.name, table, before)
-        indices = level.indices(table.take(pa.array(first)))
+        indices = level.indices(table.select(_KEYS).take(pa.array(first)))
         self._breaches.add_rows(
             level.name, "a group is not in the universe", _spread(indices < 0, first, table), before
         )
@@ -205,17 +207,13 @@ class _NumberRows:
         self.family = level.family
         self.published = published
         self._level = level
-        self._entities: Mapping[str | None, int] = {
-            one: position for position, one in enumerate(universe.entities[level.geography].region_ids)
-        }
-        self._iterations: Mapping[str | None, int] = {
-            one.code: position for position, one in enumerate(level.iterations)
-        }
+        self._entities = pa.array(universe.entities[level.geography].region_ids, pa.string())
+        self._iterations = pa.array([one.code for one in level.iterations], pa.string())
 
     def indices(self, groups: pa.Table) -> NDArray[np.int64]:
         """The index of each group, or -1: an unknown id or code, or a group that was neither tabulated nor copied."""
-        entity = _looked_up(groups["region_id"], self._entities)
-        iteration = _looked_up(groups["iteration_code"], self._iterations)
+        entity = _positions_in(self._entities, groups["region_id"])
+        iteration = _positions_in(self._iterations, groups["iteration_code"])
         is_copied = np.asarray(groups["donor_region_id"].is_valid())
         is_right = (entity >= 0) & (iteration >= 0) & (is_copied | self._level.is_tabulated[iteration])
         return np.where(is_right, self._level.index.index_of(entity, iteration), -1)
@@ -227,6 +225,13 @@ def _looked_up(column: pa.ChunkedArray, positions: Mapping[str | None, int]) -> 
     found = np.array([positions.get(text, -1) for text in (*texts.dictionary.to_pylist(), None)], dtype=np.int64)
     indices = texts.indices.fill_null(len(found) - 1) if texts.null_count else texts.indices
     return np.asarray(found[np.asarray(indices)])
+
+
+def _positions_in(known: pa.Array, column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """The position of each text in a long list, or -1."""
+    texts = column.combine_chunks()
+    found = np.append(pc.index_in(texts.dictionary, value_set=known).fill_null(-1).to_numpy(), -1).astype(np.int64)
+    return np.asarray(found[texts.indices.fill_null(len(found) - 1).to_numpy()])
 
 
 def _are(column: pa.ChunkedArray, text: str) -> NDArray[np.bool_]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pyarrow.parquet
 
 from safetab.census.geography_levels import EntityKind
 from safetab.foundation.failures import raise_if_the_machine_failed
+from safetab.foundation.in_threads import results_in_threads
 from safetab.outputs.manifest import MANIFEST_FILE, outputs_as_json
 from safetab.release.allowed_files import allowed_files, stray_paths
 from safetab.release.checks.after_steps_checks import AfterStepsChecks
@@ -51,22 +53,33 @@ def _pass_check(
     output: Path, universe: Universe, options: ReleaseOptions, breaches: Breaches, which: int
 ) -> Callable[[], None]:
     def check() -> None:
+        of_numbers = Breaches()
         try:
             of_pass = universe.passes[which]
             after_steps = (
-                AfterStepsChecks(output, universe.product, of_pass, breaches) if options.change_numbers else None
+                AfterStepsChecks(output, universe.product, of_pass, of_numbers) if options.change_numbers else None
             )
-            numbers = NumberChecks(output / RELEASE_FOLDER, universe, options, breaches, after_steps)
+            numbers = NumberChecks(output / RELEASE_FOLDER, universe, options, of_numbers, after_steps)
             tables = TableChecks(output, universe, of_pass, breaches)
-            for level, published in tables.check_levels():
-                numbers.check_level(level, published)
+            _check_side_by_side(partial(numbers.check_level, *level) for level in tables.check_levels())
             if after_steps is not None:
                 after_steps.check_ends()
         except (pa.ArrowException, FileNotFoundError, LookupError, ValueError) as error:
             raise_if_the_machine_failed(error)
             breaches.add(f"the {universe.passes[which].value} pass", f"can't be read back ({type(error).__name__})")
+        breaches.include(of_numbers)
 
     return check
+
+
+def _check_side_by_side(checks_of_numbers: Iterable[Callable[[], None]]) -> None:
+    """The numbers of a level are checked while the tables of the next one are, if there may be two threads."""
+    if pa.cpu_count() == 1:
+        for check_numbers in checks_of_numbers:
+            check_numbers()
+        return
+    for _ in results_in_threads(checks_of_numbers, 1):
+        pass
 
 
 def _check_entities(universe: Universe, breaches: Breaches) -> None:

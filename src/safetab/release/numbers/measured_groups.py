@@ -18,6 +18,7 @@ from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups, 
 from safetab.release.release_universe import ReleaseLevel, Universe
 
 _ROWS_AT_ONCE = 1 << 18
+_ROWS_AT_THE_END = 1 << 10
 _TEXTS = ("geography_level", "region_id", "iteration_code", "table")
 _MOST_FAMILIES = 16  # an address of noise has no room for more
 _COLUMNS = (*_TEXTS, "stage", "value")
@@ -58,7 +59,7 @@ def _parts(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator
                 table = pa.concat_tables([rest, table]).unify_dictionaries()
             if not len(table):
                 continue
-            last = int(_begins(table, universe)[-1])
+            last = _last_begin(table, universe)
             rest = table.slice(last)
             yield from _split_by_level(table.slice(0, last), universe)
         if rest is not None:
@@ -109,6 +110,13 @@ def _begins(table: pa.Table, universe: Universe) -> NDArray[np.intp]:
     geography = _looked_up(table["geography_level"], _GEOGRAPHIES)
     group = (_numbers(table["region_id"]) * len(_GEOGRAPHIES) + geography) * _MOST_FAMILIES + _families(table, universe)
     return np.flatnonzero(changes_in(group, _numbers(table["iteration_code"])))
+
+
+def _last_begin(table: pa.Table, universe: Universe) -> int:
+    """Where the last group's rows begin; mostly a few rows at the end tell it."""
+    first = max(len(table) - _ROWS_AT_THE_END, 0)
+    found = int(_begins(table.slice(first), universe)[-1])
+    return first + found if found else int(_begins(table, universe)[-1])
 
 
 def _groups(table: pa.Table, number: int, level: ReleaseLevel, universe: Universe) -> PublishedGroups:

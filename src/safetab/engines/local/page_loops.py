@@ -1,0 +1,167 @@
+"""The loops that read pages of a Parquet file, compiled. No byte is read outside of what they are given."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.engines.local.person_loops import Int32s, Int64s
+
+Bytes = NDArray[np.uint8]
+
+PAGE_KIND, UNCOMPRESSED_BYTES, COMPRESSED_BYTES, CHECKSUM, ROWS, ENCODING, LEVEL_ENCODING, FIRST_BYTE = range(8)
+PAGE_FACTS = 8
+NOT_SAID = -1 << 40
+"""Instead of a fact that a page's header doesn't state."""
+
+_DEEPEST = 8
+
+
+def page_headers(chunk: Bytes, pages: Int64s) -> int:  # noqa: C901, PLR0911, PLR0912, PLR0915 - compiled whole
+    """Writes the facts of each page of a column chunk; gives how many there are, or -1 if it can't be told.
+
+    A header is a struct of Thrift's compact protocol: each field is a byte of type and step of its number, then its
+    value. Facts of the page are fields of the struct itself, or of the one within it that tells about the page's kind.
+    """
+    at, count, end = np.int64(0), 0, len(chunk)
+    fields = np.zeros(_DEEPEST, dtype=np.int64)
+    while at < end:
+        if count == len(pages):
+            return -1
+        page, depth = pages[count], 0
+        page[:] = NOT_SAID
+        fields[0] = 0
+        while depth >= 0:
+            if at >= end:
+                return -1
+            head = np.int64(chunk[at])
+            at += 1
+            if head == 0:
+                depth -= 1
+                continue
+            kind, step = head & 15, head >> 4
+            if step == 0 or kind == 0:
+                return -1  # fields that are far apart: no page has them
+            fields[depth] += step
+            if kind < 4 or kind == 7:  # true or false, which the type says itself; a byte; eight bytes
+                at += 8 if kind == 7 else kind // 3
+                continue
+            if kind == 12 and depth + 1 < _DEEPEST:
+                depth += 1
+                fields[depth] = 0
+                continue
+            if kind > 8:
+                return -1
+            number, shift, byte = np.int64(0), 0, np.int64(128)
+            while byte >= 128:
+                if at >= end or shift > 28:
+                    return -1
+                byte = np.int64(chunk[at])
+                at += 1
+                number |= (byte & 127) << shift
+                shift += 7
+            if kind == 8:
+                at += number
+                continue
+            number = (number >> 1) ^ -(number & 1)
+            if depth == 0 and fields[0] <= 4:
+                page[fields[0] - 1] = number
+            elif depth == 1 and (fields[0] - 6) ** 2 == 1 and fields[1] <= 3:  # a page of data, or a dictionary
+                page[ROWS + fields[1] - 1] = number
+        page[FIRST_BYTE] = at
+        if page[COMPRESSED_BYTES] < 0 or page[COMPRESSED_BYTES] > end - at:
+            return -1
+        at += page[COMPRESSED_BYTES]
+        count += 1
+    return count
+
+
+def numbers_of_runs(page: Bytes, first: int, end: int, width: int, numbers: Int32s) -> int:  # noqa: C901
+    """Writes numbers of `width` bits from Parquet's runs and packed bits; gives the greatest, -1 if they aren't there.
+
+    They are read from the bytes between `first` and `end`.
+    """
+    at, done, count, greatest = np.int64(first), np.int64(0), np.int64(len(numbers)), np.int32(0)
+    mask_32 = np.uint32((np.int64(1) << width) - 1)
+    while done < count:
+        header, shift, byte = np.int64(0), 0, np.int64(128)
+        while byte >= 128:
+            if at >= end or shift > 28:
+                return -1
+            byte = np.int64(page[at])
+            at += 1
+            header |= (byte & 127) << shift
+            shift += 7
+        length = header >> 1
+        if header & 1:  # so many times eight numbers, their bits one after the other
+            if length * width > end - at:
+                return -1
+            following, stop = at + length * width, min(done + 8 * length, count)
+            packed = page[at:following]
+            fast = min(int(stop - done), max(8 * len(packed) - 32, 0) // max(width, 1))
+            for number in range(fast):  # four bytes have all its bits; an unsigned index needs no look at its sign
+                bit = np.uint64(number) * np.uint64(width)
+                byte_at, shift_by = bit >> np.uint64(3), np.uint32(bit & np.uint64(7))
+                word = (
+                    np.uint32(packed[byte_at]) | np.uint32(packed[byte_at + np.uint64(1)]) << np.uint32(8)
+                    | np.uint32(packed[byte_at + np.uint64(2)]) << np.uint32(16)
+                    | np.uint32(packed[byte_at + np.uint64(3)]) << np.uint32(24)
+                )  # fmt: skip
+                found = np.int32((word >> shift_by) & mask_32)
+                greatest = max(greatest, found)
+                numbers[done + number] = found
+            for number in range(fast, stop - done):
+                held = np.int64(0)
+                for place in range(width):
+                    bit_at = number * width + place
+                    held |= ((np.int64(packed[bit_at >> 3]) >> (bit_at & 7)) & 1) << place
+                greatest = max(greatest, np.int32(held))
+                numbers[done + number] = held
+            done = stop
+            at = following
+        else:  # one number, so many times
+            value = np.int64(0)
+            for place in range((width + 7) // 8):
+                if at >= end:
+                    return -1
+                value |= np.int64(page[at]) << (8 * place)
+                at += 1
+            greatest, stop = max(greatest, np.int32(value)), min(done + length, count)
+            numbers[done:stop] = value
+            done = stop
+    return int(greatest)
+
+
+def spread(present: Int32s, absent: int, positions: Int32s) -> None:
+    """Where `positions` says 1 it gets the next of those `present`; where it says 0, `absent`."""
+    following = 0
+    for row in range(len(positions)):
+        if positions[row]:
+            positions[row] = present[following]
+            following += 1
+        else:
+            positions[row] = absent
+
+
+def offsets_of_texts(page: Bytes, offsets: Int32s, characters: Bytes) -> int:
+    """Writes where texts begin, and their characters; gives how many bytes they have, or -1 if they aren't there.
+
+    Each lies in the page after its length, which takes four bytes.
+    """
+    at, used = np.int64(0), np.int64(0)
+    for text in range(len(offsets) - 1):
+        offsets[text] = used
+        if at + 4 > len(page):
+            return -1
+        length = (
+            np.int64(page[at]) | np.int64(page[at + 1]) << 8 | np.int64(page[at + 2]) << 16
+            | np.int64(page[at + 3]) << 24
+        )  # fmt: skip
+        at += 4
+        if length > len(page) - at:
+            return -1
+        characters[used : used + length] = page[at : at + length]
+        at += length
+        used += length
+    offsets[len(offsets) - 1] = used
+    return int(used)
