@@ -65,7 +65,8 @@ class Cef:
     def _lines(self, key: str, state: str) -> list[str]:
         form = {"per_dir": "per_file_format", "unit_dir": "unit_file_format", "grfc_dir": "geo_file_format"}[key]
         folder = self._folder(f"{key}_pr" if state == "72" and key != "grfc_dir" else key)
-        text = (folder / (self._paths[form] % state)).read_bytes().decode("ascii")
+        content = (folder / (self._paths[form] % state)).read_bytes()
+        text = content.decode("ascii", errors="replace")  # a geography may have names
         assert text == "" or text.endswith("\n")
         return text.split("\n")[:-1]
 

@@ -165,3 +165,18 @@ def texts_of(files: TableFiles) -> dict[str, list[str | None]]:
         ]
         for name in PERSON_RECORD.columns
     }
+
+
+@pytest.mark.parametrize("positions", [[0, 3], [0, -1], [2, 0]])
+def test_positions_beyond_what_arrow_hands_on_are_damage(positions: list[int]) -> None:
+    values = pa.array(["1", "2"])
+    column = pa.DictionaryArray.from_arrays(pa.array(positions, pa.int32()), values, safe=False)
+    with pytest.raises(pa.ArrowInvalid, match="the dictionary doesn't have"):
+        person_batches._value_column(column)
+    assert person_batches._value_column(column.slice(0, 0)).has_absent is False
+
+
+def test_a_row_without_a_value_has_the_position_after_them() -> None:
+    column = person_batches._value_column(pa.array(["1", None], pa.string()).dictionary_encode())
+    assert column.position_of_row.tolist() == [0, 1]
+    assert column.has_absent

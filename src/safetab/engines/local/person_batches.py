@@ -179,7 +179,15 @@ def _value_column(column: pa.Array) -> ValueColumn:
     positions = encoded.indices.cast(pa.int32())
     if encoded.null_count:
         positions = positions.fill_null(len(encoded.dictionary))
-    return ValueColumn(encoded.dictionary, positions.to_numpy(zero_copy_only=False), bool(encoded.null_count))
+    return _within(ValueColumn(encoded.dictionary, positions.to_numpy(zero_copy_only=False), bool(encoded.null_count)))
+
+
+def _within(column: ValueColumn) -> ValueColumn:
+    """Arrow hands on what a file says; a compiled loop would read at a position beyond the values all the same."""
+    greatest = int(column.position_of_row.view(np.uint32).max(initial=0))  # below 0 is far above
+    if greatest >= len(column.values) + column.has_absent and len(column.position_of_row):
+        raise pa.ArrowInvalid("a row has a value that the dictionary doesn't have")
+    return column
 
 
 def _as_text(column: pa.Array) -> pa.Array:
