@@ -86,6 +86,7 @@ def test_a_pattern_leads_to_the_iterations_of_the_map_however_its_codes_are_repe
     assert_counts_everybody(engine_of(inputs), inputs, world)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), people=st.integers(2, 120))
 def test_duckdb_counts_what_the_judge_counts(seed: int, people: int) -> None:

@@ -69,6 +69,7 @@ def released_noise(folder: Path, budget: float, definition: str) -> np.ndarray:
     return np.array([int(row.rsplit("|", 1)[1]) for row in rows])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma_squared", [0.5, 31.446540880503145])
 def test_released_totals_are_discrete_gaussian(sigma_squared: float, tmp_path: Path) -> None:
     noise = released_noise(tmp_path, 9 / (2 * 0.9 * sigma_squared), "zcdp")

@@ -29,6 +29,8 @@ from safetab.pipeline.options import RunOptions
 from safetab.privacy.output_status import OutputStatus
 from safetab.products.safetab_p.tables import SEX_BY_AGE
 
+pytestmark = pytest.mark.slow
+
 KEY = "5e" * 32
 
 

@@ -29,6 +29,8 @@ from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions
 from safetab.tabulation import tabulate_level
 
+pytestmark = pytest.mark.slow
+
 KEY = "7a" * 32
 TABLES = {"T03001", "T03002", "T03003", "T03004", "T04001", "T04002"}
 FAR = 8.0

@@ -25,6 +25,8 @@ from typer.testing import CliRunner
 from safetab.cli.main import app
 from safetab.engines.fingerprint import RecordFingerprint
 
+pytestmark = pytest.mark.slow
+
 KEY = "07" * 32
 
 

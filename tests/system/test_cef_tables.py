@@ -160,6 +160,7 @@ def test_the_blocks_of_the_dummy_are_those_of_the_bureaus_readers(tmp_path: Path
     assert len(rows) == 25
 
 
+@pytest.mark.slow
 def test_the_list_goes_to_empty_blocks_and_the_manifest_says_why_it_is_public(
     sparse: RandomWorld, tmp_path: Path
 ) -> None:

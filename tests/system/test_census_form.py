@@ -21,6 +21,7 @@ def made(made_in_census_form: Made) -> Made:
     return made_in_census_form
 
 
+@pytest.mark.slow
 def test_every_number_of_the_release_is_there_under_its_official_name(made: Made) -> None:
     found = {}
     for path in made.tables:
@@ -62,6 +63,7 @@ def test_the_readme_has_the_words_of_persons(made: Made) -> None:
     assert {row["BELOW_0"] for row in rows_of(made.census / "columns.csv")} == {"withheld"}
 
 
+@pytest.mark.slow
 def test_numbers_that_were_raised_to_0_are_not_read_as_published_ones(made: Made, tmp_path: Path) -> None:
     """Their margin would be that of a number which is not there."""
     done("rerelease", made.out, tmp_path / "clamped", "--rule", "clamp-negatives")

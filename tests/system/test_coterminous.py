@@ -306,6 +306,7 @@ def test_the_hashes_are_those_of_the_geography_that_was_read_and_of_nothing_else
     assert of_run == before["public_files"] | told["rerelease"]["public_files"]["empty_blocks"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mistake", "message"),
     [

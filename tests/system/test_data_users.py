@@ -350,6 +350,7 @@ def test_every_total_and_cell_of_the_release_has_its_own_margin_and_variance(rel
     assert seen > 300
 
 
+@pytest.mark.slow
 def test_combined_totals_are_nearer_to_the_truth(release: Release, census: Path, tmp_path: Path) -> None:
     """Against the synthetic people: the mean square of errors, over all combined totals of nation and states.
 
@@ -393,6 +394,7 @@ def test_a_regional_ethnicity_is_combined_with_its_detailed_groups_in_states_alo
     assert {key.iteration_code for key in county.combined.form.weights} == {county.counted[0].group.code}
 
 
+@pytest.mark.slow
 def test_where_negative_numbers_were_raised_to_0_the_number_without_that_is_used(census: Path, tmp_path: Path) -> None:
     (tmp_path / "parameters").mkdir()
     for path in (census / "parameters").iterdir():

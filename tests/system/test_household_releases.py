@@ -15,6 +15,8 @@ from safetab.cli.main import app
 from safetab.estimates.estimate import Estimate
 from safetab.estimates.reading.absence import Absence
 
+pytestmark = pytest.mark.slow
+
 KEY = "0a" * 32
 
 

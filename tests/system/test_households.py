@@ -33,6 +33,7 @@ def cli(*arguments: object):
     return CliRunner().invoke(app, [str(one) for one in arguments])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_tables_are_those_of_a_plain_count_where_noise_vanishes(tmp_path: Path, seed: int) -> None:
     world = write_household_world(tmp_path / "world", seed)
@@ -42,6 +43,7 @@ def test_tables_are_those_of_a_plain_count_where_noise_vanishes(tmp_path: Path, 
     assert written_household_tables(tmp_path / "out") == expected
 
 
+@pytest.mark.slow
 @pytest.mark.needs_2020_files
 def test_the_bureaus_own_rows(tmp_path: Path) -> None:
     safetab.run(CASE / "parameters", CASE / "data", tmp_path / "out")
@@ -52,6 +54,7 @@ def test_the_bureaus_own_rows(tmp_path: Path) -> None:
     assert written_household_tables(tmp_path / "out") == expected
 
 
+@pytest.mark.slow
 def test_rows_are_sorted_by_public_keys_and_headers_are_the_bureaus(tmp_path: Path) -> None:
     world = write_household_world(tmp_path / "world", 1)
     safetab.run(world.parameters, world.data, tmp_path / "out")
@@ -69,6 +72,7 @@ def test_rows_are_sorted_by_public_keys_and_headers_are_the_bureaus(tmp_path: Pa
             assert all(keys == sorted(keys) for keys in by_level.values())
 
 
+@pytest.mark.slow
 def test_negative_cells_are_raised_to_0_before_sums_if_negatives_are_not_allowed(tmp_path: Path) -> None:
     world = write_household_world(tmp_path / "world", 2, budget=0.05, people=150)
     world.configure(allow_negative_counts=False)
@@ -84,6 +88,7 @@ def test_negative_cells_are_raised_to_0_before_sums_if_negatives_are_not_allowed
         assert any(0 in one.values() for one in groups.values())
 
 
+@pytest.mark.slow
 def test_the_same_key_gives_the_same_tables_and_batches_do_not_matter(tmp_path: Path) -> None:
     world = write_household_world(tmp_path / "world", 3, budget=0.5)
     for number, at_once in enumerate((1 << 21, 7)):
@@ -95,6 +100,7 @@ def test_the_same_key_gives_the_same_tables_and_batches_do_not_matter(tmp_path: 
     ).read_bytes()
 
 
+@pytest.mark.slow
 def test_families_have_noise_of_their_own(tmp_path: Path) -> None:
     """Lone totals of both families count the same households: with shared noise they would all be equal."""
     world = write_household_world(tmp_path / "world", 4, budget=0.2)
@@ -210,6 +216,7 @@ def person_run(world, out: Path, **options: object) -> None:
     safetab.run(parameters, world.data, out, **options)
 
 
+@pytest.mark.slow
 def test_a_release_of_persons_stands_for_the_file_of_totals(tmp_path: Path) -> None:
     """t1 of a run without copies is what the file would hold: the same households, key and totals give the same bytes."""
     world = write_household_world(tmp_path / "world", 9)
@@ -246,6 +253,7 @@ def test_totals_that_are_not_public_clamped_or_ruled_are_refused(tmp_path: Path)
     assert "is no release" in cli("plan", world.parameters, world.data, "--totals", tmp_path).output
 
 
+@pytest.mark.slow
 def test_a_release_whose_totals_are_withheld_is_refused(tmp_path: Path) -> None:
     world = write_household_world(tmp_path / "world", 10)
     person_run(world, tmp_path / "persons", coterminous=True)
@@ -260,6 +268,7 @@ def test_a_release_whose_totals_are_withheld_is_refused(tmp_path: Path) -> None:
     assert "totals are withheld in it" in result.output
 
 
+@pytest.mark.slow
 def test_a_release_with_two_totals_for_a_group_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
     world, log = write_household_world(tmp_path / "world", 10), tmp_path / "spend.log"
     person_run(world, tmp_path / "persons", coterminous=True)
@@ -301,6 +310,7 @@ def test_both_products_together(tmp_path: Path) -> None:
     assert cli("plan", world.parameters, world.data, "--with", world.parameters).exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_persons_account_adds_both_products(tmp_path: Path) -> None:
     world = write_household_world(tmp_path / "world", 13, budget=0.25)
     log = tmp_path / "spend.log"

@@ -46,6 +46,7 @@ def test_a_run_on_nobody_releases_noise_and_warns_the_curator_alone(tmp_path: Pa
     assert len({line.rpartition("|")[2] for line in totals}) > 1  # zeros plus noise are not all alike
 
 
+@pytest.mark.slow
 def test_an_empty_pass_is_released_like_the_other(tmp_path: Path) -> None:
     """The same files, whoever is there; what differs is in those of the pass."""
     world = write_random_world(tmp_path / "world", 3, budget=1, zero_suppression_chance=0)

@@ -168,6 +168,7 @@ DAMAGES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_broken_rule_is_told(name: str, whole: Path, universe: Universe, tmp_path: Path) -> None:
     damage, message = DAMAGES[name]
@@ -268,6 +269,7 @@ def stepped(whole: Path, tmp_path_factory) -> Path:
 AFTER_T1, AFTER_T2 = f"after-steps/{T1}", f"after-steps/{T2}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "message"),
     [

@@ -54,6 +54,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[OutputStatus, tuple[P
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", OF_RUNS)
 def test_every_place_shows_the_same_status(
     status: OutputStatus, runs: dict[OutputStatus, tuple[Path, str]], tmp_path: Path

@@ -35,6 +35,8 @@ from safetab.audit.ways_out import SCALE, WAYS_OUT, scale_check, way_checks
 from safetab.pipeline import rerelease
 from safetab.pipeline import run as pipeline
 
+pytestmark = pytest.mark.slow
+
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
 Checks = Callable[[Path], Iterable[Verdict]]

@@ -51,6 +51,7 @@ def table_rows(out: Path, table: str) -> list[dict[str, str]]:
     return [row for path in sorted((out / table).glob("*.csv")) for row in rows_of(path)]
 
 
+@pytest.mark.slow
 def test_every_number_of_t1_and_t2_is_in_the_release_once_and_no_other(made) -> None:
     _, out = made
     rows = numbers_of(out)
@@ -266,6 +267,7 @@ def test_a_confidence_can_be_asked_for(made, tmp_path: Path) -> None:
     assert "in 90 of 100" in " ".join((tmp_path / "out" / "release" / "README.txt").read_text().split())
 
 
+@pytest.mark.slow
 def test_csv_files_say_the_same(made, tmp_path: Path) -> None:
     _, out = made
     result = CliRunner().invoke(app, ["export", str(out), str(tmp_path / "csv")])

@@ -13,6 +13,8 @@ import safetab
 from safetab.release.group_status import status_of
 from safetab.release.release_folder import open_release_folder
 
+pytestmark = pytest.mark.slow
+
 KEY = "17" * 32
 
 

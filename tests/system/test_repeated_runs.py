@@ -30,6 +30,8 @@ from safetab.pipeline.spend_log.run_spending import RunSpending, SpendRequest
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.tabulation import safetab as algorithm
 
+pytestmark = pytest.mark.slow
+
 SAFETAB = [sys.executable, "-c", "from safetab.cli.main import main; main()"]
 KEY = bytes(range(32)).hex()
 FINGERPRINT, TABULATING = "Taking the fingerprint of the person records", "Tabulating the levels"

@@ -17,6 +17,8 @@ from safetab.mechanisms.inversion_table import InversionTable
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
 
+pytestmark = pytest.mark.slow
+
 KEY = bytes(range(32))
 
 WORLDS = {

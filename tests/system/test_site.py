@@ -78,6 +78,7 @@ def made(request, tmp_path_factory) -> tuple[Path, Path]:
     return out, site
 
 
+@pytest.mark.slow
 def test_500_numbers_are_those_of_open_release(made) -> None:
     out, site = made
     release, numbers = safetab.open_release(out), SiteFiles(site).numbers()

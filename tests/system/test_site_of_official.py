@@ -26,6 +26,7 @@ def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return release, SiteFiles(site)
 
 
+@pytest.mark.slow
 def test_every_number_is_that_of_the_release_and_what_is_withheld_is_none(read) -> None:
     release, files = read
     rows = numbers_in(release)

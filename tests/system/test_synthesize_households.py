@@ -94,6 +94,7 @@ def text(folder: Path) -> Path:
     return made(folder / "text", "--people", 20_000, *SMALL, "--format", "text", "--households")
 
 
+@pytest.mark.slow
 def test_every_field_of_every_line_is_legal(cef: Cef) -> None:
     assert broken_fields(cef.persons, PERSON) == {}
     assert broken_fields(cef.units, UNIT) == {}

@@ -47,6 +47,7 @@ def gaussian_tail(sigma_squared: Fraction, at_least: int) -> mpmath.mpf:
     return mpmath.fsum(weight(k) for k in range(at_least, at_least + enough + 1)) / whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sigma", ["1e-6", "1e-3", "0.2", "0.5", "1", "1.5307", "5.6077", "7.9", "8", "16.82", "75", "1000"]
 )

@@ -141,6 +141,7 @@ def test_the_person_file_has_the_header_of_the_format_and_plain_lines(demo: Writ
     assert b" " not in content
 
 
+@pytest.mark.slow
 def test_every_person_is_inside_the_domains(demo: Written) -> None:
     codes = {code for code, _ in demo.rows("parameters/race-and-ethnicity-codes.txt")}
     race_codes = {code for code in codes if "1000" <= code <= "8999"}

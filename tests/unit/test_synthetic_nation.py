@@ -56,6 +56,7 @@ def test_the_nation_is_that_of_2020() -> None:
     assert not shares[-1].aiannh_areas
 
 
+@pytest.mark.slow
 def test_the_geography_has_exactly_these_entities(nation: list[StateGeography]) -> None:
     of_us, of_puerto_rico = [0, 0, 0, 0], [0, 0, 0, 0]
     states_of_area: dict[int, set[int]] = {}

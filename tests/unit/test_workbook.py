@@ -26,6 +26,8 @@ from safetab.products.product import Thresholds
 from safetab.tuning import Tuning, tuning_of
 from safetab.tuning.presets import presets
 
+pytestmark = pytest.mark.slow
+
 GAUSSIAN, GEOMETRIC = of(1).is_above(0), of(0).is_above(1)
 FUNCTIONS = {
     "SQRT",
