@@ -119,6 +119,18 @@ def test_damage_is_told_by_every_command(kind: str, release: Path, tmp_path: Pat
         safetab.open_release(release)
 
 
+@pytest.mark.parametrize("form", ["tidy", "census"])
+def test_an_export_needs_the_documents_that_it_hands_on_whatever_the_checksums_say(
+    form: str, release: Path, tmp_path: Path
+) -> None:
+    (release / "privacy.json").unlink()
+    write_checksums(release)
+    result = CliRunner().invoke(app, ["export", str(release), str(tmp_path / "exported"), "--form", form])
+    assert result.exit_code == 1
+    assert "privacy.json" in result.stderr
+    assert not (tmp_path / "exported").exists()
+
+
 def test_what_machines_leave_behind_is_no_damage(release: Path) -> None:
     for name in (".DS_Store", "Thumbs.db", "desktop.ini"):
         (release / name).write_bytes(b"mine")

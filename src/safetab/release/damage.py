@@ -33,6 +33,12 @@ def damage_told(path: Path, message: str = "is damaged. Get the release again.")
         raise _invalid(path, message) from None
 
 
+def document_of(path: Path) -> str:
+    """The text of a file of a release that is handed on as it is."""
+    with damage_told(path):
+        return path.read_text(encoding="utf-8")
+
+
 def _refused(path: Path, error: OSError) -> Exception:
     where = Path(error.filename) if isinstance(error.filename, str) else path
     why = why_unreadable(where, error)

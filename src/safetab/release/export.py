@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import shutil
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
@@ -20,6 +19,7 @@ from safetab.release.census_form.census_form import all_census_names, write_cens
 from safetab.release.census_form.columns_file import COLUMNS_FILE
 from safetab.release.checksums import CHECKSUMS
 from safetab.release.csv_tables import all_csv_names, write_csv_tables
+from safetab.release.damage import document_of
 from safetab.release.data_dictionary import csv_resources_of
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
 from safetab.release.origin import LEAST_MARGIN_COLUMN
@@ -76,9 +76,8 @@ def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:
     release, rows = opened.path, dict[str, int]()
     for level in opened.universe.levels:
         opened.numbers_of(level)  # has the columns of numbers
-    shutil.copyfile(release / PRIVACY_FILE, output / PRIVACY_FILE)
-    readme = (release / README_FILE).read_text(encoding="utf-8")
-    (output / README_FILE).write_text(_ABOUT_EXPORTS + readme, encoding="utf-8")
+    (output / PRIVACY_FILE).write_text(document_of(release / PRIVACY_FILE), encoding="utf-8")
+    (output / README_FILE).write_text(_ABOUT_EXPORTS + document_of(release / README_FILE), encoding="utf-8")
     rows |= write_csv_tables(release, opened.universe, output)
     _write_dictionary(opened, output, rows)
     return rows

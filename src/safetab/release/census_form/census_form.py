@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from safetab.products.product import Line
 from safetab.release.census_form.census_readme import write_census_readme
 from safetab.release.census_form.columns_file import COLUMNS_FILE, numbers_below_0, write_columns
 from safetab.release.census_form.popgroups import POPGROUPS_FILE, Popgroup, write_popgroups
-from safetab.release.damage import damage_told
+from safetab.release.damage import damage_told, document_of
 from safetab.release.documents import PRIVACY_FILE, README_FILE
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import ReleaseLevel
@@ -43,7 +42,7 @@ def write_census_form(opened: ReleaseFolder, output: Path) -> dict[str, int]:
     write_popgroups(output, [Popgroup(one.code, one.name, one) for one in universe.lists.iterations], universe.lists)
     below = numbers_below_0(opened)
     write_columns(product, below, output / COLUMNS_FILE)
-    shutil.copyfile(opened.path / PRIVACY_FILE, output / PRIVACY_FILE)
+    (output / PRIVACY_FILE).write_text(document_of(opened.path / PRIVACY_FILE), encoding="utf-8")
     write_census_readme(opened, below, output / README_FILE)
     return rows
 
