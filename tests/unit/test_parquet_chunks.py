@@ -144,10 +144,28 @@ def test_a_column_with_other_rows_than_its_row_group_is_left_to_arrow() -> None:
     assert text_chunk(file, longer, 0, 0) is None
 
 
+@pytest.mark.parametrize("size", [-1, 0, 1 << 50])
+def test_a_size_that_the_file_does_not_have_is_left_to_arrow(size: int) -> None:
+    file = file_of(COLUMNS["many"])
+    metadata = pq.read_metadata(file)
+    real = metadata.row_group(0).column(0)
+    facts = {name: getattr(real, name) for name in real.to_dict() if name != "total_compressed_size"}
+    chunk = SimpleNamespace(**facts, total_compressed_size=size)
+    group = SimpleNamespace(num_rows=900, column=lambda _: chunk)
+    damaged: Any = SimpleNamespace(schema=metadata.schema, row_group=lambda _: group)
+    assert text_chunk(file, damaged, 0, 0) is None
+
+
+EDITED = pa.array([{"QSPAN": "9"}] * 700, pa.struct([pa.field("QSPAN", pa.string(), nullable=False)]))
+"""A further column with a column of the record's name in it."""
+
+
 def test_batches_of_many_persons_are_those_that_arrow_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {name: column(700, 3 + at, absent=0.2) for at, name in enumerate(PERSON_RECORD.columns)}
     for part, options in enumerate([{"row_group_size": 300}, {"compression": "zstd"}, {"use_dictionary": ["QAGE"]}]):
-        pq.write_table(pa.table({"MORE": ["x"] * 700, **texts}), tmp_path / f"{part}.parquet", **options)
+        pq.write_table(
+            pa.table({"MORE": ["x"] * 700, **texts, "edited": EDITED}), tmp_path / f"{part}.parquet", **options
+        )
     files = TableFiles(TableForm.PARQUET, tuple(sorted(tmp_path.iterdir())), rows=2100)
     monkeypatch.setattr(person_batches, "_ROWS_AT_ONCE", 200)
     by_arrow = texts_of(files)

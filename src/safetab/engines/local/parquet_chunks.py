@@ -7,6 +7,7 @@ which reads it or says what is wrong.
 
 from __future__ import annotations
 
+import os
 import zlib
 from itertools import accumulate
 from typing import BinaryIO
@@ -65,9 +66,11 @@ def _text_chunk(file: BinaryIO, metadata: pq.FileMetaData, row_group: int, colum
     chunk = group.column(column)
     _require(described.max_repetition_level == 0 and described.max_definition_level <= 1)
     _require(chunk.physical_type == "BYTE_ARRAY" and chunk.compression in _COMPRESSIONS and chunk.has_dictionary_page)
-    _require(0 < chunk.dictionary_page_offset < chunk.data_page_offset and not chunk.file_path)
-    file.seek(chunk.dictionary_page_offset)
-    pages = _Pages(np.frombuffer(file.read(chunk.total_compressed_size), dtype=np.uint8), chunk.compression)
+    first, size = chunk.dictionary_page_offset, chunk.total_compressed_size
+    _require(0 < first < chunk.data_page_offset and not chunk.file_path)
+    _require(0 < size <= file.seek(0, os.SEEK_END) - first)
+    file.seek(first)
+    pages = _Pages(np.frombuffer(file.read(size), dtype=np.uint8), chunk.compression)
     values, rows = pages.dictionary(), [page[ROWS] for page in pages.of_data]
     _require(min(rows, default=-1) >= 0 and sum(rows) == chunk.num_values == group.num_rows <= MOST_ROWS)
     positions, first, absent = np.empty(group.num_rows, dtype=np.int32), 0, 0

@@ -100,7 +100,10 @@ class RowGroups:
         """The columns of a row group, if all of them are text that is held as dictionaries."""
         if self.metadata.row_group(number).num_rows > MOST_ROWS or not self._has_texts_of(record):
             return None
-        column_at, columns = {name: at for at, name in enumerate(self.metadata.schema.names)}, PersonBatch()
+        schema, columns = self.metadata.schema, PersonBatch()
+        column_at = {
+            schema.column(at).path: at for at in range(self.metadata.num_columns)
+        }  # names repeat within others
         with _damage_named(self.path), self.path.open("rb") as file:
             for name in record.columns:
                 chunk = text_chunk(file, self.metadata, number, column_at[name])
