@@ -21,7 +21,7 @@ demo: $(VENV)/.runtime ## the whole tour on synthetic people
 test: $(VENV)/.dev ## the default test suite
 	$(BIN)/python -m pytest -n 2 -q
 
-test-slow: $(VENV)/.dev ## planted bugs, a thousand million draws, ten thousand runs
+test-slow: $(VENV)/.dev ## what takes seconds a test: accuracy, CEF, same bytes, planted bugs, a thousand million draws
 	$(BIN)/python -m pytest -n 2 -q -m slow
 
 test-browser: $(VENV)/.dev ## the pages in headless Chromium: wide, narrow, dark, printed, and their numbers; the workbook

@@ -61,13 +61,15 @@ def test_rows_are_judged_by_what_is_known(session, tmp_path: Path, monkeypatch) 
     [
         (lambda text: text.partition("\n")[2], "the header must be"),
         (lambda text: text.replace("\n", "\n\n", 3), "blank lines are only allowed at the end"),
+        (lambda text: text.replace("\n", "\n\r", 1), "a carriage return stands where no line ends"),
+        (lambda text: text + text.splitlines()[-1] + "\r\r\n", "a carriage return stands where no line ends"),
     ],
 )
 def test_headers_and_blank_lines_are_checked_by_the_executors(session, damage, sentence: str, tmp_path: Path) -> None:
     world = write_random_world(tmp_path / "world", 3)
     path = world.data / "person-records.txt"
     path.write_text(damage(path.read_text()))
-    (finding,) = spark_engine(session, engine_inputs(world)).check()
+    finding, *_ = spark_engine(session, engine_inputs(world)).check()
     assert sentence in finding.message
 
 

@@ -153,7 +153,10 @@ def given_to_program(**values: object) -> str:
     return "from pathlib import Path, PosixPath\n" + "".join(f"{name} = {value!r}\n" for name, value in values.items())
 
 
-def test_no_record_reaches_the_driver_and_speculation_changes_nothing(cluster, world, expected, tmp_path: Path) -> None:
+@pytest.mark.parametrize("python", [WITH_PYTHON, WITHOUT_PYTHON], ids=["with Python", "without Python"])
+def test_no_record_reaches_the_driver_and_speculation_changes_nothing(
+    python: str, cluster, world, expected, tmp_path: Path
+) -> None:
     """The dump of the driver's heap has everything that was not collected yet; planted in it, the record is found."""
     speculative = ("spark.speculation=true", "spark.speculation.multiplier=1.01", "spark.speculation.quantile=0.1")
     given = given_to_program(
@@ -162,7 +165,7 @@ def test_no_record_reaches_the_driver_and_speculation_changes_nothing(cluster, w
         OUT=str(tmp_path / "out"),
         FOLDER=tmp_path,
         MASTER=cluster.master,
-        CONF=(*ON_A_CLUSTER, WITH_PYTHON, *speculative, "spark.speculation.interval=20ms"),
+        CONF=(*ON_A_CLUSTER, python, *speculative, "spark.speculation.interval=20ms"),
         KEY=KEY.hex(),
         PLANTED=PLANTED,
     )

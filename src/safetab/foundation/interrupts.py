@@ -46,7 +46,14 @@ class Publication:
             signal.raise_signal(number)
 
 
-_open: list[Publication | None] = []
+class _Open(threading.local):
+    """The blocks that are open in a thread, the innermost last: another thread publishes something else."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Publication | None] = []
+
+
+_open = _Open()
 
 
 @contextmanager
@@ -55,15 +62,15 @@ def until_published(*, is_last_word: bool = False) -> Iterator[Publication]:
 
     There they are answered; but if this is the program's last word, which is that it is done, they wait for ever.
     """
-    if _open and _open[-1] is not None:
-        yield _open[-1]
+    if _open.blocks and (outer := _open.blocks[-1]) is not None:
+        yield outer
         return
     publication = Publication()
-    _open.append(publication)
+    _open.blocks.append(publication)
     try:
         yield publication
     finally:
-        _open.pop()
+        _open.blocks.pop()
         if not (is_last_word and publication.is_done):
             publication.release()
 
@@ -96,8 +103,8 @@ def interrupts_held() -> Iterator[None]:
 @contextmanager
 def publishing_for_itself() -> Iterator[None]:
     """Outputs that are made inside are not what the program was asked for: it can be interrupted after them."""
-    _open.append(None)
+    _open.blocks.append(None)
     try:
         yield
     finally:
-        _open.pop()
+        _open.blocks.pop()

@@ -69,7 +69,7 @@ def reserve_little() -> None:
 
 
 def control_group_limit(root: str = _CGROUPS, own: str = "/proc/self/cgroup") -> int | None:
-    """The least memory, in bytes, that a control group of this process or one above it may use; None if any."""
+    """The least memory, in bytes, that a control group of this process or one above it may use, if there is a limit."""
     try:
         with open(own, encoding="utf-8") as file:  # noqa: PTH123 - nothing else is loaded yet
             groups = [line.rstrip("\n").split(":", 2) for line in file]

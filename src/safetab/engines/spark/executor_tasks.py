@@ -1,7 +1,7 @@
 """What Python on the executors does with persons: the local engine's own loops, task by task. Imports no Spark.
 
 A column of bytes holds an array of integers, so that whole arrays and no single numbers cross between Python and Java.
-Nothing is written to disk here, and what a task raises goes to the confidential log alone.
+Nothing of a person is written to disk here, and what a task raises goes to the confidential log alone.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class LoopCounter(ArrayCounter):
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         if not level.level.geography.entity_kind.is_substate:
             return super().cells(level, groups_of)
-        wanted = np.sort(np.concatenate(list(groups_of.values())))
+        wanted = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *groups_of.values()]))
         ahead = self._ahead
         if ahead is None or ahead[0] is not level or not np.isin(wanted, ahead[1].indices).all():
             ahead = self._ahead = level, self._by_attribute_value(level, union_of(wanted, self._next(level, wanted)))

@@ -19,9 +19,8 @@ from safetab.engines.local.person_batches import row_groups_of_part
 from safetab.engines.person_location import PersonLocation
 from safetab.engines.spark.broadcasts import sent
 from safetab.engines.spark.executor_persons import PeopleOfPasses, Verdict
-from safetab.engines.spark.executor_tasks import COUNTED, ENCODED, count_parts, encode_row_groups, encode_rows
+from safetab.engines.spark.executor_tasks import COUNTED, ENCODED, MISFIT, count_parts, encode_row_groups, encode_rows
 from safetab.engines.spark.loop_counter import LoopCounter
-from safetab.engines.spark.person_source import MISFIT
 from safetab.engines.spark.sent_lists import SentLists
 from safetab.readers.table_files import TableForm
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pyspark.sql import Column, Row
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from safetab.engines.spark.person_source import FILE, MISFIT, NOT_UTF8, WRONG_SHAPE, file_name
+from safetab.engines.spark.executor_tasks import MISFIT
+from safetab.engines.spark.person_source import FILE, NOT_UTF8, WRONG_SHAPE, file_name
 from safetab.foundation.findings import FindingsOf, shortened
 from safetab.products.record import (
     BLOCK_COLUMNS,

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql import types as T  # noqa: N812
 
 from safetab.engines.person_location import PersonLocation
+from safetab.engines.spark.executor_tasks import MISFIT
 from safetab.engines.spark.options import TABLE_PREFIX
 from safetab.engines.spark.part_columns import (
     ReadColumns,
@@ -26,18 +27,17 @@ from safetab.foundation.findings import Finding, FindingsOf
 from safetab.products.record import RACE_COLUMNS, RecordLayout
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.person_columns import check_header, check_same_kinds, check_typed_columns
-from safetab.readers.person_files import damaged, report_blank_lines, report_overlong_line
+from safetab.readers.person_files import damaged, report_blank_lines, report_overlong_line, report_stray_return
 from safetab.readers.person_rules import HEADER_RULE, NO_CODE, rule_and_rows
 from safetab.readers.table_files import TableForm
 from safetab.readers.text_tables import LONGEST_LINE
 
-MISFIT = "misfit"
 """A column that is 0 for a row that has its fields of text, else one of the next two."""
 WRONG_SHAPE, NOT_UTF8 = 1, 2
 FILE = "file"
 """A column with the path of the file that a row comes from; a table of the catalog has its name instead."""
 
-_LINE_END = "\r"
+_LINE_END = r"\r\z"  # one carriage return before the line feed
 _DAMAGES = ("java.lang.RuntimeException", "java.io.EOFException", "java.util.zip.", "org.apache.parquet.")
 _BYTE_ORDER_MARK = "\ufeff"
 _PATTERN_CHARACTERS = set("*?[]{}")
@@ -154,7 +154,7 @@ def _damage_found(path: str, found: list[Finding]) -> Iterator[FindingsOf]:
 def lines_of(session: SparkSession, parts: Sequence[str]) -> DataFrame:
     """One row per line of the text files, line ends cut off."""
     lines = session.read.text(list(parts), lineSep="\n", recursiveFileLookup=True)
-    return lines.select(F.rtrim("value", F.lit(_LINE_END)).alias("value"), F.col("_metadata"))
+    return lines.select(F.regexp_replace("value", _LINE_END, "").alias("value"), F.col("_metadata"))
 
 
 def is_header(line: Column, header: str) -> Column:
@@ -176,7 +176,7 @@ def persons_of_lines(lines: DataFrame, header: Sequence[str], record: RecordLayo
 
 
 def line_findings(lines: DataFrame, header: str) -> Iterator[Finding]:
-    """No line is over-long, blank lines are at the end alone, and the header stands in every file once.
+    """No line is over-long, blank lines are at the end alone, carriage returns end lines, and headers stand there once.
 
     Findings name files, and no lines.
     """
@@ -188,10 +188,11 @@ def line_findings(lines: DataFrame, header: str) -> Iterator[Finding]:
     of_files = placed.groupBy(FILE).agg(
         F.count_if(is_header(value, header)).alias("headers"),
         F.max(F.octet_length(value)).alias("longest"),
+        F.count_if(value.contains("\r")).alias("returns"),
         F.min(F.when(value == "", F.col("position"))).alias("first_blank"),
         F.max(F.when(value != "", F.col("position"))).alias("last_filled"),
     )
-    is_wrong = (F.col("headers") > 1) | (F.col("longest") > LONGEST_LINE) | F.expr("first_blank < last_filled")
+    is_wrong = F.expr(f"headers > 1 OR returns > 0 OR longest > {LONGEST_LINE} OR first_blank < last_filled")
     for row in of_files.where(is_wrong).orderBy(FILE).collect():
         findings = FindingsOf(file_name(row[FILE]))
         if row.longest > LONGEST_LINE:
@@ -201,6 +202,8 @@ def line_findings(lines: DataFrame, header: str) -> Iterator[Finding]:
             is_before = F.expr(f"position.start < {start} OR (position.start = {start} AND position.row < {last})")
             inside = placed.where((F.col(FILE) == row[FILE]) & (value == "") & is_before).count()
             report_blank_lines(inside, f"{inside:,} in {file_name(row[FILE])}", findings)
+        elif row.returns:
+            report_stray_return(findings)
         if row.headers > 1:
             again = row.headers - 1
             findings.error("", rule_and_rows(HEADER_RULE[1], again), f"{again:,} in {file_name(row[FILE])}")

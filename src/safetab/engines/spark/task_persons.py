@@ -43,7 +43,7 @@ class EncodedPart:
 
 
 class TaskPersons(StatePersons):
-    """Keeps in memory, by part, what `StatePersons` keeps in files by state: executors write nothing themselves."""
+    """Keeps in memory, by part, what `StatePersons` keeps in files by state: no person is on an executor's disk."""
 
     def __init__(self, lists: SentLists) -> None:
         super().__init__(Path(), lists.bounds, lists.parts[-1].end_atom, lists.record.attribute_values)
