@@ -37,7 +37,8 @@ WRONG_SHAPE, NOT_UTF8 = 1, 2
 FILE = "file"
 """A column with the path of the file that a row comes from; a table of the catalog has its name instead."""
 
-_LINE_END = r"\r\z"  # one carriage return before the line feed
+_LINE_END = "\r"
+_ENDS_TWICE = "ends_twice"
 _DAMAGES = ("java.lang.RuntimeException", "java.io.EOFException", "java.util.zip.", "org.apache.parquet.")
 _BYTE_ORDER_MARK = "\ufeff"
 _PATTERN_CHARACTERS = set("*?[]{}")
@@ -154,7 +155,9 @@ def _damage_found(path: str, found: list[Finding]) -> Iterator[FindingsOf]:
 def lines_of(session: SparkSession, parts: Sequence[str]) -> DataFrame:
     """One row per line of the text files, line ends cut off."""
     lines = session.read.text(list(parts), lineSep="\n", recursiveFileLookup=True)
-    return lines.select(F.regexp_replace("value", _LINE_END, "").alias("value"), F.col("_metadata"))
+    value = F.col("value")
+    is_twice = value.endswith(2 * _LINE_END).alias(_ENDS_TWICE)
+    return lines.select(F.rtrim(value, F.lit(_LINE_END)).alias("value"), is_twice, F.col("_metadata"))
 
 
 def is_header(line: Column, header: str) -> Column:
@@ -184,11 +187,11 @@ def line_findings(lines: DataFrame, header: str) -> Iterator[Finding]:
     position = F.struct(
         F.col("_metadata.file_block_start").alias("start"), F.monotonically_increasing_id().alias("row")
     )
-    placed = lines.select(name.alias(FILE), value, position.alias("position"))
+    placed = lines.select(name.alias(FILE), value, _ENDS_TWICE, position.alias("position"))
     of_files = placed.groupBy(FILE).agg(
         F.count_if(is_header(value, header)).alias("headers"),
         F.max(F.octet_length(value)).alias("longest"),
-        F.count_if(value.contains("\r")).alias("returns"),
+        F.count_if(value.contains(_LINE_END) | F.col(_ENDS_TWICE)).alias("returns"),
         F.min(F.when(value == "", F.col("position"))).alias("first_blank"),
         F.max(F.when(value != "", F.col("position"))).alias("last_filled"),
     )
