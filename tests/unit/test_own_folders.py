@@ -91,6 +91,20 @@ def test_a_folder_of_another_user_stays(tmp_path: Path, monkeypatch: pytest.Monk
     assert folder.is_dir()
 
 
+def test_an_interrupt_while_a_folder_is_made_leaves_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = locked_folder_module.tempfile.mkdtemp
+
+    def interrupted(**where: object) -> str:
+        folder = made(**where)
+        signal.raise_signal(signal.SIGINT)
+        return folder
+
+    monkeypatch.setattr(locked_folder_module.tempfile, "mkdtemp", interrupted)
+    with pytest.raises(KeyboardInterrupt), locked_folder(tmp_path, "part-"):
+        pytest.fail("the interrupt was lost")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_folder_that_cannot_be_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locked_folder_module.shutil, "rmtree", lambda *_, **__: None)
     with pytest.raises(LeftBehind, match="could not be removed"), locked_folder(tmp_path, "part-"):

@@ -41,11 +41,14 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
     Those that killed runs left are removed first. Raises LeftBehind if all went well but the removal.
     """
     clear_abandoned(parent, prefix)
-    folder, lock = _new_locked_folder(parent, prefix)
+    made: tuple[Path, int] | None = None
     try:
+        with interrupts_held():  # one that comes now is answered when the folder is known
+            folder, lock = made = _new_locked_folder(parent, prefix)
         yield folder
     except BaseException:
-        _clear(folder, lock)
+        if made is not None:
+            _clear(*made)
         raise
     _clear(folder, lock)
     if os.path.lexists(folder):  # which never raises
