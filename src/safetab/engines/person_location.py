@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from safetab.readers.person_files import label_of
 from safetab.readers.table_files import TableFiles, TableForm
+
+_OF_THIS_MACHINE = re.compile("file:(?://)?(/[^/].*)")  # as Spark spells it, and as Hadoop does
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +19,10 @@ class PersonLocation:
     label: str
     form: TableForm | None
     parts: tuple[str, ...]
+
+    @property
+    def parts_of_this_machine(self) -> tuple[Path, ...]:
+        return tuple(Path(found[1]) for part in self.parts if (found := _OF_THIS_MACHINE.fullmatch(part)))
 
     @classmethod
     def of_files(cls, files: TableFiles) -> PersonLocation:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,6 @@ from safetab.outputs.manifest import sha256_of
 from safetab.readers.cef.reader_file import CefFiles
 
 _Identity = tuple[int, ...]
-_LOCAL = re.compile("file:(?://)?(/[^/].*)")  # as Spark spells it, and as Hadoop does
 _DEPTH = 4  # OUT/release/numbers/geography_level=COUNTY
 
 
@@ -60,7 +58,7 @@ class StillFiles:
 def record_files(persons: Persons) -> tuple[Path, ...]:
     """The files of this machine that hold records."""
     if isinstance(persons, PersonLocation):
-        return tuple(Path(found[1]) for part in persons.parts if (found := _LOCAL.fullmatch(part)))
+        return persons.parts_of_this_machine
     if isinstance(persons, CefFiles):
         of_states = ((one.persons, one.units, one.counts) for one in persons.states)
         return tuple(path for files in of_states for path in files if path is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -24,7 +24,6 @@ from safetab.engines.spark.loop_counter import LoopCounter
 from safetab.engines.spark.sent_lists import SentLists
 from safetab.readers.table_files import TableForm
 
-_HERE = "file:"
 _KEYS_TRIED = 30  # for each partition: that none of them leads there has a chance of e to the -30
 
 
@@ -76,15 +75,15 @@ def _encoded(
     rows: DataFrame, location: PersonLocation, lists: SentLists, lists_sent: Broadcast[SentLists]
 ) -> DataFrame:
     """Of rows that Spark reads; but a Parquet file that every executor sees is read there, by row groups."""
-    if location.form is TableForm.PARQUET and all(part.startswith(_HERE) for part in location.parts):
-        row_groups = rows.sparkSession.createDataFrame(_row_groups(location, lists))
+    paths = location.parts_of_this_machine
+    if location.form is TableForm.PARQUET and len(paths) == len(location.parts):
+        row_groups = rows.sparkSession.createDataFrame(_row_groups(paths, lists))
         return row_groups.mapInArrow(partial(encode_row_groups, lists_sent), ENCODED)
     return rows.select(*lists.record.columns, MISFIT).mapInArrow(partial(encode_rows, lists_sent), ENCODED)
 
 
-def _row_groups(location: PersonLocation, lists: SentLists) -> pa.Table:
+def _row_groups(paths: Iterable[Path], lists: SentLists) -> pa.Table:
     """A row for each that is read at once."""
-    paths = [Path("/", part.removeprefix(_HERE).lstrip("/")) for part in location.parts]
     found = [(str(path), one.numbers.start) for path in paths for one in row_groups_of_part(path, lists.record)]
     names = ("path", "first")
     return pa.Table.from_pylist([dict(zip(names, one, strict=True)) for one in found], _ROW_GROUPS)
