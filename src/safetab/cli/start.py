@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from safetab.foundation.memory_limits import address_space_limit, control_group_limit, reserve_little, why_too_little
@@ -12,6 +13,7 @@ _INTERRUPTED = 130
 
 def main() -> None:
     """Loads the commands and runs one. Ctrl-C while they are loaded is Ctrl-C."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # nothing here multiplies matrices, and its threads wait busily
     try:
         _keep_to_limits()
         from safetab.cli.main import main as commands  # noqa: PLC0415 - loading takes a while

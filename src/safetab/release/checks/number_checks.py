@@ -63,20 +63,21 @@ class NumberChecks:
 
     def _check_rows(self, file: pa.parquet.ParquetFile, level: _NumberRows) -> None:
         before, last, own_groups = 0, -1, 0
-        rest: pa.Table | None = None
+        waiting: pa.Table | None = None
+        begun = 0  # where the last group of those that wait begins: more of it may follow
         for batch in file.iter_batches(_ROWS_AT_ONCE):
             table = pa.Table.from_batches([batch])
-            if rest is not None:
-                table = pa.concat_tables([rest, table]).unify_dictionaries()
+            if waiting is not None:
+                own_groups, last = self._check_groups(waiting.slice(0, begun), level, before, last, own_groups)
+                before += begun
+                table = pa.concat_tables([waiting.slice(begun), table]).unify_dictionaries()
             first_lines = np.flatnonzero(self._are_totals(table))
             if not len(first_lines):
                 self._breaches.add(level.name, f"a group has no row of {' or '.join(self._total_ids)}")
                 return
-            whole, rest = table.slice(0, int(first_lines[-1])), table.slice(int(first_lines[-1]))
-            own_groups, last = self._check_groups(whole, level, before, last, own_groups)
-            before += len(whole)
-        if rest is not None:
-            own_groups, _ = self._check_groups(rest, level, before, last, own_groups)
+            waiting, begun = table, int(first_lines[-1])
+        if waiting is not None:
+            own_groups, _ = self._check_groups(waiting, level, before, last, own_groups)
         if self._options.coterminous is None and own_groups != len(level.published[0]):
             self._breaches.add(level.name, "lacks groups that t1 has")
 

@@ -152,6 +152,8 @@ class TableChecks:
         rows = np.array([len(shape.file_rows.get(layout.folder, ())) for shape in shapes], dtype=np.int64)[
             groups.shapes
         ]
+        if not rows.any():
+            return
         before, table = file.rows_before, file.take(int(rows.sum()))
         if len(table) < rows.sum():
             self._breaches.add(file.name, "lacks rows of groups that the measurements have")

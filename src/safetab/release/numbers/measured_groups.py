@@ -48,22 +48,23 @@ def groups_by_level(path: Path, universe: Universe, stages: frozenset[Stage]) ->
 
 def _parts(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator[tuple[int, PublishedGroups]]:
     """Whole groups of one level at a time, as they come."""
+    level_of = _level_of(universe)
     with pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
-        rest: pa.Table | None = None
+        waiting: pa.Table | None = None
         for batch in file.iter_batches(_ROWS_AT_ONCE, _row_groups(file, stages), columns=list(_COLUMNS)):
             table = pa.Table.from_batches([batch])
             is_wanted = np.isin(table["stage"].to_numpy(), [int(stage) for stage in stages])
             if not is_wanted.all():
                 table = table.filter(pa.array(is_wanted))
-            if rest is not None:
-                table = pa.concat_tables([rest, table]).unify_dictionaries()
             if not len(table):
                 continue
-            last = _last_begin(table, universe)
-            rest = table.slice(last)
-            yield from _split_by_level(table.slice(0, last), universe)
-        if rest is not None:
-            yield from _split_by_level(rest, universe)
+            if waiting is not None:
+                last = _last_begin(waiting, universe)  # more of that group may follow
+                yield from _split_by_level(waiting.slice(0, last), universe, level_of)
+                table = pa.concat_tables([waiting.slice(last), table]).unify_dictionaries()
+            waiting = table
+        if waiting is not None:
+            yield from _split_by_level(waiting, universe, level_of)
 
 
 def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[int]:
@@ -77,25 +78,27 @@ def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[
     ]
 
 
-def _split_by_level(table: pa.Table, universe: Universe) -> Iterator[tuple[int, PublishedGroups]]:
+def _split_by_level(
+    table: pa.Table, universe: Universe, level_of: NDArray[np.int64]
+) -> Iterator[tuple[int, PublishedGroups]]:
     if not len(table):
         return
     table = table.combine_chunks()
-    numbers = _level_numbers(table, universe)
+    geography = _looked_up(table["geography_level"], _GEOGRAPHIES)
+    numbers = level_of[geography, _families(table, universe), _numbers(table["iteration_code"])]
     bounds = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(table)]
     for first, end in pairwise(bounds):
         level = int(numbers[first])
         yield level, _groups(table.slice(first, end - first), level, universe.levels[level], universe)
 
 
-def _level_numbers(table: pa.Table, universe: Universe) -> NDArray[np.int64]:
-    """The number of each row's level: by its geography level, the level of its iteration, the family of its table."""
+def _level_of(universe: Universe) -> NDArray[np.int64]:
+    """The number of a level: by geography level, family of tables and iteration code."""
     numbers = np.full((len(_GEOGRAPHIES), len(universe.product.families), 10_000), -1, dtype=np.int64)
     for number, level in enumerate(universe.levels):
         family = universe.product.families.index(level.family)
         numbers[_GEOGRAPHIES[level.geography.label], family, level.position_of_code >= 0] = number
-    geography = _looked_up(table["geography_level"], _GEOGRAPHIES)
-    return numbers[geography, _families(table, universe), _numbers(table["iteration_code"])]
+    return numbers
 
 
 def _families(table: pa.Table, universe: Universe) -> NDArray[np.int64]:
