@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def bad_paths(tmp_path: Path) -> dict[str, Path]:

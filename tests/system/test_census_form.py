@@ -9,6 +9,8 @@ import pytest
 from tests.official_forms import Made, cli, done, rows_of
 from tests.releases import numbers_of
 
+pytestmark = pytest.mark.slow
+
 GEO_IDS = {
     "USA": "0100000US", "STATE": "0400000US", "COUNTY": "0500000US", "TRACT": "1400000US", "PLACE": "1600000US",
     "AIANNH": "2500000US", "PR-STATE": "0400000US", "PR-COUNTY": "0500000US", "PR-TRACT": "1400000US",

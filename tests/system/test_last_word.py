@@ -19,6 +19,8 @@ from safetab.cli.main import app
 from safetab.foundation import locked_folder
 from safetab.foundation.confidential_log import ConfidentialLog
 
+pytestmark = pytest.mark.slow
+
 MAIN = "\nfrom safetab.cli.main import main; main()"
 AT_A_MODULE = """
 import sys
@@ -74,6 +76,7 @@ def test_a_signal_before_the_output_is_there_leaves_nothing(world: RandomWorld, 
 def test_the_exit_code_tells_the_signal(name: str, code: int) -> None:
     patch = f"""
 import signal
+signal.signal(signal.{name}, signal.default_int_handler if {name!r} == "SIGINT" else signal.SIG_DFL)  # nohup ignores it
 from safetab.planning import planner
 planner.plan_of_files = lambda *_: signal.raise_signal(signal.{name})
 """

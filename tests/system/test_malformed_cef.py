@@ -24,6 +24,8 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 
+pytestmark = pytest.mark.slow
+
 STATE = "44"
 
 

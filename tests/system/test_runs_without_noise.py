@@ -10,8 +10,11 @@ from tests.random_worlds import write_random_world
 
 import safetab
 
+_QUICK = 8
+_SEEDS = [pytest.param(seed, marks=() if seed < _QUICK else pytest.mark.slow) for seed in range(24)]
 
-@pytest.mark.parametrize("seed", range(24))
+
+@pytest.mark.parametrize("seed", _SEEDS)
 def test_random_worlds_come_out_exactly(seed: int, tmp_path: Path) -> None:
     world = write_random_world(tmp_path, seed)
     safetab.run(world.parameters, world.data, tmp_path / "out")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
-from threading import Event
+from threading import Event, get_ident
 
 import pytest
 
-from safetab.foundation.in_threads import results_in_threads
+from safetab.foundation.in_threads import Alongside, results_in_threads
 
 
 def test_results_come_in_the_order_of_the_work_whichever_ends_first() -> None:
@@ -53,3 +54,34 @@ def test_an_error_comes_in_its_turn_and_ends_the_work() -> None:
     with pytest.raises(ValueError, match="the second"):
         next(results)
     assert max(begun) <= 4
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_work_alongside_is_done_in_its_order_and_done_at_the_end(threads: int) -> None:
+    caller, done = get_ident(), list[tuple[int, bool]]()
+    with closing(Alongside(threads)) as alongside:
+        for number in range(20):
+            alongside.do(partial(lambda n: done.append((n, get_ident() == caller)), number))
+    assert done == [(number, threads == 1) for number in range(20)]
+
+
+def test_the_caller_goes_on_while_work_alongside_waits_and_is_held_up_by_the_third_piece() -> None:
+    may_end, done = Event(), list[int]()
+    alongside = Alongside(2)
+    alongside.do(lambda: done.append(may_end.wait(10)))
+    alongside.do(lambda: done.append(2))
+    assert not done
+    may_end.set()
+    alongside.do(lambda: done.append(3))
+    assert done[0] is True
+    alongside.close()
+    assert done == [True, 2, 3]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_work_alongside_raises_is_raised(threads: int) -> None:
+    def full() -> None:
+        raise OSError("no space")
+
+    with pytest.raises(OSError, match="no space"), closing(Alongside(threads)) as alongside:
+        alongside.do(full)

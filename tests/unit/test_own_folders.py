@@ -100,8 +100,12 @@ def test_an_interrupt_while_a_folder_is_made_leaves_none(tmp_path: Path, monkeyp
         return folder
 
     monkeypatch.setattr(locked_folder_module.tempfile, "mkdtemp", interrupted)
-    with pytest.raises(KeyboardInterrupt), locked_folder(tmp_path, "part-"):
-        pytest.fail("the interrupt was lost")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), locked_folder(tmp_path, "part-"):
+            pytest.fail("the interrupt was lost")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert not list(tmp_path.iterdir())
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import time
 
 import pytest
 from rich.console import Console
@@ -134,3 +136,20 @@ def test_the_time_of_a_part_is_its_own_without_the_parts_inside() -> None:
         'of it "counting": 20.00 s, 10.00 CPU s',
         'of it "noise": 2.00 s, 1.00 CPU s',
     ]
+
+
+def test_the_time_of_work_in_another_thread_is_not_that_of_the_part_that_is_open() -> None:
+    lines, clock = [], Clock()
+    times = StepTimes(NoProgress(), lines.append, clock.moment)
+    times.step("Tabulating", 1)
+    with times.part("noise"):
+        clock.seconds += 10
+        began = time.thread_time()
+        times.alongside(lambda: sum(range(10_000_000)))()
+        taken = time.thread_time() - began
+    times.end_step()
+    assert lines[0] == 'step "Tabulating": 10.00 s, 5.00 CPU s'
+    of_part = re.fullmatch(r'of it "noise": 10.00 s, ([0-9.]+) CPU s', lines[1])
+    assert of_part is not None
+    assert taken > 0.05
+    assert float(of_part[1]) == pytest.approx(5 - taken, abs=0.02)

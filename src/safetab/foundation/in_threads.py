@@ -27,3 +27,34 @@ def results_in_threads(work: Iterable[Callable[[], Result]], threads: int) -> Ge
         finally:
             for future in ahead:
                 future.cancel()
+
+
+class Alongside:
+    """Work that is done in the order it is given, in a thread beside the caller's if there may be one.
+
+    At most one piece waits, so that few are in memory. What a piece raises is raised by a later call.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._may_begin = threads > 1
+        self._pool: ThreadPoolExecutor | None = None
+        self._ahead: deque[Future[None]] = deque()
+
+    def do(self, piece: Callable[[], None]) -> None:
+        if not self._may_begin:
+            piece()
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(1)
+        if len(self._ahead) > 1:
+            self._ahead.popleft().result()
+        self._ahead.append(self._pool.submit(piece))
+
+    def close(self) -> None:
+        """Waits for all that was given."""
+        try:
+            for piece in self._ahead:
+                piece.result()
+        finally:
+            if self._pool is not None:
+                self._pool.shutdown(cancel_futures=True)

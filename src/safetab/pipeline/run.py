@@ -6,10 +6,12 @@ import datetime
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from safetab.engines.contract import CountingEngine
 from safetab.foundation.findings import Finding, InvalidInput
+from safetab.foundation.in_threads import Alongside
 from safetab.foundation.interrupts import until_published
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.version import VERSION
@@ -175,11 +177,12 @@ def _tabulated(
     times.step("Tabulating the levels", len(plan.levels))
     with whole_output(out, today, overwrite=options.overwrite) as output:
         for tabulation_pass in plan.config.passes:
-            with closing(PassFiles(output, tabulation_pass, plan.config)) as files:
+            files = PassFiles(output, tabulation_pass, plan.config)
+            with closing(files), closing(Alongside(options.threads)) as writing:
                 levels = plan.levels_of(tabulation_pass)
                 for measured in safetab(levels, counts, ledger, options.groups_at_once):
                     for measurements in times.each("noise", measured):
-                        files.write(measurements)
+                        writing.do(times.alongside(partial(files.write, measurements)))
                     times.advance()
             rows |= files.rows
         times.step("Writing the release", 1)

@@ -54,6 +54,7 @@ class StepTimes:
         self._began = now()
         self._of_parts: dict[str, Elapsed] = {}
         self._inside = Elapsed(0, 0)  # parts that lie in the part that is open
+        self._alongside = 0.0  # CPU seconds of work in another thread
 
     def step(self, name: str, parts: int) -> None:
         self.end_step()
@@ -75,11 +76,24 @@ class StepTimes:
     def part(self, name: str) -> Iterator[None]:
         """Time inside is this part's, but for parts that lie in it."""
         before, self._inside = self._inside, Elapsed(0, 0)
-        began = self._now()
+        began = self._now_of_parts()
         yield
-        taken = self._now() - began
+        taken = self._now_of_parts() - began
         self._of_parts[name] = self._of_parts.get(name, Elapsed(0, 0)) + (taken - self._inside)
         self._inside = before + taken
+
+    def alongside(self, work: Callable[[], None]) -> Callable[[], None]:
+        """The same work, to be done in another thread: its time is the step's, and not that of an open part."""
+
+        def timed() -> None:
+            began = time.thread_time()
+            work()
+            self._alongside += time.thread_time() - began
+
+        return timed
+
+    def _now_of_parts(self) -> Elapsed:
+        return self._now() - Elapsed(0, self._alongside)
 
     def each(self, name: str, things: Iterator[Thing]) -> Iterator[Thing]:
         """The same things; the time to make them is this part's, what is done with them is not."""
