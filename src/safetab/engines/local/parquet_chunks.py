@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from functools import cache
 from itertools import accumulate
 from typing import BinaryIO
 
@@ -113,8 +114,13 @@ class _Pages:
             _require(facts[LEVEL_ENCODING] == _RUNS)
             at = 4 + int.from_bytes(page[:4].tobytes(), "little")
             _require(at <= len(page))
-            _require(0 <= compiled(numbers_of_runs)(page, 4, at, 1, positions) <= 1)
-            present = int(np.count_nonzero(positions))
+            levels = page[4:at].tobytes()
+            if levels == _one_run(present, 0):
+                positions[:] = values
+                return present
+            if levels != _one_run(present, 1):
+                _require(0 <= compiled(numbers_of_runs)(page, 4, at, 1, positions) <= 1)
+                present = int(np.count_nonzero(positions))
         found = positions if present == len(positions) else np.empty(present, dtype=np.int32)
         if present:
             _require(at < len(page) and int(page[at]) <= _WIDEST)
@@ -132,6 +138,16 @@ class _Pages:
             return stored
         _require(size == _snappy_size(stored))
         return np.frombuffer(self._codec.decompress(pa.py_buffer(stored), size), dtype=np.uint8)
+
+
+@cache
+def _one_run(rows: int, level: int) -> bytes:
+    """How Parquet says that so many rows all have a value, or all have none: their number, doubled, and the level."""
+    number, run = 2 * rows, bytearray()
+    while number >= 128:
+        run.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*run, number, level])
 
 
 def _snappy_size(stored: Bytes) -> int:
