@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from safetab.foundation.findings import InvalidInput
-from safetab.release import checksums
+from safetab.outputs import manifest
 from safetab.release.checksums import write_checksums
 
 NUMBERS = "numbers/geography_level=COUNTY/regional.parquet"
@@ -190,7 +190,7 @@ def test_what_the_machine_refuses_is_not_called_damage(
     def refused(path: Path) -> str:
         raise OSError(number, os.strerror(number), str(path))
 
-    monkeypatch.setattr(checksums, "sha256_of", refused)
+    monkeypatch.setattr(manifest, "sha256_of", refused)
     result = CliRunner().invoke(app, ["show", str(release), "--county", "44007"])
     assert result.exit_code == code
     assert words in " ".join(result.stderr.split())

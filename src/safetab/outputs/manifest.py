@@ -7,10 +7,14 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+
+import pyarrow as pa
 
 from safetab.config.config_file import budget_key, threshold_key
 from safetab.config.run_config import RunConfig
+from safetab.foundation.in_threads import results_in_threads
 from safetab.foundation.version import VERSION
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
@@ -21,6 +25,7 @@ from safetab.privacy.output_status import OutputStatus, status_as_json
 MANIFEST_FILE = "manifest.json"
 LOG_FILE = "log.txt"
 NOT_FOR_RELEASE_FILE = "NOT-FOR-RELEASE"
+_MUCH = 1 << 24  # bytes, that threads are started for
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +62,10 @@ def outputs_as_json(output: Path, rows: Mapping[str, int]) -> dict[str, object]:
     """Every file but the manifest: tables with their rows, and the documents beside them."""
     files = sorted(path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_file())
     documents = [name for name in files if name not in rows and name != MANIFEST_FILE]
+    hashes = hashes_by_name({name: output / name for name in (*rows, *documents)})
     return {
-        "outputs": {name: {"rows": count, "sha256": sha256_of(output / name)} for name, count in sorted(rows.items())},
-        "documents": {name: {"sha256": sha256_of(output / name)} for name in documents},
+        "outputs": {name: {"rows": count, "sha256": hashes[name]} for name, count in sorted(rows.items())},
+        "documents": {name: {"sha256": hashes[name]} for name in documents},
     }
 
 
@@ -121,7 +127,16 @@ def write_not_for_release(output: Path, status: OutputStatus) -> None:
 
 
 def hashes_of(files: Iterable[Path]) -> dict[str, str]:
-    return {path.name: sha256_of(path) for path in files}
+    return hashes_by_name({path.name: path for path in files})
+
+
+def hashes_by_name(files: Mapping[str, Path]) -> dict[str, str]:
+    """By the names that are given; of large files in threads."""
+    paths = files.values()
+    if sum(path.stat().st_size for path in paths) < _MUCH:
+        return {name: sha256_of(path) for name, path in files.items()}
+    hashes = results_in_threads((partial(sha256_of, path) for path in paths), pa.cpu_count())
+    return dict(zip(files, hashes, strict=True))
 
 
 def sha256_of(path: Path) -> str:

@@ -23,9 +23,9 @@ from safetab.outputs.manifest import (
     LOG_FILE,
     MANIFEST_FILE,
     NOT_FOR_RELEASE_FILE,
+    hashes_by_name,
     hashes_of,
     outputs_as_json,
-    sha256_of,
     write_manifest_json,
 )
 from safetab.outputs.output_folder import output_findings, whole_output
@@ -196,7 +196,8 @@ def _measured(out: Path, universe: Universe) -> _Measured:
                 out, f"its manifest names files outside of it: {shortened(outside)}. Get the output again."
             )
         missing = [name for name in dict.fromkeys((*files, *needed)) if name not in files or not (out / name).is_file()]
-        changed = [] if missing else [name for name, one in files.items() if sha256_of(out / name) != one["sha256"]]
+        found = {} if missing else hashes_by_name({name: out / name for name in files})
+        changed = [name for name, one in found.items() if one != files[name]["sha256"]]
         measured = None if missing or changed else _facts_of(manifest, universe)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UnreadableFile):
         raise _no_output(

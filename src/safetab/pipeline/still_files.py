@@ -10,7 +10,7 @@ from safetab.engines.backend import Persons
 from safetab.engines.person_location import PersonLocation
 from safetab.foundation.failures import RunFailed, raise_if_the_machine_failed
 from safetab.foundation.findings import InvalidInput
-from safetab.outputs.manifest import sha256_of
+from safetab.outputs.manifest import hashes_by_name
 from safetab.readers.cef.reader_file import CefFiles
 
 _Identity = tuple[int, ...]
@@ -31,7 +31,7 @@ class StillFiles:
 
     def hashes_of(self, files: dict[str, Path]) -> dict[str, str]:
         """By their names; of files that were not seen before, such as copies of the run's own, as they are."""
-        hashes = {name: sha256_of(path) for name, path in files.items()}
+        hashes = hashes_by_name(files)
         self.require(files.values())
         return hashes
 

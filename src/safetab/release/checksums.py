@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
-from safetab.outputs.manifest import sha256_of
+from safetab.outputs.manifest import hashes_by_name
 from safetab.release.damage import damage_told
 
 CHECKSUMS_FILE = "SHA256SUMS"
@@ -18,7 +18,7 @@ _DIGITS = 64
 
 def write_checksums(release: Path) -> None:
     """Of every file of the release; nothing may be written into it afterwards."""
-    sums = {name: sha256_of(release / name) for name in _names_of(release) if name != CHECKSUMS_FILE}
+    sums = hashes_by_name({name: release / name for name in _names_of(release) if name != CHECKSUMS_FILE})
     (release / CHECKSUMS_FILE).write_text(_lines(sums), encoding="utf-8", newline="\n")
 
 
@@ -42,7 +42,8 @@ def _check(release: Path) -> None:
     files = {name for name in present if _is_file(release / name)}
     text = (release / CHECKSUMS_FILE).read_bytes().decode("utf-8")
     released = _read(text)
-    changed = [name for name in sorted(files & released.keys()) if sha256_of(release / name) != released[name]]
+    found = hashes_by_name({name: release / name for name in sorted(files & released.keys())})
+    changed = [name for name, one in found.items() if one != released[name]]
     if text != _lines(released):
         changed.append(CHECKSUMS_FILE)
     faults = {

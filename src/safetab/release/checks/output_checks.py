@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pyarrow.parquet
 
 from safetab.census.geography_levels import EntityKind
 from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.in_threads import results_in_threads
+from safetab.foundation.in_threads import Alongside
 from safetab.outputs.manifest import MANIFEST_FILE, outputs_as_json
 from safetab.release.allowed_files import allowed_files, stray_paths
 from safetab.release.checks.after_steps_checks import AfterStepsChecks
@@ -61,7 +63,8 @@ def _pass_check(
             )
             numbers = NumberChecks(output / RELEASE_FOLDER, universe, options, of_numbers, after_steps)
             tables = TableChecks(output, universe, of_pass, breaches)
-            _check_side_by_side(partial(numbers.check_level, *level) for level in tables.check_levels())
+            of_levels = (partial(numbers.check_level, *level) for level in tables.check_levels())
+            _check_side_by_side(chain([partial(tables.check_noise_and_shape, of_numbers)], of_levels))
             if after_steps is not None:
                 after_steps.check_ends()
         except (pa.ArrowException, FileNotFoundError, LookupError, ValueError) as error:
@@ -72,14 +75,11 @@ def _pass_check(
     return check
 
 
-def _check_side_by_side(checks_of_numbers: Iterable[Callable[[], None]]) -> None:
+def _check_side_by_side(checks: Iterable[Callable[[], None]]) -> None:
     """The numbers of a level are checked while the tables of the next one are, if there may be two threads."""
-    if pa.cpu_count() == 1:
-        for check_numbers in checks_of_numbers:
-            check_numbers()
-        return
-    for _ in results_in_threads(checks_of_numbers, 1):
-        pass
+    with closing(Alongside(pa.cpu_count())) as alongside:
+        for check in checks:
+            alongside.do(check)
 
 
 def _check_entities(universe: Universe, breaches: Breaches) -> None:

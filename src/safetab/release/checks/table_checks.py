@@ -107,14 +107,20 @@ class TableChecks:
             if len(file.take(1)):
                 self._breaches.add(file.name, "has rows of groups that the measurements don't have")
 
+    def check_noise_and_shape(self, breaches: Breaches) -> None:
+        """Of all measurements, unless their columns are wrong; it may be done beside the other checks."""
+        if self._has_right_columns():
+            check_noise_and_shape(self._path, self._measurements_name, self._universe, breaches)
+
     def _check_columns(self) -> None:
         for file in self._files.values():
             if not file.header_is_right:
                 self._breaches.add(file.name, "the header is not what it must be")
-        if not pa.parquet.read_schema(self._path).equals(schema_of(self._universe.product)):
+        if not self._has_right_columns():
             self._breaches.add(self._measurements_name, "the columns or their types are not what they must be")
-            return
-        check_noise_and_shape(self._path, self._measurements_name, self._universe, self._breaches)
+
+    def _has_right_columns(self) -> bool:
+        return bool(pa.parquet.read_schema(self._path).equals(schema_of(self._universe.product)))
 
     def _check_part(self, level: ReleaseLevel, groups: PublishedGroups, last: tuple[bool, int]) -> PublishedTotals:
         self._check_groups(level, groups, last)
