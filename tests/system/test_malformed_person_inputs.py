@@ -500,6 +500,7 @@ def test_a_key_marks_the_output(world: RandomWorld, tmp_path: Path) -> None:
     "where",
     [
         "safetab.outputs.tables.TableFile.write",
+        "safetab.release.numbers.number_files.NumberFile.write",
         "safetab.engines.local.state_persons.StatePersons.add",
         "safetab.outputs.manifest.sha256_of",
     ],

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from functools import partial
-from threading import Event, get_ident
+from threading import Event, Timer, get_ident
 
 import pytest
 
+from safetab.foundation.closed import closed_at_the_end
 from safetab.foundation.in_threads import Alongside, results_in_threads
 
 
@@ -59,7 +59,7 @@ def test_an_error_comes_in_its_turn_and_ends_the_work() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_work_alongside_is_done_in_its_order_and_done_at_the_end(threads: int) -> None:
     caller, done = get_ident(), list[tuple[int, bool]]()
-    with closing(Alongside(threads)) as alongside:
+    with Alongside(threads) as alongside:
         for number in range(20):
             alongside.do(partial(lambda n: done.append((n, get_ident() == caller)), number))
     assert done == [(number, threads == 1) for number in range(20)]
@@ -67,21 +67,63 @@ def test_work_alongside_is_done_in_its_order_and_done_at_the_end(threads: int) -
 
 def test_the_caller_goes_on_while_work_alongside_waits_and_is_held_up_by_the_third_piece() -> None:
     may_end, done = Event(), list[int]()
-    alongside = Alongside(2)
-    alongside.do(lambda: done.append(may_end.wait(10)))
-    alongside.do(lambda: done.append(2))
-    assert not done
-    may_end.set()
-    alongside.do(lambda: done.append(3))
-    assert done[0] is True
-    alongside.close()
+    with Alongside(2) as alongside:
+        alongside.do(lambda: done.append(may_end.wait(10)))
+        alongside.do(lambda: done.append(2))
+        assert not done
+        may_end.set()
+        alongside.do(lambda: done.append(3))
+        assert done[0] is True
     assert done == [True, 2, 3]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_what_work_alongside_raises_is_raised(threads: int) -> None:
+def test_what_work_alongside_raises_is_raised_and_nothing_else_begins(threads: int) -> None:
+    done: list[str] = []
+
     def full() -> None:
         raise OSError("no space")
 
-    with pytest.raises(OSError, match="no space"), closing(Alongside(threads)) as alongside:
-        alongside.do(full)
+    def closed() -> None:
+        done.append("went on")
+        raise ValueError("the file is closed")
+
+    def both() -> None:
+        with Alongside(threads) as alongside:
+            alongside.do(full)
+            alongside.do(closed)
+
+    with pytest.raises(OSError, match="no space"):
+        both()
+    assert not done
+
+
+def test_what_the_caller_raises_is_raised_and_work_that_waits_never_begins() -> None:
+    may_end, done = Event(), list[int]()
+
+    def slow() -> None:
+        may_end.wait(10)
+        raise OSError("no space")
+
+    def interrupted() -> None:
+        with Alongside(2) as alongside:
+            alongside.do(slow)
+            alongside.do(lambda: done.append(1))
+            Timer(0.05, may_end.set).start()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert may_end.is_set()
+    assert not done
+
+
+def test_what_failed_before_is_raised_whatever_closing_says() -> None:
+    class Broken:
+        def close(self) -> None:
+            raise ValueError("the file is closed")
+
+    with pytest.raises(OSError, match="no space"), closed_at_the_end(Broken()):
+        raise OSError("no space")
+    with pytest.raises(ValueError, match="closed"), closed_at_the_end(Broken()):
+        pass

@@ -13,7 +13,7 @@ _INTERRUPTED = 130
 
 def main() -> None:
     """Loads the commands and runs one. Ctrl-C while they are loaded is Ctrl-C."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # nothing here multiplies matrices, and its threads wait busily
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads wait busily, for matrices that are small here
     try:
         _keep_to_limits()
         from safetab.cli.main import main as commands  # noqa: PLC0415 - loading takes a while

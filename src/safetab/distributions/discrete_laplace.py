@@ -11,6 +11,7 @@ from math import comb
 from flint import arb, ctx
 
 from safetab.distributions.noise_distribution import NoiseDistribution, exactly
+from safetab.distributions.precision import extra_precision, working_precision
 
 _GUARD_BITS = 64
 LEAST_SCALE, MOST_SCALE = Fraction(1, 10**9), Fraction(10**5)
@@ -48,7 +49,7 @@ class DiscreteLaplace(NoiseDistribution):
         return f"the scale must lie between {float(LEAST_SCALE):g} and {float(MOST_SCALE):g}"
 
     def _upper_tail(self, at_least: int) -> arb:
-        with ctx.extraprec(_GUARD_BITS):
+        with extra_precision(_GUARD_BITS):
             weights = _mixture_weights(self.scale, self.draws, ctx.prec)
             at_least_so_many = list(accumulate(reversed(weights)))[::-1]
             success = _success(self.scale)
@@ -59,7 +60,7 @@ class DiscreteLaplace(NoiseDistribution):
             return _failure(self.scale) ** at_least * sum(terms, arb(0))
 
     def _probability(self, value: int) -> arb:
-        with ctx.extraprec(_GUARD_BITS):
+        with extra_precision(_GUARD_BITS):
             weights = _mixture_weights(self.scale, self.draws, ctx.prec)
             success = _success(self.scale)
             terms = (
@@ -88,7 +89,7 @@ def _success(scale: Fraction) -> arb:
 @lru_cache(maxsize=64)
 def _mixture_weights(scale: Fraction, draws: int, bits: int) -> tuple[arb, ...]:
     """The weights of the negative binomials that wait for 1, 2, ..., `draws` successes."""
-    with ctx.workprec(bits):
+    with working_precision(bits):
         failure = _failure(scale)
         return tuple(
             (1 + failure) ** (waited_for - 2 * draws) * _series_coefficient(draws, draws - waited_for, failure**2)

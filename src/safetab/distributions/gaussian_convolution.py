@@ -6,9 +6,10 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 
-from flint import arb, ctx, fmpz, fmpz_poly
+from flint import arb, fmpz, fmpz_poly
 
 from safetab.distributions import gaussian_weights
+from safetab.distributions.precision import working_precision
 
 
 def upper_tail(sigma_squared: Fraction, draws: int, at_least: int, bits: int) -> arb:
@@ -40,7 +41,7 @@ def _tails(sigma_squared: Fraction, draws: int, bits: int) -> tuple[list[fmpz], 
 
 def _rounded_down(sigma_squared: Fraction, bits: int) -> list[fmpz]:
     half: list[fmpz] = []
-    with ctx.workprec(2 * bits + 64):
+    with working_precision(2 * bits + 64):
         while True:
             scaled = gaussian_weights.probability(sigma_squared, len(half)) * (fmpz(2) ** bits)
             units = scaled.lower().floor().unique_fmpz()

@@ -14,6 +14,7 @@ from safetab.distributions.gaussian_smoothness import (
     euler_maclaurin_sums,
 )
 from safetab.distributions.noise_distribution import exactly
+from safetab.distributions.precision import extra_precision, working_precision
 
 _GUARD_BITS = 64
 _MOST_CORRECTIONS = 300
@@ -31,7 +32,7 @@ def probability(sigma_squared: Fraction, value: int) -> arb:
 
 def upper_mean(sigma_squared: Fraction, at_least: int) -> arb:
     """The sum of x P[X = x] over x >= at_least, for at_least >= 1."""
-    with ctx.extraprec(_GUARD_BITS):
+    with extra_precision(_GUARD_BITS):
         if sigma_squared >= WIDE_SIGMA_SQUARED and at_least < 2 * sigma_squared:
             weighted = _tightest(euler_maclaurin_first_moments(sigma_squared, at_least))
         else:
@@ -63,13 +64,13 @@ def _exp_over_twice(sigma_squared: Fraction, exponent: int) -> arb:
 
 @lru_cache(maxsize=256)
 def _normaliser(sigma_squared: Fraction, bits: int) -> arb:
-    with ctx.workprec(bits):
+    with working_precision(bits):
         return 1 + 2 * _upper_sum(sigma_squared, 1)
 
 
 def _upper_sum(sigma_squared: Fraction, start: int) -> arb:
     """The sum of the weights of start, start + 1, ..., for start >= 1."""
-    with ctx.extraprec(_GUARD_BITS):
+    with extra_precision(_GUARD_BITS):
         if sigma_squared >= WIDE_SIGMA_SQUARED and start < 2 * sigma_squared:
             return _tightest(euler_maclaurin_sums(sigma_squared, start))
         return _upper_sum_term_by_term(sigma_squared, start)
@@ -103,7 +104,7 @@ def _tightest(approximations: Iterator[tuple[arb, arb]]) -> arb:
 
 def variance(sigma_squared: Fraction) -> arb:
     """The variance of one draw; a wide one has nearly sigma^2. Proof: docs/noise.md#variance."""
-    with ctx.extraprec(_GUARD_BITS):
+    with extra_precision(_GUARD_BITS):
         if sigma_squared >= 1:
             return _variance_by_poisson_summation(sigma_squared)
         return _variance_term_by_term(sigma_squared)

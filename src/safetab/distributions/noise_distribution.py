@@ -12,6 +12,8 @@ from typing import ClassVar, Self
 
 from flint import arb, ctx, fmpq
 
+from safetab.distributions.precision import working_precision
+
 DEFAULT_BITS = 128
 _FEWEST_BITS = 32
 _MOST_BITS = 1 << 17
@@ -72,12 +74,12 @@ class NoiseDistribution(ABC):
 
     def variance(self, bits: int = DEFAULT_BITS) -> arb:
         """A ball around the variance of the sum of all draws."""
-        with ctx.workprec(bits):
+        with working_precision(bits):
             return self.draws * self._variance()
 
     def tail(self, at_least: int, bits: int = DEFAULT_BITS) -> arb:
         """P[X >= at_least]."""
-        with ctx.workprec(bits):
+        with working_precision(bits):
             if at_least >= 1:
                 return _upper_tail(self, at_least, bits)
             return 1 - _upper_tail(self, 1 - at_least, bits)
@@ -90,19 +92,19 @@ class NoiseDistribution(ABC):
         """P[at_least <= X < below], from the smaller tails, so that a small chance keeps its digits."""
         if below <= 0:
             at_least, below = 1 - below, 1 - at_least
-        with ctx.workprec(bits):
+        with working_precision(bits):
             return self.tail(at_least, bits) - self.tail(below, bits)
 
     def probability(self, value: int, bits: int = DEFAULT_BITS) -> arb:
         """P[X = value]."""
-        with ctx.workprec(bits):
+        with working_precision(bits):
             return self._probability(abs(value))
 
     def mean_given_at_least(self, at_least: int, bits: int = DEFAULT_BITS) -> arb:
         """E[X | X >= at_least], of one draw; values below `at_least` and above -`at_least` cancel in pairs."""
         if self.draws != 1:
             raise ValueError("the mean of a part is that of one draw")
-        with ctx.workprec(bits):
+        with working_precision(bits):
             return self._upper_mean(max(at_least, 1 - at_least)) / self.tail(at_least, bits)
 
     def quantile(self, chance: Fraction) -> int:
@@ -157,7 +159,7 @@ class NoiseDistribution(ABC):
         bits = _FEWEST_BITS
         while bits <= _MOST_BITS:
             tail = self.tail(at_least, bits)
-            with ctx.workprec(2 * bits):  # comparing rounds the chance to the working precision
+            with working_precision(2 * bits):  # comparing rounds the chance to the working precision
                 limit = arb(exactly(chance))
                 if tail < limit:
                     return True

@@ -10,6 +10,7 @@ from flint import arb, ctx
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.noise_distribution import exactly
+from safetab.distributions.precision import working_precision
 
 _GUARD_BITS = 96
 _MOST_BITS = 4096
@@ -35,7 +36,7 @@ def _floors(noise: DiscreteGaussian | DiscreteLaplace, bits: int, working_bits: 
     """The thresholds, or nothing if a ball has an integer inside."""
     most = noise.least_with_tail_below(Fraction(1, 2**bits))
     thresholds: list[int] = []
-    with ctx.workprec(working_bits):
+    with working_precision(working_bits):
         unit = arb(2) ** bits
         for tail in _tails_from(noise, most):
             floor = (tail * unit).floor().unique_fmpz()

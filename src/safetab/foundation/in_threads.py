@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from types import TracebackType
+from typing import Self, TypeVar
+
+from safetab.foundation.interrupts import interrupts_held
 
 Result = TypeVar("Result")
 
@@ -32,13 +35,15 @@ def results_in_threads(work: Iterable[Callable[[], Result]], threads: int) -> Ge
 class Alongside:
     """Work that is done in the order it is given, in a thread beside the caller's if there may be one.
 
-    At most one piece waits, so that few are in memory. What a piece raises is raised by a later call.
+    Few pieces wait, so that few are in memory. What a piece raises is raised by a later call, or at the end of the
+    context, which waits for all of them; after the first error, here or there, no other piece begins.
     """
 
     def __init__(self, threads: int) -> None:
         self._may_begin = threads > 1
         self._pool: ThreadPoolExecutor | None = None
         self._ahead: deque[Future[None]] = deque()
+        self._has_failed = False
 
     def do(self, piece: Callable[[], None]) -> None:
         if not self._may_begin:
@@ -48,13 +53,27 @@ class Alongside:
             self._pool = ThreadPoolExecutor(1)
         if len(self._ahead) > 1:
             self._ahead.popleft().result()
-        self._ahead.append(self._pool.submit(piece))
+        self._ahead.append(self._pool.submit(self._done, piece))
 
-    def close(self) -> None:
-        """Waits for all that was given."""
+    def _done(self, piece: Callable[[], None]) -> None:
+        if self._has_failed:
+            return
         try:
+            piece()
+        except BaseException:
+            self._has_failed = True
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._has_failed |= error is not None
+        if self._pool is not None:
+            with interrupts_held():  # nobody goes on while a piece is at work
+                self._pool.shutdown()
+        if error is None:
             for piece in self._ahead:
                 piece.result()
-        finally:
-            if self._pool is not None:
-                self._pool.shutdown(cancel_futures=True)

@@ -22,7 +22,6 @@ LEAST_ADDRESS_SPACE, LEAST_MEMORY = 500 << 20, 200 << 20
 
 LEAST_FOR_RECORDS, LEAST_MEMORY_FOR_RECORDS = 900 << 20, 300 << 20
 _OF_RECORDS = {"run", "validate", "accuracy", "audit", "convert", "blocks-with-units", "demo", "synthesize", "selftest"}
-_FEW_RESERVES = {"ARROW_DEFAULT_MEMORY_POOL": "system", "OPENBLAS_NUM_THREADS": "1"}
 _ARENA_MAX = -8  # M_ARENA_MAX of the C library's mallopt
 _CGROUPS = "/sys/fs/cgroup"
 
@@ -57,12 +56,11 @@ def _too_little(command: str, limit: int, of_what: str, least: int) -> str:
 def reserve_little() -> None:
     """Libraries that are loaded from now on take about as much address space as they use.
 
-    Otherwise Arrow's allocator reserves 1 GB, the C library 64 MB a thread, and OpenBLAS a buffer for each core.
+    Otherwise Arrow's allocator reserves 1 GB, and the C library 64 MB a thread. (OpenBLAS has one thread anyway.)
     """
     import ctypes  # noqa: PLC0415 - only under a limit
 
-    for name, value in _FEW_RESERVES.items():
-        os.environ.setdefault(name, value)
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_ARENA_MAX, 1)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from safetab.engines.contract import CountingEngine
+from safetab.foundation.closed import closed_at_the_end
 from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.in_threads import Alongside
 from safetab.foundation.interrupts import until_published
@@ -178,7 +179,7 @@ def _tabulated(
     with whole_output(out, today, overwrite=options.overwrite) as output:
         for tabulation_pass in plan.config.passes:
             files = PassFiles(output, tabulation_pass, plan.config)
-            with closing(files), closing(Alongside(options.threads)) as writing:
+            with closed_at_the_end(files), Alongside(options.threads) as writing:
                 levels = plan.levels_of(tabulation_pass)
                 for measured in safetab(levels, counts, ledger, options.groups_at_once):
                     for measurements in times.each("noise", measured):

@@ -83,7 +83,7 @@ class StepTimes:
         self._inside = before + taken
 
     def alongside(self, work: Callable[[], None]) -> Callable[[], None]:
-        """The same work, to be done in another thread: its time is the step's, and not that of an open part."""
+        """The same work, to be done in another thread: its CPU time, taken when it ends, is not the open part's."""
 
         def timed() -> None:
             began = time.thread_time()

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 
 from safetab.distributions.noise_distribution import DEFAULT_BITS
+from safetab.distributions.precision import working_precision
 from safetab.planning.run_plan import LevelPlan
 from safetab.planning.selected_groups import SelectedGroups
 from safetab.planning.selectors import chosen_shapes
@@ -59,6 +60,6 @@ def _rows(plan: LevelPlan, folder: str, published_groups: float) -> float:
     if Stage.STAGE_2 not in plan.design.stages:
         return 0.0
     chances = plan.design.shape_chances()
-    with ctx.workprec(DEFAULT_BITS):
+    with working_precision(DEFAULT_BITS):
         of_a_group = sum((chances[shape] * len(shape.file_rows.get(folder, ())) for shape in family.finer), arb(0))
         return float((plan.universe.adaptive_groups * of_a_group).mid())

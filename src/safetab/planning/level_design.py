@@ -12,11 +12,12 @@ from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 
-from flint import arb, ctx
+from flint import arb
 
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.config.run_config import FamilyConfig, RunConfig
 from safetab.distributions.noise_distribution import DEFAULT_BITS
+from safetab.distributions.precision import working_precision
 from safetab.planning.suppression import suppression_threshold
 from safetab.privacy.calibration import Noise, calibrated_noise, stage_fraction
 from safetab.privacy.definitions import PrivacyDefinition
@@ -117,7 +118,7 @@ class LevelDesign:
         if self.suppression_threshold is None:
             return arb(1)
         chances = self.shape_chances(true_size)
-        with ctx.workprec(DEFAULT_BITS):
+        with working_precision(DEFAULT_BITS):
             with_table = sum((chances[shape] for shape in self.family.finer), arb(0))
             passes = self.noise(Stage.STAGE_2).tail(self.suppression_threshold + 1 - true_size)
             return with_table + chances[self.family.total] * passes
@@ -126,7 +127,7 @@ class LevelDesign:
         """How likely an adaptive group of so many people is not published."""
         if self.suppression_threshold is None:
             return arb(0)
-        with ctx.workprec(DEFAULT_BITS):
+        with working_precision(DEFAULT_BITS):
             below = self.noise(Stage.STAGE_2).cdf(self.suppression_threshold - true_size)
             return self.shape_chances(true_size)[self.family.total] * below
 
@@ -144,7 +145,7 @@ class LevelDesign:
         total_only = total_only_groups if Stage.TOTAL_ONLY in self.stages else 0
         if Stage.STAGE_2 not in self.stages:
             return float(total_only)
-        with ctx.workprec(DEFAULT_BITS):
+        with working_precision(DEFAULT_BITS):
             return float((adaptive_groups * self.publication_chance()).mid()) + total_only
 
 

@@ -6,12 +6,13 @@ from fractions import Fraction
 from functools import lru_cache
 from math import exp, log, log1p
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
 from safetab.distributions.noise_distribution import exactly
+from safetab.distributions.precision import working_precision
 
 _BITS = 128
-_SEARCH_STEPS = 60  # of 12 a width of 3e-10: the bound is flat there to all its digits
+_SEARCH_STEPS = 60  # each leaves two thirds; after so many the bound is flat to all its digits
 
 
 def rho_of_epsilon(epsilon: Fraction) -> Fraction:
@@ -35,7 +36,7 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction, decimals: int = 4) -> Fractio
     if rho == 0:
         return Fraction(0)
     unit = 10**decimals
-    with ctx.workprec(_BITS):
+    with working_precision(_BITS):
         bound = _bound(exactly(rho), exactly(delta), exactly(_good_order(float(rho), float(delta))))
         steps = (bound * unit).upper().ceil().unique_fmpz()
     if steps is None:

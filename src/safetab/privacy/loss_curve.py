@@ -13,11 +13,12 @@ from functools import lru_cache
 from itertools import accumulate
 from math import floor
 
-from flint import arb, ctx
+from flint import arb
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.noise_distribution import exactly
+from safetab.distributions.precision import working_precision
 from safetab.privacy.calibration import Noise
 
 _BITS = 256
@@ -48,7 +49,7 @@ class LossCurve:
 
     def delta(self, epsilon: Fraction) -> arb:
         """A ball around the least delta at which these counts are (epsilon, delta)-differentially private."""
-        with ctx.workprec(_BITS):
+        with working_precision(_BITS):
             parts = [_losses(one) for one in self.counts]
             outer, inner = (_NO_LOSS, parts[0]) if len(parts) == 1 else parts
             total = arb(0)
@@ -91,7 +92,7 @@ _NO_LOSS = _Losses(Fraction(0), Fraction(1), [arb(1)], arb(0), [arb(1)], [arb(1)
 
 @lru_cache(maxsize=256)
 def _losses(counts: ChangedCounts) -> _Losses:
-    with ctx.workprec(_BITS):
+    with working_precision(_BITS):
         if isinstance(counts.noise, DiscreteGaussian):
             return _gaussian_losses(counts.noise, counts.number)
         return _geometric_losses(counts.noise, counts.number)

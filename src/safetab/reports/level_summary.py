@@ -11,11 +11,11 @@ from math import inf
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
-from flint import ctx
 from numpy.typing import NDArray
 
 from safetab.census.iterations import IterationKind
 from safetab.distributions.noise_distribution import DEFAULT_BITS
+from safetab.distributions.precision import working_precision
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.stages import Stage
 from safetab.products.product import TOTAL_LINE, Selector, Shape
@@ -119,7 +119,7 @@ class LevelSummary:
         if len(tabulated) == total_only:
             return float(self.entities * total_only)
         chance = self.design.publication_chance()
-        with ctx.workprec(DEFAULT_BITS):
+        with working_precision(DEFAULT_BITS):
             bound = (chance * self.entities * (len(tabulated) - total_only)).upper()
         return float(np.nextafter(float(bound), inf)) + self.entities * total_only
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -76,8 +75,8 @@ def _pass_check(
 
 
 def _check_side_by_side(checks: Iterable[Callable[[], None]]) -> None:
-    """The numbers of a level are checked while the tables of the next one are, if there may be two threads."""
-    with closing(Alongside(pa.cpu_count())) as alongside:
+    """While the tables of a level are checked, so are noise and shape, and the numbers of levels before it."""
+    with Alongside(pa.cpu_count()) as alongside:
         for check in checks:
             alongside.do(check)
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from functools import partial
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet
 
-from safetab.foundation.in_threads import Alongside
 from safetab.planning.level_design import LevelDesign
 from safetab.release.numbers.level_numbers import Numbers, joined_numbers
 from safetab.release.numbers.number_columns import NumberColumns
@@ -35,31 +31,30 @@ class NumberFile:
 
     def __init__(self, path: Path, columns: NumberColumns) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._writer = pa.parquet.ParquetWriter(
+        self._writer = pyarrow.parquet.ParquetWriter(
             path, columns.schema, compression="zstd", store_schema=False, write_statistics=_SEARCHED
         )
         self._columns = columns
         self._waiting: list[Numbers] = []
-        self._alongside = Alongside(pa.cpu_count())
         self.rows = 0
 
     def write(self, numbers: Numbers) -> None:
-        """Whole row groups are written while the caller makes further numbers."""
         self._waiting.append(numbers)
         if sum(map(len, self._waiting)) >= _ROWS_OF_A_GROUP:
-            waiting = joined_numbers(self._waiting)
-            end = len(waiting) // _ROWS_OF_A_GROUP * _ROWS_OF_A_GROUP
-            self._alongside.do(partial(self._write_groups, waiting.part(0, end)))
-            self._waiting = [waiting.part(end, len(waiting))]
+            self._write_waiting(is_last=False)
 
     def close(self) -> None:
-        with closing(self._writer):
-            self._alongside.close()
-            if self._waiting:
-                self._write_groups(joined_numbers(self._waiting))
+        if self._waiting:
+            self._write_waiting(is_last=True)
+        self._writer.close()
 
-    def _write_groups(self, numbers: Numbers) -> None:
-        for first in range(0, len(numbers), _ROWS_OF_A_GROUP):
-            table = self._columns.table(numbers.part(first, min(first + _ROWS_OF_A_GROUP, len(numbers))))
+    def _write_waiting(self, *, is_last: bool) -> None:
+        waiting = joined_numbers(self._waiting)
+        first = 0
+        while len(waiting) - first >= (1 if is_last else _ROWS_OF_A_GROUP):
+            end = min(first + _ROWS_OF_A_GROUP, len(waiting))
+            table = self._columns.table(waiting.part(first, end))
             self._writer.write_table(table, row_group_size=len(table))
             self.rows += len(table)
+            first = end
+        self._waiting = [waiting.part(first, len(waiting))]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from functools import partial
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.group_universe import GroupIndex
+from safetab.foundation.closed import closed_at_the_end
+from safetab.foundation.in_threads import Alongside
 from safetab.privacy.stages import Stage
 from safetab.release.after_steps import AfterStepsTables
 from safetab.release.coterminous.copies import Copies, PassSets
@@ -46,7 +49,8 @@ class NumbersWriter:
         if not self._options.change_numbers:
             self._write_levels(measurements, tabulation_pass, sets, None)
             return
-        with closing(AfterStepsTables(self._output, tabulation_pass, self._universe, self._kinds)) as after_steps:
+        tables = AfterStepsTables(self._output, tabulation_pass, self._universe, self._kinds)
+        with closed_at_the_end(tables) as after_steps:
             self._write_levels(measurements, tabulation_pass, sets, after_steps)
         self.rows_after_steps |= after_steps.rows
 
@@ -90,10 +94,10 @@ class NumbersWriter:
         numbers = NumbersOfLevel(self._universe, level, self._kinds, self._options)
         name = numbers_file(level.design)
         file = NumberFile(self._output / RELEASE_FOLDER / name, NumberColumns(self._universe, level, self._kinds))
-        with closing(file):
+        with closed_at_the_end(file), Alongside(pa.cpu_count()) as writing:
             for groups in _with_more(own, more, level.index):
                 made = numbers.of(groups)
-                file.write(made)
+                writing.do(partial(file.write, made))
                 if after_steps is not None:
                     after_steps.write(level, made)
         self.rows[name] = file.rows
