@@ -41,6 +41,7 @@ TYPE_WORDS: Mapping[EntityKind, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )  # fmt: skip
+_TYPE_ENDS = {kind: tuple(f" {word}" for word in words) for kind, words in TYPE_WORDS.items()}
 TRACT_WORDS = ("census tract", "tract")
 KIND_ENDS = (
     (IterationKind.RACE_IN_COMBINATION, "alone or in any combination"),
@@ -95,7 +96,7 @@ def short_forms(head: str, kind: EntityKind) -> list[str]:
     if kind is EntityKind.TRACT:
         number = _without_start(head, TRACT_WORDS)
         return [] if number is None else [f"{word} {number}" for word in TRACT_WORDS]
-    shorter = _without_end(head, TYPE_WORDS.get(kind, ()))
+    shorter = _without_end(head, _TYPE_ENDS.get(kind, ()))
     if shorter is None:
         return []
     return [shorter, *(short_forms(shorter, kind) if kind is EntityKind.AIANNH else ())]
@@ -104,7 +105,7 @@ def short_forms(head: str, kind: EntityKind) -> list[str]:
 def heads_of_area(name: str, kind: EntityKind) -> tuple[list[str], list[str]]:
     """How an area is called without what it lies in: whole, and short."""
     parts = without_state(parts_of(name))
-    asides = without_state(parts_of(_ASIDE.sub(" ", name))) if _ASIDE.search(name) else parts
+    asides = without_state(parts_of(_ASIDE.sub(" ", name))) if "(" in name else parts
     wholes = [" ".join(some[:1] if kind is EntityKind.TRACT else some) for some in (parts, asides)]
     wholes = list(dict.fromkeys(one for one in wholes if one))
     return wholes, [short for whole in wholes for short in short_forms(whole, kind)]
@@ -115,14 +116,15 @@ def forms_of_group(name: str, kind: IterationKind) -> tuple[list[str], list[str]
     wholes, shorts = [], []
     for text in (name, _ASIDE.sub(" ", name)):
         whole = plain(text)
-        base = _without_end(whole, [end for one, end in KIND_ENDS if one is kind]) or whole
+        base = _without_end(whole, tuple(f" {end}" for one, end in KIND_ENDS if one is kind)) or whole
         wholes += [whole, *(f"{base} {end}" for one, end in KIND_ENDS if one is kind)]
         shorts.append(base)
     return list(dict.fromkeys(wholes)), list(dict.fromkeys(shorts))
 
 
-def _without_end(text: str, ends: Iterable[str]) -> str | None:
-    return next((text.removesuffix(f" {end}") for end in ends if text.endswith(f" {end}")), None)
+def _without_end(text: str, ends: tuple[str, ...]) -> str | None:
+    """Ends begin with the space before them; the first that fits is taken off."""
+    return next(text.removesuffix(end) for end in ends if text.endswith(end)) if text.endswith(ends) else None
 
 
 def _without_start(text: str, starts: Iterable[str]) -> str | None:

@@ -189,13 +189,13 @@ def texts(values: Sequence[str], positions: NDArray[np.integer]) -> pa.Dictionar
     used: Sequence[int] = range(len(values))
     if len(values) > _SHORT_LIST:
         used = np.flatnonzero(np.bincount(positions + 1, minlength=1)[1:]).tolist()
-    dictionary: dict[str, int] = {}
+    distinct = pa.array([values[position] for position in used], TEXT).dictionary_encode()
     place = np.full(len(values) + 1, -1, dtype=np.int32)  # position -1 stays -1
-    place[used] = [dictionary.setdefault(values[position], len(dictionary)) for position in used]
+    place[used] = distinct.indices.to_numpy()
     indices = place[positions]
     is_null = indices < 0
     return pa.DictionaryArray.from_arrays(
-        pa.array(indices, mask=is_null if is_null.any() else None), pa.array(dictionary, pa.string())
+        pa.array(indices, mask=is_null if is_null.any() else None), distinct.dictionary
     )
 
 
