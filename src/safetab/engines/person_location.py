@@ -24,6 +24,11 @@ class PersonLocation:
     def parts_of_this_machine(self) -> tuple[Path, ...]:
         return tuple(Path(found[1]) for part in self.parts if (found := _OF_THIS_MACHINE.fullmatch(part)))
 
+    def part_named_in(self, text: str) -> str | None:
+        """The name of the first part whose path a text has."""
+        names = (part.rpartition("/")[2] for part in self.parts)
+        return next((name for name in names if f"/{name}" in text), None)
+
     @classmethod
     def of_files(cls, files: TableFiles) -> PersonLocation:
         return cls(label_of(files), files.form, tuple(f"file://{path.absolute()}" for path in files.parts))

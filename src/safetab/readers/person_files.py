@@ -146,6 +146,15 @@ def damaged(path: object) -> str:
     return f"{path} is damaged, or not what its ending says. Write it again."
 
 
+def unreadable(part: str | None) -> str:
+    """Of records that were read up to somewhere: the file at fault is named where it is known."""
+    of_part = "" if part is None else f"{part}: "
+    return (
+        f"{of_part}it can't be read: damaged, not what its ending says, or lines that end in different ways."
+        " The confidential log has the reason."
+    )
+
+
 def _has_columns(path: Path, form: TableForm, record: RecordLayout) -> bool:
     findings = FindingsOf(path.name)
     try:

@@ -31,7 +31,7 @@ from safetab.foundation.in_threads import results_in_threads
 from safetab.foundation.interruptible import interruptibly
 from safetab.foundation.late_module import late_module
 from safetab.planning.planner import PublicFiles
-from safetab.readers.person_files import label_of, parts_by_header
+from safetab.readers.person_files import label_of, parts_by_header, unreadable
 from safetab.readers.person_rules import report_empty_passes
 from safetab.readers.table_files import TableFiles, TableForm
 
@@ -47,7 +47,6 @@ Log = Callable[[str], None]
 _OUT_OF_MEMORY = "the database ran out of memory, or of room in --temp. Nothing was written. Give more with --memory."
 _NO_ROOM = "the disk of --temp is full. Nothing was written."
 _WORDS_FOR_NO_ROOM = ("No space left", "Disk quota exceeded")
-_UNREADABLE = "it can't be read: damaged, not what its ending says, or lines that end in different ways."
 
 
 def _encoded(batches: Iterable[PersonBatch], free: SimpleQueue[PersonEncoder]) -> tuple[int, bool]:
@@ -102,8 +101,7 @@ class DuckDbEngine(ArrayEngine):
                 are_right = self._encode(encoders, rows_done)
         except (*self._database_errors, pa.ArrowException) as error:
             _raise_if_refused(error)
-            of_part = f"{error.path.name}: " if isinstance(error, DamagedPart) else ""
-            findings.error("", f"{of_part}{_UNREADABLE}")
+            findings.error("", unreadable(error.path.name if isinstance(error, DamagedPart) else None))
             with suppress(pa.ArrowException):
                 judge_rows(self._persons, self._known, findings, rows_done)
             return findings.findings
@@ -163,7 +161,7 @@ class DuckDbEngine(ArrayEngine):
                 self._compare(sum(rows for _, rows, *_ in sums))
         except duckdb.Error as error:  # stricter than Arrow, which read it before
             _raise_if_refused(error)
-            raise InvalidInput([Finding(Severity.ERROR, label_of(self._persons), "", _UNREADABLE)]) from None
+            raise InvalidInput([Finding(Severity.ERROR, label_of(self._persons), "", unreadable(None))]) from None
         return fingerprint.of_passes(sums)
 
     def close(self) -> None:

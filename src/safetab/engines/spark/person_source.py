@@ -39,6 +39,7 @@ FILE = "file"
 
 _LINE_END = "\r"
 _ENDS_TWICE = "ends_twice"
+_VERIFY_CHECKSUMS = "parquet.page.verify-checksum.enabled"
 _DAMAGES = ("java.lang.RuntimeException", "java.io.EOFException", "java.util.zip.", "org.apache.parquet.")
 _BYTE_ORDER_MARK = "\ufeff"
 _PATTERN_CHARACTERS = set("*?[]{}")
@@ -117,7 +118,8 @@ def _parts_alike(
 ) -> DataFrame:
     read_as = dict(zip(record.columns, types, strict=True))
     schema = T.StructType([T.StructField(name, one) for name, one in read_as.items() if one is not None])
-    table = session.read.schema(schema).parquet(*parts, recursiveFileLookup=True)
+    reader = session.read.schema(schema).option(_VERIFY_CHECKSUMS, value=True)
+    table = reader.parquet(*parts, recursiveFileLookup=True)
     return _as_persons(table, read_as, F.col("_metadata.file_path"), record)
 
 

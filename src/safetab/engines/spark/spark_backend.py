@@ -22,12 +22,12 @@ from safetab.engines.spark.options import BY_EXPRESSIONS, BY_LOOPS, TABLE_PREFIX
 from safetab.engines.spark.person_rules import report_broken_rules
 from safetab.engines.spark.person_source import files_at, located, read_persons
 from safetab.engines.spark.session import SPARK_ERRORS, spark_session
-from safetab.engines.spark.spark_engine import UNREADABLE, SparkEngine
+from safetab.engines.spark.spark_engine import SparkEngine
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import RecordLayout
 from safetab.readers.geography import GEOGRAPHY_TABLE
-from safetab.readers.person_files import person_file_names
+from safetab.readers.person_files import person_file_names, unreadable
 from safetab.readers.table_files import TableForm
 
 _PUBLIC_FOLDER = "public"
@@ -106,7 +106,7 @@ class SparkBackend:
                 report_broken_rules(judged.broken_rules.collect(), known.record, findings)
         except SPARK_ERRORS as error:
             self._log(f"Spark: {error}")
-            findings.error("", UNREADABLE)
+            findings.error("", unreadable(location.part_named_in(str(error))))
         except InvalidInput as invalid:  # Spark doesn't start: one finding among those that are there already
             return invalid.findings
         return of_parts + findings.findings

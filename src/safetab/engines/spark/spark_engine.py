@@ -32,11 +32,11 @@ from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
+from safetab.readers.person_files import unreadable
 from safetab.readers.person_rules import report_empty_passes
 
 Log = Callable[[str], None]
 
-UNREADABLE = "it can't be read: damaged, or not what its ending says. The confidential log has the reason."
 _VIEW = "person_records"
 _ERRORS = (*SPARK_ERRORS, pa.ArrowException)
 
@@ -72,8 +72,8 @@ class SparkEngine:
                 verdict = self._persons.verdict()
                 if not verdict.are_right:  # another scan says what is wrong
                     self._report_broken_rules(self._rows, findings)
-        except _ERRORS:
-            findings.error("", UNREADABLE)
+        except _ERRORS as error:
+            findings.error("", unreadable(self._location.part_named_in(str(error))))
             return findings.findings
         if not findings.has_errors and not of_parts:
             report_empty_passes(verdict.people, findings)
