@@ -71,7 +71,7 @@ $(VENV)/.docs: requirements-docs.lock $(VENV)/.runtime
 	$(PIP) $(LOCKED) -r requirements-docs.lock
 	touch $@
 
-bench: $(VENV)/.dev ## how cost grows: writes docs/benchmarks.md; an hour, BENCH_FULL=1 for the whole nation
+bench: $(VENV)/.dev ## how cost grows: writes docs/benchmarks.md; half an hour, BENCH_FULL=1 for the whole nation
 	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.households
 

@@ -26,6 +26,7 @@ nothing; a ratio is that of the rest of a Spark run to the DuckDB run. Executors
 loops, those *without* with Spark's expressions.
 """
 NATION = 334_735_155
+_FAR_APART = 10
 EXECUTORS, CORES = 8, 4
 WITHOUT_PYTHON = ("--spark-conf", "spark.pyspark.python=none")
 RUNS: dict[str, tuple[str, ...]] = {
@@ -56,14 +57,13 @@ class Pair:
 
 
 def nation_text(pairs: list[Pair]) -> str:
-    """Extrapolated from the smallest and the largest size measured."""
+    """Extrapolated from the smallest and the largest size measured; nothing, if these are too near to each other."""
     small, large = pairs[0], pairs[-1]
+    if large.people < _FAR_APART * small.people:
+        return ""
     beside_start = [pair.spark.cpu_seconds - pair.start.cpu_seconds for pair in (small, large)]
-    if small is large:
-        each, fixed = beside_start[0] / small.people, 0.0
-    else:
-        each = (beside_start[1] - beside_start[0]) / (large.people - small.people)
-        fixed = beside_start[0] - each * small.people
+    each = (beside_start[1] - beside_start[0]) / (large.people - small.people)
+    fixed = beside_start[0] - each * small.people
     nation = each * NATION + fixed
     minutes = nation / (EXECUTORS * CORES) / 60
     return f"""
@@ -87,7 +87,7 @@ def main() -> None:
     for size in sizes:
         pairs.append(measured_pair(Census(int(size)), folder))
         parts = [without_spark(PAGE.read_text()), SPARK_HEADING, TEXT, facts, table(pairs), nation_text(pairs)]
-        PAGE.write_text("\n\n".join(part.strip() for part in parts) + "\n")
+        PAGE.write_text("\n\n".join(part.strip() for part in parts if part) + "\n")
     print(f"wrote the last section of {PAGE.name}")
 
 
