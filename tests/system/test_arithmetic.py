@@ -17,6 +17,8 @@ from safetab.estimates.open_release import Release
 from safetab.estimates.reading.absence import Absence
 from safetab.estimates.results import GroupTable
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def release(demo_out: Path) -> Release:

@@ -16,6 +16,8 @@ from safetab.cli.main import app
 from safetab.release.group_status import status_of
 from safetab.release.release_folder import open_release_folder
 
+pytestmark = pytest.mark.slow
+
 GEOGRAPHY = """TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE
 11|001|000100|1000|50000|9999
 11|001|000201|1000|50000|9999

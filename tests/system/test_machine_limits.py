@@ -20,6 +20,8 @@ from typer.testing import CliRunner
 from safetab.cli.main import app
 from safetab.outputs import tables
 
+pytestmark = pytest.mark.slow
+
 DiskUsage = namedtuple("DiskUsage", ("total", "used", "free"))
 
 

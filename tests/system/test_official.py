@@ -17,6 +17,8 @@ from safetab.estimates.estimate import Estimate
 from safetab.estimates.reading.absence import Absence
 from safetab.privacy.output_status import OutputStatus
 
+pytestmark = pytest.mark.slow
+
 NOT_PUBLISHED = {"stage_1_total", "rule", "status", "donor_geography_level", "donor_region_id"}
 """Columns that no published file tells."""
 

@@ -19,6 +19,8 @@ from safetab.cli.main import app
 from safetab.foundation.findings import InvalidInput
 from safetab.privacy.output_status import OutputStatus
 
+pytestmark = pytest.mark.slow
+
 KEY = "17" * 32
 STEPS = {"confidence": "0.9", "rules": ["withhold-negatives"], "coterminous": True}
 

@@ -32,6 +32,8 @@ from safetab.site.name_files import write_area_names
 from safetab.site.states import states_on_tiles
 from safetab.site.write_site import site_script, write_site
 
+pytestmark = pytest.mark.slow
+
 BUDGETS = {"usa": 0.02, "state": 0.02, "county": 0.01, "place": 0.01}
 THRESHOLDS = {"county": [40, 80, 120]}
 

@@ -27,6 +27,8 @@ from safetab.synthetic.files.census_files import CensusFormat
 from safetab.synthetic.geography.census_size import SizeRequest
 from safetab.synthetic.request import CensusRequest, bytes_needed, write_census
 
+pytestmark = pytest.mark.slow
+
 SMALL = ("--states", "2", "--counties", "6", "--tracts", "40", "--iterations", "120")
 KEY = "ab" * 32
 

@@ -38,6 +38,8 @@ from safetab.synthetic.people.demographics import demographics
 from safetab.synthetic.people.palettes import palettes_of
 from safetab.synthetic.people.state_people import PeopleChunk, StatePeople
 
+pytestmark = pytest.mark.slow
+
 SMALL = ("--states", "2", "--counties", "6", "--tracts", "30", "--iterations", "120", "--seed", "11")
 DENSE = ("--states", "1", "--counties", "1", "--tracts", "1", "--iterations", "40")  # blocks that cross chunks
 SPARSE = ("--states", "3", "--counties", "9", "--tracts", "90", "--iterations", "40")  # hardly two people a block
