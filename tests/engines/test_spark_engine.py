@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from tests.engine_inputs import SPARK_MARKS, engine_inputs, spark_engine
 from tests.engines.test_engine_contract import assert_counts_everybody
@@ -87,6 +88,18 @@ def test_what_keeps_a_file_from_being_read_is_in_the_log(session, tmp_path: Path
     (finding,) = spark_engine(session, inputs, logged.append).check()
     assert "it can't be read" in finding.message
     assert logged[0].startswith("Spark: ")
+
+
+def test_what_the_machine_refuses_to_an_executor_is_no_damage(session, tmp_path: Path, monkeypatch) -> None:
+    from safetab.engines.spark import spark_engine as module  # noqa: PLC0415
+
+    def refused(*_: object) -> None:
+        raise pa.ArrowInvalid("Task failed: OSError: [Errno 5] Input/output error")
+
+    monkeypatch.setattr(module, "read_persons", refused)
+    engine = spark_engine(session, engine_inputs(write_random_world(tmp_path / "world", 3)))
+    with pytest.raises(OSError, match="Input/output error"):
+        engine.check()
 
 
 @pytest.mark.parametrize("has_python", [False, True])

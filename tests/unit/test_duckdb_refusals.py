@@ -12,15 +12,15 @@ from tests.engine_inputs import duckdb_engine, engine_inputs
 from tests.person_forms import people_of, split
 from tests.random_worlds import write_random_world
 
-from safetab.engines.local.duckdb_engine import _raise_if_refused
+from safetab.foundation.failures import raise_if_refused_in_words
 
 
 def test_what_the_machine_refuses_is_no_damage() -> None:
     with pytest.raises(OSError, match="Input/output error") as refused:
-        _raise_if_refused(duckdb.IOException('IO Error: Could not read from file "x": Input/output error'))
+        raise_if_refused_in_words(duckdb.IOException('IO Error: Could not read from file "x": Input/output error'))
     assert refused.value.errno == errno.EIO
-    _raise_if_refused(duckdb.InvalidInputException("Invalid Input Error: the parser reached an invalid state"))
-    _raise_if_refused(pa.ArrowInvalid("corrupt snappy data"))
+    raise_if_refused_in_words(duckdb.InvalidInputException("Invalid Input Error: the parser reached an invalid state"))
+    raise_if_refused_in_words(pa.ArrowInvalid("corrupt snappy data"))
 
 
 def test_a_line_that_breaks_off_the_stream_of_a_part_is_a_finding(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -60,3 +61,10 @@ def raise_if_the_machine_failed(error: Exception) -> None:
         raise MemoryError from None
     if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
         raise machine_refused(error) from None
+
+
+def raise_if_refused_in_words(error: Exception) -> None:
+    """What the machine refuses is no damage to a file; DuckDB, Arrow and Spark have only the machine's words for it."""
+    for number in (*OF_THE_MACHINE, errno.EACCES):
+        if os.strerror(number) in str(error):
+            raise OSError(number, os.strerror(number)) from None

@@ -5,8 +5,6 @@ The only module that imports duckdb. Its error messages quote values, so they go
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property, partial
@@ -25,7 +23,12 @@ from safetab.engines.local.person_batches import DamagedPart, PersonBatch, batch
 from safetab.engines.local.person_encoder import PersonEncoder
 from safetab.engines.local.person_source import parquet_file, parquet_source, text_source
 from safetab.engines.person_judge import judge_rows
-from safetab.foundation.failures import OF_THE_MACHINE, RunFailed, is_out_of_memory, raise_if_the_machine_failed
+from safetab.foundation.failures import (
+    RunFailed,
+    is_out_of_memory,
+    raise_if_refused_in_words,
+    raise_if_the_machine_failed,
+)
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.in_threads import results_in_threads
 from safetab.foundation.interruptible import interruptibly
@@ -39,8 +42,6 @@ if TYPE_CHECKING:
     import duckdb
 else:
     duckdb = late_module("duckdb")  # records in Parquet are read without it
-
-_REFUSALS = (*OF_THE_MACHINE, errno.EACCES)
 
 Log = Callable[[str], None]
 
@@ -100,7 +101,7 @@ class DuckDbEngine(ArrayEngine):
             with self._errors_logged():
                 are_right = self._encode(encoders, rows_done)
         except (*self._database_errors, pa.ArrowException) as error:
-            _raise_if_refused(error)
+            raise_if_refused_in_words(error)
             findings.error("", unreadable(error.path.name if isinstance(error, DamagedPart) else None))
             with suppress(pa.ArrowException):
                 judge_rows(self._persons, self._known, findings, rows_done)
@@ -160,7 +161,7 @@ class DuckDbEngine(ArrayEngine):
                 sums = interruptibly(lambda: self._database.execute(query).fetchall(), self._database.interrupt)
                 self._compare(sum(rows for _, rows, *_ in sums))
         except duckdb.Error as error:  # stricter than Arrow, which read it before
-            _raise_if_refused(error)
+            raise_if_refused_in_words(error)
             raise InvalidInput([Finding(Severity.ERROR, label_of(self._persons), "", unreadable(None))]) from None
         return fingerprint.of_passes(sums)
 
@@ -193,7 +194,7 @@ class DuckDbEngine(ArrayEngine):
                 raise RunFailed(_OUT_OF_MEMORY) from None
             if any(words in str(error) for words in _WORDS_FOR_NO_ROOM):
                 raise RunFailed(_NO_ROOM) from None
-            _raise_if_refused(error)
+            raise_if_refused_in_words(error)
             raise
         except pa.ArrowException as error:
             self._log(f"Arrow: {error}")
@@ -222,10 +223,3 @@ class DuckDbEngine(ArrayEngine):
         if "INTERRUPT Error" in text:
             return KeyboardInterrupt()
         return RunFailed(_OUT_OF_MEMORY) if "Out of Memory Error" in text else pa.ArrowInvalid(text)
-
-
-def _raise_if_refused(error: Exception) -> None:
-    """What the machine refuses is no damage to a file; DuckDB and Arrow have only the machine's words for it."""
-    for number in _REFUSALS:
-        if os.strerror(number) in str(error):
-            raise OSError(number, os.strerror(number)) from None

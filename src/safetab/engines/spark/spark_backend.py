@@ -23,6 +23,7 @@ from safetab.engines.spark.person_rules import report_broken_rules
 from safetab.engines.spark.person_source import files_at, located, read_persons
 from safetab.engines.spark.session import SPARK_ERRORS, spark_session
 from safetab.engines.spark.spark_engine import SparkEngine
+from safetab.foundation.failures import raise_if_refused_in_words
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import RecordLayout
@@ -106,6 +107,7 @@ class SparkBackend:
                 report_broken_rules(judged.broken_rules.collect(), known.record, findings)
         except SPARK_ERRORS as error:
             self._log(f"Spark: {error}")
+            raise_if_refused_in_words(error)
             findings.error("", unreadable(location.part_named_in(str(error))))
         except InvalidInput as invalid:  # Spark doesn't start: one finding among those that are there already
             return invalid.findings

@@ -26,7 +26,7 @@ from safetab.engines.spark.loop_persons import LoopPersons
 from safetab.engines.spark.person_rules import report_broken_rules
 from safetab.engines.spark.person_source import read_persons
 from safetab.engines.spark.session import SPARK_ERRORS
-from safetab.foundation.failures import RunFailed
+from safetab.foundation.failures import RunFailed, raise_if_refused_in_words
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
@@ -73,6 +73,7 @@ class SparkEngine:
                 if not verdict.are_right:  # another scan says what is wrong
                     self._report_broken_rules(self._rows, findings)
         except _ERRORS as error:
+            raise_if_refused_in_words(error)
             findings.error("", unreadable(self._location.part_named_in(str(error))))
             return findings.findings
         if not findings.has_errors and not of_parts:
