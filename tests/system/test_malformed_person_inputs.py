@@ -6,8 +6,9 @@ import errno
 import gzip
 import shutil
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +19,8 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from safetab.engines.local import duckdb_engine
+from safetab.engines.local.person_batches import PersonBatch
+from safetab.engines.local.text_batches import text_batches
 from safetab.foundation.moved_folder import CantBeDone
 
 SECRET = "7654321098"
@@ -426,9 +429,12 @@ def test_one_file_is_not_two_parts(link: Callable[[Path, Path], None], world: Ra
     assert "a.txt, b.txt are the same file, by links" in result.stderr
 
 
-def test_rows_that_a_database_drops_fail_the_run(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
-    source = duckdb_engine.text_source
-    monkeypatch.setattr(duckdb_engine, "text_source", lambda *a, **k: f"(SELECT * FROM {source(*a, **k)} LIMIT 20)")
+def test_rows_that_a_reader_drops_fail_the_run(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+    def some_of_each(*given: Any) -> Iterator[Iterator[PersonBatch]]:
+        for batches in text_batches(*given):
+            yield ({name: column.part(0, 20) for name, column in batch.items()} for batch in batches)
+
+    monkeypatch.setattr(duckdb_engine, "text_batches", some_of_each)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
     assert "the rows that were read are not as many as the files hold" in result.stderr
@@ -520,7 +526,8 @@ def test_a_full_disk_is_exit_3_and_no_output(where: str, world: RandomWorld, tmp
 
 
 def test_too_little_memory_is_exit_3(world: RandomWorld, tmp_path: Path) -> None:
-    result = invoke(world, tmp_path / "out", "--memory", "1KB")
+    accounts = ("--spend-log", str(tmp_path / "spent"), "--dataset", "people")  # their fingerprint is the database's
+    result = invoke(world, tmp_path / "out", "--memory", "1KB", *accounts)
     assert result.exit_code == 3
     assert "out of memory" in result.stderr
     assert "Traceback" not in result.output

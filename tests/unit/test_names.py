@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from tests.named_world import named_universe
 
-from safetab.census.geography_levels import GeographyLevel
+from safetab.census.geography_levels import EntityKind, GeographyLevel
 from safetab.census.iterations import IterationKind
 from safetab.census.state_names import STATE_NAMES
+from safetab.estimates.reading import names
 from safetab.estimates.reading.lookup import Lookup
-from safetab.estimates.reading.names import NameIndex, forms_of_group
+from safetab.estimates.reading.names import NameIndex, forms_of_group, heads_of_area
 from safetab.estimates.reading.suggestions import suggestions
 from safetab.foundation.findings import InvalidInput
 
@@ -195,10 +196,37 @@ def test_a_group_that_is_not_there_is_told(written: str, message: str, lookup: L
 
 
 def test_a_name_with_all_the_words_is_suggested_before_one_that_only_looks_like_it() -> None:
-    names = ["Beninese alone", "Chinese, except Taiwanese alone"]
-    index = NameIndex(names, [forms_of_group(name, IterationKind.RACE_ALONE) for name in names])
-    assert suggestions("chinese alone", [(index, names.__getitem__)]) == names[1:]
-    assert suggestions("chines alone", [(index, names.__getitem__)]) == names[:1]
+    given = ["Beninese alone", "Chinese, except Taiwanese alone"]
+    index = NameIndex(given, lambda position: forms_of_group(given[position], IterationKind.RACE_ALONE))
+    assert suggestions("chinese alone", [(index, given.__getitem__)]) == given[1:]
+    assert suggestions("chines alone", [(index, given.__getitem__)]) == given[:1]
+
+
+ODD_NAMES = [
+    "Prince George's County, Maryland", "O\N{RIGHT SINGLE QUOTATION MARK}Brien County, Iowa", "St. Mary's County, MD",
+    "Saint Mary, LA", "Doña Ana County, New Mexico", "Winston-Salem city, NC", "Lewis & Clark County, MT",
+    "Census Tract 1.01; Kent County; RI", "Tract 1.01", "Census Tract 12", "DuPage_County, Illinois", "Kailua CDP (Honolulu)",
+    "Islamorada, Village of Islands village, Florida", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM",
+    "Chinese, except Taiwanese alone", "Hmong alone or in any combination", "Mexican", "", "St", "Tract", "U.S. Minor",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "kind", [EntityKind.COUNTY, EntityKind.PLACE, EntityKind.AIANNH, EntityKind.TRACT, *IterationKind]
+)
+def test_who_asks_seldom_finds_the_same(kind: EntityKind | IterationKind, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forms_of(position: int) -> tuple[list[str], list[str]]:
+        name = ODD_NAMES[position]
+        return heads_of_area(name, kind) if isinstance(kind, EntityKind) else forms_of_group(name, kind)
+
+    monkeypatch.setattr(names, "_FEW_NAMES", 0)
+    asked_often = NameIndex(ODD_NAMES, forms_of)
+    asked_often._times_asked = names._SELDOM
+    forms = {form for position in range(len(ODD_NAMES)) for some in forms_of(position) for form in some}
+    assert len(forms) > 20
+    for form in sorted({*forms, "no such name", "county", "st mary", "tract 1.02", ""}):
+        assert NameIndex(ODD_NAMES, forms_of).ranked(form) == asked_often.ranked(form), form
+    assert all(asked_often.ranked(form) for form in forms)
 
 
 def test_every_state_has_a_name_and_two_letters() -> None:

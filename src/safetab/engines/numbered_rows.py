@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv
 from numpy.typing import NDArray
 
-from safetab.engines.local.person_batches import PersonBatch, person_batch, row_groups_of_part, rows_of
+from safetab.engines.local.person_batches import PersonBatch, row_groups_of_part, rows_of
+from safetab.engines.local.text_batches import batch_of_lines
 from safetab.products.record import RecordLayout
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.person_files import columns_in_order
@@ -80,12 +79,4 @@ def _is_utf8(text: bytes) -> bool:
 
 def _batch_of(lines: Sequence[bytes], header: Sequence[str], record: RecordLayout) -> PersonBatch:
     """One row per line. Arrow would end a line at a carriage return; a NUL is as wrong in every column."""
-    text = b"\n".join(lines).replace(b"\r", b"\0")
-    table = pa.csv.read_csv(
-        pa.BufferReader(text),
-        pa.csv.ReadOptions(column_names=header, block_size=len(text) + 1),
-        pa.csv.ParseOptions(delimiter=SEPARATOR, quote_char=False),
-        pa.csv.ConvertOptions(column_types=dict.fromkeys(record.columns, pa.binary())),
-    )
-    (batch,) = table.combine_chunks().to_batches()
-    return person_batch(batch, record)
+    return batch_of_lines(b"\n".join(lines).replace(b"\r", b"\0"), header, record)

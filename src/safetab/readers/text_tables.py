@@ -31,6 +31,11 @@ def header_in(beginning: bytes) -> list[str]:
     return header.removesuffix("\r").split(SEPARATOR)
 
 
+def ends_with_return(path: Path) -> bool:
+    """Whether a carriage return stands before the line feed that ends the header."""
+    return _beginning(path).partition(b"\n")[0].endswith(b"\r")
+
+
 def is_header_alone(path: Path) -> bool:
     return b"\n" not in _beginning(path)
 
@@ -69,7 +74,8 @@ def lines_of_text(path: Path) -> LinesOfText:
         kept = text.rstrip(b"\r\n")
         has_blank_line = has_blank_line or _BLANK_LINE.search(kept) is not None
         is_overlong = is_overlong or _has_overlong_line(block, line)
-        returns += block.count(b"\r") - block.count(b"\r\n") - (before == b"\r" and block.startswith(b"\n"))
+        if b"\r" in block or before == b"\r":
+            returns += block.count(b"\r") - block.count(b"\r\n") - (before == b"\r" and block.startswith(b"\n"))
         before = block[-1:]
         run, run_ends = text[len(kept) :][:_TWO_LINE_ENDS], text.count(b"\n", len(kept)) if kept else run_ends + ends
         line, line_ends = len(block) - 1 - block.rfind(b"\n") if ends else line + len(block), line_ends + ends
@@ -110,11 +116,28 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
     yield number, [rest]
 
 
+def whole_lines(path: Path) -> Iterator[bytes]:
+    """The lines after the header, many at a time; each block ends where a line does, as the header does."""
+    rest, is_after_header = b"", False
+    for block in _blocks(path):
+        text = rest + block
+        first = 0 if is_after_header else text.find(b"\n") + 1
+        is_after_header = is_after_header or first > 0
+        end = text.rfind(b"\n") + 1
+        if first < end:
+            yield text[first:end]
+        rest = text[end:]
+    if rest and is_after_header:
+        yield rest + (b"\r\n" if ends_with_return(path) else b"\n")
+
+
 def _beginning(path: Path) -> bytes:
     return next(_blocks(path, LONGEST_HEADER), b"")
 
 
 def _blocks(path: Path, size: int = BLOCK_BYTES) -> Iterator[bytes]:
-    with pa.input_stream(str(path), compression="detect") as stream:
+    """Python opens the file, which reads again where a signal breaks off; Arrow decompresses."""
+    with path.open("rb") as file:
+        stream = pa.CompressedInputStream(pa.PythonFile(file), "gzip") if path.suffix == ".gz" else file
         while block := stream.read(size):
             yield block

@@ -1,6 +1,7 @@
-"""The embedded engine: DuckDB reads text, Arrow and `parquet_chunks` Parquet; the rest is integer arithmetic on arrays.
+"""The embedded engine: Arrow and compiled loops read the files; the rest is integer arithmetic on arrays.
 
-The only module that imports duckdb. Its error messages quote values, so they go to the confidential log alone.
+DuckDB takes the fingerprint of the records, and this is the only module that imports it. Its error messages quote
+values, as Arrow's do, so they go to the confidential log alone.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from safetab.engines.contract import EngineSettings, MiscountedPersons
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.known_lists import KnownLists
 from safetab.engines.local.array_engine import ArrayEngine
-from safetab.engines.local.person_batches import DamagedPart, PersonBatch, batches_of, person_batch, rows_of
+from safetab.engines.local.person_batches import DamagedPart, PersonBatch, batches_of, rows_of
 from safetab.engines.local.person_encoder import PersonEncoder
 from safetab.engines.local.person_source import parquet_file, parquet_source, text_source
+from safetab.engines.local.text_batches import MisshapenRows, text_batches
 from safetab.engines.person_judge import judge_rows
 from safetab.foundation.failures import (
     RunFailed,
@@ -41,7 +43,7 @@ from safetab.readers.table_files import TableFiles, TableForm
 if TYPE_CHECKING:
     import duckdb
 else:
-    duckdb = late_module("duckdb")  # records in Parquet are read without it
+    duckdb = late_module("duckdb")  # records are read without it
 
 Log = Callable[[str], None]
 
@@ -59,13 +61,15 @@ def _encoded(batches: Iterable[PersonBatch], free: SimpleQueue[PersonEncoder]) -
             if not encoder.is_right:
                 return rows, False
             rows += rows_of(batch)
+    except MisshapenRows:
+        return rows, False
     finally:
         free.put(encoder)
     return rows, True
 
 
 class DuckDbEngine(ArrayEngine):
-    """Reads tables with DuckDB inside the process; keeps to the contract of `CountingEngine`."""
+    """Reads tables inside the process; keeps to the contract of `CountingEngine`."""
 
     def __init__(self, persons: TableFiles, files: PublicFiles, settings: EngineSettings, log: Log) -> None:
         super().__init__(files, settings)
@@ -129,8 +133,6 @@ class DuckDbEngine(ArrayEngine):
                     return False
                 rows += rows_of_piece
                 rows_done(rows_of_piece)
-        if self._persons.form is not TableForm.PARQUET and self._has_rejects():
-            return False
         self._compare(rows)
         return True
 
@@ -141,17 +143,8 @@ class DuckDbEngine(ArrayEngine):
 
     def _pieces(self) -> Iterator[Iterable[PersonBatch]]:
         """All records in pieces, whose batches are made by whoever asks for them."""
-        record = self._known.record
-        if self._persons.form is TableForm.PARQUET:
-            yield from batches_of(self._persons, record)
-            return
-        for header, files in parts_by_header(self._persons, record):
-            rows = self._database.sql(f"SELECT * FROM {text_source(files, header, keep_rejects=True)}")  # noqa: S608
-            with pa.RecordBatchReader.from_stream(rows) as reader:
-                yield from (map(partial(person_batch, record=record), (batch,)) for batch in reader)
-
-    def _has_rejects(self) -> bool:
-        return bool(self._database.execute("SELECT 1 FROM reject_errors LIMIT 1").fetchall())
+        pieces_of = batches_of if self._persons.form is TableForm.PARQUET else text_batches
+        return pieces_of(self._persons, self._known.record)
 
     def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
         fingerprint = RecordFingerprint(secret)
@@ -174,7 +167,7 @@ class DuckDbEngine(ArrayEngine):
         if self._persons.form is TableForm.PARQUET:
             return f"({' UNION ALL '.join(self._parquet_source(path) for path in self._persons.parts)})"
         ordered, columns = parts_by_header(self._persons, self._known.record), ", ".join(self._known.record.columns)
-        sources = (text_source(files, header, keep_rejects=False) for header, files in ordered)
+        sources = (text_source(files, header) for header, files in ordered)
         return f"({' UNION ALL '.join(f'SELECT {columns} FROM {source}' for source in sources)})"  # noqa: S608
 
     def _parquet_source(self, path: Path) -> str:
@@ -201,25 +194,16 @@ class DuckDbEngine(ArrayEngine):
             raise_if_the_machine_failed(error)
             raise
         except OSError as error:
-            raise self._meant_by(error) from None
+            if error.errno is not None:
+                raise
+            self._log(f"Arrow: {error}")
+            raise pa.ArrowInvalid(str(error)) from None
         except (MemoryError, ImportError, RuntimeError) as error:
             if is_out_of_memory(error):
                 raise RunFailed(_OUT_OF_MEMORY) from None
-            if str(error) == "Query interrupted":
-                raise KeyboardInterrupt from None
             raise
 
     @property
     def _database_errors(self) -> tuple[type[Exception], ...]:
         """None while there is no database: to name them would load it, in the middle of another failure."""
         return (duckdb.Error,) if "_database" in vars(self) else ()
-
-    def _meant_by(self, error: OSError) -> BaseException:
-        """Arrow hands on what DuckDB says in the middle of a stream as an error of the machine without a number."""
-        text = str(error)
-        if error.errno is not None:
-            return error
-        self._log(f"DuckDB, by Arrow: {text}")
-        if "INTERRUPT Error" in text:
-            return KeyboardInterrupt()
-        return RunFailed(_OUT_OF_MEMORY) if "Out of Memory Error" in text else pa.ArrowInvalid(text)

@@ -13,19 +13,17 @@ from safetab.readers.table_files import TableFiles, TableForm
 _INTEGERS = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")}
 
 
-def text_source(files: TableFiles, header: Sequence[str], *, keep_rejects: bool) -> str:
+def text_source(files: TableFiles, header: Sequence[str]) -> str:
     """Delimited text whose columns stand in the order of the header.
 
-    Rows of another shape are left out, and with `keep_rejects` are in DuckDB's rejects tables.
     What stands for null is a line end, so no value does.
     """
     columns = ", ".join(f"'{column}': 'VARCHAR'" for column in header)
     compression = "gzip" if files.form is TableForm.GZIPPED_TEXT else "none"
-    rejects = ", store_rejects = true, rejects_limit = 0" if keep_rejects else ""
     return (
         f"read_csv({_list_of(files.parts)}, delim = '{SEPARATOR}', header = true, quote = '', escape = '',"
         f" comment = '', auto_detect = false, columns = {{{columns}}}, nullstr = chr(10), hive_partitioning = false,"
-        f" compression = '{compression}'{rejects})"
+        f" compression = '{compression}')"
     )
 
 

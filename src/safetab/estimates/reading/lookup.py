@@ -17,6 +17,7 @@ from safetab.census.iterations import CharacteristicIteration, IterationKind, It
 from safetab.estimates.reading.names import (
     NATION_NAMES,
     STATE_OF_FORM,
+    Forms,
     NameIndex,
     forms_of_group,
     heads_of_area,
@@ -232,18 +233,24 @@ class Lookup:
 
     def _index(self, level: GeographyLevel) -> NameIndex:
         if level not in self._indices:
-            entities, kind = self._universe.entities[level], level.entity_kind
-            forms = [heads_of_area(name, kind) for name in entities.names]
-            for (wholes, _), region in zip(forms, entities.region_ids, strict=True):
-                wholes.extend(NATION_NAMES if kind is EntityKind.NATION else ())
-                wholes.extend(sorted(state_forms(region)) if kind is EntityKind.STATE else ())
-            self._indices[level] = NameIndex(entities.names, forms)
+            names = self._universe.entities[level].names
+            self._indices[level] = NameIndex(names, partial(self._forms_of_area, level))
         return self._indices[level]
+
+    def _forms_of_area(self, level: GeographyLevel, position: int) -> Forms:
+        entities, kind = self._universe.entities[level], level.entity_kind
+        wholes, shorts = heads_of_area(entities.names[position], kind)
+        wholes.extend(NATION_NAMES if kind is EntityKind.NATION else ())
+        wholes.extend(sorted(state_forms(entities.region_ids[position])) if kind is EntityKind.STATE else ())
+        return wholes, shorts
 
     @cached_property
     def _groups(self) -> NameIndex:
-        iterations = self._universe.lists.iterations
-        return NameIndex([one.name for one in iterations], [forms_of_group(one.name, one.kind) for one in iterations])
+        return NameIndex([one.name for one in self._universe.lists.iterations], self._forms_of_group)
+
+    def _forms_of_group(self, position: int) -> Forms:
+        iteration = self._universe.lists.iterations[position]
+        return forms_of_group(iteration.name, iteration.kind)
 
     def _suggested_areas(self, wanted: str, levels: Sequence[GeographyLevel]) -> list[str]:
         """Of the state that was written behind the name, if one was and has any; else by the first part alone."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 
@@ -53,6 +53,15 @@ KIND_ENDS = (
     (IterationKind.ETHNICITY, "ethnicity"),
 )
 
+Forms = tuple[list[str], list[str]]
+"""Whole ones, and short ones."""
+
+_WORDS_OF_FORMS = frozenset(
+    word for text in (*SAME_WORDS.values(), *TRACT_WORDS, *(end for _, end in KIND_ENDS)) for word in text.split()
+)
+"""What a form may have and its name does not, in lists of many names: nations and states have other names too."""
+_FEW_NAMES = 1000
+_SELDOM = 16
 _MOST_COMPARED = 200
 
 
@@ -63,6 +72,13 @@ def plain(text: str) -> str:
         text = "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
     words = _BETWEEN_WORDS.sub(" ", _NOT_HEARD.sub("", text.casefold()).replace("&", " and ")).split()
     return " ".join(SAME_WORDS.get(word, word) for word in words)
+
+
+def _roughly_plain(text: str) -> str:
+    """Something that has all words of its plain form; mostly faster."""
+    if text.isascii() and not ("." in text or "'" in text or "&" in text):
+        return text.casefold()
+    return plain(text)
 
 
 def parts_of(text: str) -> list[str]:
@@ -102,7 +118,7 @@ def short_forms(head: str, kind: EntityKind) -> list[str]:
     return [shorter, *(short_forms(shorter, kind) if kind is EntityKind.AIANNH else ())]
 
 
-def heads_of_area(name: str, kind: EntityKind) -> tuple[list[str], list[str]]:
+def heads_of_area(name: str, kind: EntityKind) -> Forms:
     """How an area is called without what it lies in: whole, and short."""
     parts = without_state(parts_of(name))
     asides = without_state(parts_of(_ASIDE.sub(" ", name))) if "(" in name else parts
@@ -111,7 +127,7 @@ def heads_of_area(name: str, kind: EntityKind) -> tuple[list[str], list[str]]:
     return wholes, [short for whole in wholes for short in short_forms(whole, kind)]
 
 
-def forms_of_group(name: str, kind: IterationKind) -> tuple[list[str], list[str]]:
+def forms_of_group(name: str, kind: IterationKind) -> Forms:
     """How a group is called: with its kind, and without."""
     wholes, shorts = [], []
     for text in (name, _ASIDE.sub(" ", name)):
@@ -132,24 +148,35 @@ def _without_start(text: str, starts: Iterable[str]) -> str | None:
 
 
 class NameIndex:
-    """Finds positions in a list of named things by the forms of their names; whole forms beat short ones."""
+    """Finds positions in a list of named things by the forms of their names; whole forms beat short ones.
 
-    def __init__(self, names: Sequence[str], forms: Sequence[tuple[list[str], list[str]]]) -> None:
+    The forms of all names take long to make, so who asks seldom gets those of the names that have a word in common.
+    """
+
+    def __init__(self, names: Sequence[str], forms_of: Callable[[int], Forms]) -> None:
+        """`forms_of` gives the forms of the name at a position: its own words, or some of those in _WORDS_OF_FORMS."""
         self._names = names
-        self._forms = forms
+        self._forms_of = forms_of
+        self._times_asked = 0
 
     @cached_property
     def _positions(self) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
         found: tuple[dict[str, list[int]], dict[str, list[int]]] = ({}, {})
-        for position, of_name in enumerate(self._forms):
-            for by_form, forms in zip(found, of_name, strict=True):
+        for position in range(len(self._names)):
+            for by_form, forms in zip(found, self._forms_of(position), strict=True):
                 for form in dict.fromkeys(forms):
                     by_form.setdefault(form, []).append(position)
         return found
 
     def ranked(self, form: str) -> list[tuple[int, int]]:
         """(rank, position) of all things of this form: rank 0 for whole forms, 1 for short ones."""
-        return [(rank, position) for rank, by_form in enumerate(self._positions) for position in by_form.get(form, ())]
+        self._times_asked += 1
+        own_words = [word for word in form.split() if word not in _WORDS_OF_FORMS]
+        if len(self._names) <= _FEW_NAMES or self._times_asked > _SELDOM or not own_words:
+            return [(rank, at) for rank, by_form in enumerate(self._positions) for at in by_form.get(form, ())]
+        word = max(own_words, key=len)
+        near = [(at, self._forms_of(at)) for at, name in enumerate(self._names) if word in _roughly_plain(name)]
+        return [(rank, at) for rank in (0, 1) for at, forms in near if form in forms[rank]]
 
     def similar(self, wanted: str) -> list[tuple[str, list[int]]]:
         """The forms that share the most pairs of letters with what is wanted, and where they are."""

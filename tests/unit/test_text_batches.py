@@ -1,0 +1,138 @@
+"""Records in delimited text: what the compiled loop reads is what Arrow reads, and the rest is left to Arrow."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from safetab.engines.local import text_batches
+from safetab.engines.local.person_batches import DamagedPart, PersonBatch, rows_of
+from safetab.engines.local.text_batches import MisshapenRows, batch_of_lines, batch_of_many_lines
+from safetab.products.safetab_p.record import PERSON_RECORD
+from safetab.readers import text_tables
+from safetab.readers.table_files import TableFiles, TableForm
+
+COLUMNS = PERSON_RECORD.columns
+BACKWARDS = COLUMNS[::-1]
+Rows = list[tuple[bytes, ...]]
+
+
+@pytest.fixture(autouse=True, params=["as it stands", "compiled"])
+def loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    if request.param == "as it stands":
+        monkeypatch.setattr(text_batches, "compiled", lambda loop: loop)
+    with np.errstate(over="ignore"):  # products of keys, of which only some bits are wanted
+        yield
+
+
+def rows(number: int, value: Callable[[int, int], bytes]) -> Rows:
+    return [tuple(value(row, column) for column in range(len(COLUMNS))) for row in range(number)]
+
+
+def lines(of: Rows) -> bytes:
+    return b"".join(b"|".join(row) + b"\n" for row in of)
+
+
+def rows_in(batch: PersonBatch) -> Rows:
+    texts = [[*column.values.to_pylist(), None] for column in batch.values()]
+    positions = [column.position_of_row.tolist() for column in batch.values()]
+    assert all(len(column.values) == len(column.values.unique()) for column in batch.values())
+    return [tuple(text[at] for text, at in zip(texts, of_row, strict=True)) for of_row in zip(*positions, strict=True)]
+
+
+BLOCKS = {
+    "one row": rows(1, lambda _, column: b"%d" % column),
+    "nothing in any field": rows(3, lambda *_: b""),
+    "nothing, then something": rows(4, lambda row, _: b"x" * row),
+    "other lengths": rows(20, lambda row, column: b"12345678"[: (row + column) % 9]),
+    "zeros in front": rows(10, lambda row, _: b"0" * (row % 8) + b"1"),
+    "as many values as rows": rows(300, lambda row, column: b"%d" % (row * 17 + column)),
+    "other bytes": [*rows(2, lambda *_: "é".encode()), *rows(2, lambda *_: b"\xff\t'\"\\")],
+    "too long": [*rows(2, lambda *_: b"1"), *rows(1, lambda *_: b"000000030"), *rows(1, lambda *_: b"30")],
+    "a byte 0": [*rows(2, lambda *_: b"1"), *rows(1, lambda *_: b"\x001"), *rows(1, lambda *_: b"\0")],
+}
+
+
+@pytest.mark.parametrize("of", BLOCKS.values(), ids=BLOCKS)
+def test_both_readers_read_the_same(of: Rows) -> None:
+    for read in (batch_of_lines, batch_of_many_lines):
+        assert rows_in(read(lines(of), COLUMNS, PERSON_RECORD)) == of
+        assert rows_in(read(lines(of), BACKWARDS, PERSON_RECORD)) == [row[::-1] for row in of]
+
+
+def test_the_loop_reads_what_is_short_and_arrow_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bytes] = []
+    monkeypatch.setattr(text_batches, "batch_of_lines", lambda text, *_: asked.append(text))
+    for of in BLOCKS.values():
+        batch_of_many_lines(lines(of), COLUMNS, PERSON_RECORD)
+    assert asked == [lines(BLOCKS["too long"]), lines(BLOCKS["a byte 0"])]
+
+
+def test_a_column_may_have_many_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_batches, "_FEW_VALUES", 4)
+    for name in ("as many values as rows", "other lengths"):
+        assert rows_in(batch_of_many_lines(lines(BLOCKS[name]), COLUMNS, PERSON_RECORD)) == BLOCKS[name]
+
+
+@pytest.mark.parametrize("read", [batch_of_lines, batch_of_many_lines])
+@pytest.mark.parametrize(
+    "line",
+    [b"1\n", b"|" * 15 + b"\n", b"|" * 17 + b"\n", b"|" * 33 + b"\n", b"|" * 15 + b"\n|\n"],
+)
+def test_other_numbers_of_fields_are_no_rows(read: Callable[..., PersonBatch], line: bytes) -> None:
+    block = lines(BLOCKS["one row"])
+    for text in (line, block + line, line + block, block + line + block):
+        with pytest.raises(MisshapenRows) as told:
+            read(text, COLUMNS, PERSON_RECORD)
+        assert told.value.__cause__ is None
+        assert not str(told.value)
+
+
+def batches(path: Path, form: TableForm, number: int) -> list[PersonBatch]:
+    files = TableFiles(form, (path,), number)
+    return [batch for piece in text_batches.text_batches(files, PERSON_RECORD) for batch in piece]
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = text_tables._blocks
+    monkeypatch.setattr(text_tables, "_blocks", lambda path, size=1000: blocks(path, min(size, 1000)))
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("number", [1, 1 << 20], ids=["few", "many"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("more", [0, 1, 900])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "marked"])
+def test_a_file_is_read_in_blocks(number: int, end: bytes, more: int, mark: bytes, tmp_path: Path) -> None:
+    of = BLOCKS["as many values as rows"]
+    header = "|".join(COLUMNS).encode()
+    text = mark + (header + b"\n" + lines(of)).replace(b"\n", end) + end * more
+    for content in (text, text.removesuffix(end)):
+        (tmp_path / "a.txt").write_bytes(content)
+        (tmp_path / "a.txt.gz").write_bytes(gzip.compress(content))
+        for form in (TableForm.TEXT, TableForm.GZIPPED_TEXT):
+            found = batches(tmp_path / f"a{form.value}", form, number)
+            assert len(found) > 3
+            assert [row for batch in found for row in rows_in(batch)] == of
+            assert all(rows_of(batch) for batch in found)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_lines_that_end_in_different_ways_are_damage(end: bytes, tmp_path: Path) -> None:
+    header, of = "|".join(COLUMNS).encode() + b"\n", lines(BLOCKS["as many values as rows"])
+    other = {b"\n": b"\r\n", b"\r\n": b"\n"}[end]
+    (tmp_path / "a.txt").write_bytes(header.replace(b"\n", other) + of.replace(b"\n", end))
+    with pytest.raises(DamagedPart, match=r"a\.txt: lines end in different ways"):
+        batches(tmp_path / "a.txt", TableForm.TEXT, 1)
+
+
+def test_a_file_of_a_header_alone_has_no_rows(tmp_path: Path) -> None:
+    for end in (b"", b"\n", b"\n\n\n"):
+        (tmp_path / "a.txt").write_bytes("|".join(COLUMNS).encode() + end)
+        assert batches(tmp_path / "a.txt", TableForm.TEXT, 0) == []
