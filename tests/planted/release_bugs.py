@@ -159,8 +159,8 @@ def true_sums_in_the_exported_files(patch: Patch) -> None:
 def a_re_release_that_remembers_the_persons(patch: Patch) -> None:
     original, truth = rerelease.write_documents, remembered(patch)
 
-    def writing(output):
-        original(output)
+    def writing(output, *facts):
+        original(output, *facts)
         appended(output / "report.html", f"<!-- {truth.people} -->")
 
     patch.setattr(rerelease, "write_documents", writing)

@@ -252,7 +252,9 @@ def test_an_output_for_release_has_no_mark_that_says_otherwise(whole: Path, univ
 def test_a_run_that_leaves_a_stray_file_is_exit_3_and_publishes_nothing(
     world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("safetab.pipeline.run.write_documents", lambda output: (output / "notes.txt").write_text("x"))
+    monkeypatch.setattr(
+        "safetab.pipeline.run.write_documents", lambda output, *_: (output / "notes.txt").write_text("x")
+    )
     result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
     assert result.exit_code == 3
     assert "notes.txt: is not among the files that may leave." in result.stderr

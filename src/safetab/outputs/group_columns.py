@@ -7,6 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from safetab.census.geography import region_id
+from safetab.outputs.text_columns import texts
 from safetab.planning.run_plan import LevelPlan
 
 
@@ -17,16 +18,14 @@ class GroupColumns:
         kind = plan.level.geography.entity_kind
         self._index = plan.universe.index
         self._label = plan.level.geography.label
-        self._region_ids = pa.array(
-            [region_id(entity, kind) for entity in plan.universe.entities.tolist()], pa.string()
-        )
-        self._codes = pa.array([iteration.code for iteration in plan.universe.iterations], pa.string())
+        self._region_ids = [region_id(entity, kind) for entity in plan.universe.entities.tolist()]
+        self._codes = [iteration.code for iteration in plan.universe.iterations]
 
-    def region_ids(self, indices: NDArray[np.int64]) -> pa.Array:
-        return self._region_ids.take(pa.array(self._index.entity_of(indices)))
+    def region_ids(self, indices: NDArray[np.int64]) -> pa.DictionaryArray:
+        return texts(self._region_ids, self._index.entity_of(indices))
 
-    def iteration_codes(self, indices: NDArray[np.int64]) -> pa.Array:
-        return self._codes.take(pa.array(self._index.iteration_of(indices)))
+    def iteration_codes(self, indices: NDArray[np.int64]) -> pa.DictionaryArray:
+        return texts(self._codes, self._index.iteration_of(indices))
 
-    def geography_levels(self, indices: NDArray[np.int64]) -> pa.Array:
-        return pa.repeat(pa.scalar(self._label), len(indices))
+    def geography_levels(self, indices: NDArray[np.int64]) -> pa.DictionaryArray:
+        return texts([self._label], np.zeros(len(indices), dtype=np.int32))

@@ -11,6 +11,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from safetab.outputs.group_columns import GroupColumns
+from safetab.outputs.text_columns import as_dictionaries
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product, Shape
@@ -39,12 +40,12 @@ _ROWS_OF_A_GROUP = 1 << 20
 
 
 class MeasurementFile:
-    """A Parquet file whose row groups have a fixed size, whatever the batches are."""
+    """A Parquet file whose row groups have a fixed size, whatever the batches are; texts in it are plain strings."""
 
     def __init__(self, path: Path, product: Product) -> None:
         path.parent.mkdir(exist_ok=True)
-        self._schema = schema_of(product)
-        self._writer = pa.parquet.ParquetWriter(path, self._schema, compression="zstd")
+        self._schema = as_dictionaries(schema_of(product))
+        self._writer = pa.parquet.ParquetWriter(path, self._schema, compression="zstd", store_schema=False)
         self._waiting = self._schema.empty_table()
         self.rows = 0
 
@@ -59,7 +60,8 @@ class MeasurementFile:
         self._writer.close()
 
     def _write_rows(self, rows: int) -> None:
-        self._writer.write_table(self._waiting.slice(0, rows).combine_chunks(), row_group_size=rows)
+        table = self._waiting.slice(0, rows).unify_dictionaries().combine_chunks()
+        self._writer.write_table(table, row_group_size=rows)
         self._waiting = self._waiting.slice(rows)
         self.rows += rows
 
@@ -79,6 +81,7 @@ def _rows_of(measurements: Measurements, groups: GroupColumns, schema: pa.Schema
     order = np.argsort(indices, kind="stable")  # stage 1 stands first in `parts`
     indices, values = indices[order], np.concatenate([values.reshape(-1) for *_, values in parts])[order]
     of_cells = pa.concat_tables([_columns_of_cells(measurements.plan, stage, shape) for stage, shape, _, _ in parts])
+    of_cells = of_cells.cast(as_dictionaries(of_cells.schema)).unify_dictionaries()
     ordered = of_cells.combine_chunks().take(pa.array(cells[order]))
     columns = {
         "geography_level": groups.geography_levels(indices),

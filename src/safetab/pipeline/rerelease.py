@@ -174,7 +174,7 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
     with whole_output(new, today, overwrite=overwrite) as output:
         _copy_what_stays(out, output, measured)
         rows = {**measured.rows, **write_release(output, folder.universe, facts, populated)}
-        write_documents(output)
+        write_documents(output, folder.universe, facts)
         _write_log(output, facts, measured, rows)
         steps = steps_as_json(request.options) | empty_blocks_as_json(request.empty_blocks)
         manifest = {**measured.manifest, **status_as_json(measured.status), "release": steps}

@@ -25,7 +25,9 @@ from safetab.outputs.manifest import (
 )
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.outputs.pass_files import PassFiles
+from safetab.pipeline.counts_ahead import CountsAhead
 from safetab.pipeline.disk_space import require_disk
+from safetab.pipeline.engine_kind import EngineKind
 from safetab.pipeline.guards import Afterwards, guarded, log_passed
 from safetab.pipeline.inputs import RunInputs, checked_engine, required_inputs
 from safetab.pipeline.options import (
@@ -174,13 +176,18 @@ def _tabulated(
     """Measures every level and writes what may leave; gives the number of rows of each file."""
     plan, ledger = inputs.plan, Ledger(inputs.plan.config.budgets, bits_of_run(options))
     today = datetime.datetime.now(datetime.UTC).date()
-    counts, rows = TimedCounts(engine, times), dict[str, int]()
+    rows, is_beside = dict[str, int](), options.threads > 1 and options.engine is EngineKind.DUCKDB
     times.step("Tabulating the levels", len(plan.levels))
     with whole_output(out, today, overwrite=options.overwrite) as output:
         for tabulation_pass in plan.config.passes:
             files = PassFiles(output, tabulation_pass, plan.config)
-            with closed_at_the_end(files), Alongside(options.threads) as writing:
-                levels = plan.levels_of(tabulation_pass)
+            levels = plan.levels_of(tabulation_pass)
+            with (
+                closed_at_the_end(files),
+                Alongside(options.threads) as writing,
+                CountsAhead(engine, levels, is_beside=is_beside) as ahead,
+            ):
+                counts = TimedCounts(ahead, times)
                 for measured in safetab(levels, counts, ledger, options.groups_at_once):
                     for measurements in times.each("noise", measured):
                         writing.do(times.alongside(partial(files.write, measurements)))
@@ -192,7 +199,7 @@ def _tabulated(
         facts = ReleaseFacts(VERSION, today, status, options.release)
         rows |= write_release(output, universe, facts, inputs.populated)
         write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
-        write_documents(output)
+        write_documents(output, universe, facts)
         steps = steps_as_json(options.release) | empty_blocks_as_json(options.empty_blocks)
         ran = RunFacts(plan, ledger.events, today, status, options.test_key is not None, steps)
         write_release_log(output, ran, rows)

@@ -18,8 +18,9 @@ import pyarrow.parquet
 from safetab.census.geo_ids import geo_id
 from safetab.census.geography_levels import EntityKind, GeographyLevel
 from safetab.foundation.safe_csv import safe_texts
+from safetab.outputs.text_columns import TEXT
 from safetab.release.damage import damage_told
-from safetab.release.numbers.number_columns import TEXT, Column
+from safetab.release.numbers.number_columns import Column
 from safetab.release.numbers.number_files import NUMBERS_FOLDER, numbers_file
 from safetab.release.release_universe import Universe
 from safetab.release.universe_files import COTERMINOUS_FILE, UNIVERSE_FILES

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pyarrow as pa
 
 from safetab.census.geography_levels import GeographyLevel
+from safetab.outputs.text_columns import TEXT
 from safetab.products.product import Product
 from safetab.release.csv_tables import CSV_FOLDER, geo_id_columns
-from safetab.release.numbers.number_columns import TEXT, Column, number_columns
+from safetab.release.numbers.number_columns import Column, number_columns
 from safetab.release.numbers.number_files import NUMBERS_FOLDER
 from safetab.release.universe_files import COTERMINOUS_COLUMNS, COTERMINOUS_FILE, universe_files
 

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationLevel
 from safetab.foundation.findings import FindingsOf, InvalidInput
+from safetab.outputs.text_columns import texts
 from safetab.products.product import TOTAL_LINE, Product, Selector, Shape, TableFamily
 from safetab.release.damage import damage_told
-from safetab.release.numbers.number_columns import COPIED, PUBLISHED, WITHHELD, texts
+from safetab.release.numbers.number_columns import COPIED, PUBLISHED, WITHHELD
 from safetab.release.origin import LEAST_MARGIN, Origin
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import Entities, NotTabulated

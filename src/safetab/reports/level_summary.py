@@ -220,11 +220,11 @@ def precision_classes(batch: pa.RecordBatch) -> NDArray[np.int64]:
 def _looked_up(batch: pa.RecordBatch, column: str, positions: Mapping[str, int]) -> NDArray[np.int64]:
     """For each row the position of its text; -1 where there is none."""
     values = [positions[text] for text in batch[column].dictionary.to_pylist()]
-    return np.array([*values, -1], dtype=np.int64)[_indices(batch[column])]
+    return np.asarray(np.array([*values, -1], dtype=np.int64)[_indices(batch[column])])
 
 
-def _indices(column: pa.DictionaryArray) -> NDArray[np.int64]:
-    return np.asarray(column.indices.fill_null(-1).cast(pa.int64()))
+def _indices(column: pa.DictionaryArray) -> NDArray[np.integer]:
+    return np.asarray(column.indices.fill_null(-1) if column.null_count else column.indices)
 
 
 def _numbers(batch: pa.RecordBatch, column: str) -> NDArray[np.int64]:

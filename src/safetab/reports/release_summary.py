@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
+
+import pyarrow as pa
 
 from safetab.census.geography_levels import TabulationPass
+from safetab.foundation.in_threads import results_in_threads
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
 from safetab.products.product import TableFamily
 from safetab.products.record import RecordLayout
@@ -69,5 +73,6 @@ class ReleaseSummary:
 
 def release_summary(release: ReleaseFolder) -> ReleaseSummary:
     """Raises InvalidInput if a file of the release is damaged."""
-    levels = tuple(level_summary(release, facts) for facts in release.universe.levels)
+    of_levels = (partial(level_summary, release, facts) for facts in release.universe.levels)
+    levels = tuple(results_in_threads(of_levels, pa.cpu_count()))
     return ReleaseSummary(release.facts, release.universe, levels)

@@ -58,11 +58,14 @@ class ArrayCounter:
         self._entities: dict[GeographyLevel, NDArray[np.int64]] = {}
 
     def count(self, persons: StatePersons) -> Iterator[CountedState]:
-        """Counts state after state, and gives each when it is done."""
+        """Counts every state, and gives them in their order; the largest are begun first, so that threads end alike."""
         self._lists = self._encoding.iteration_lists()
-        for state in self._pool.map(lambda number: self._counted(number, persons), range(len(self._encoding.states))):
-            self._states.append(state)
-            yield state
+        numbers = range(len(self._encoding.states))
+        by_size = sorted(numbers, key=persons.size_of, reverse=True)
+        counted = {number: self._pool.submit(self._counted, number, persons) for number in by_size}
+        for number in numbers:
+            self._states.append(counted[number].result())
+            yield self._states[-1]
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)

@@ -57,6 +57,11 @@ class StatePersons:
             is_there = states == state
             self._append(state, atoms[is_there], patterns[is_there], attributes[is_there])
 
+    def size_of(self, state: int) -> int:
+        """Grows with the number of persons of a state."""
+        path = self._path(state, "atom")
+        return path.stat().st_size if path.exists() else 0
+
     def sorted_state(self, state: int) -> SortedPersons:
         """The persons of a state, numbered by its own atoms; kept in files, and read as they are needed."""
         atoms, patterns = self._read(state, "atom", np.int32), self._read(state, "pattern", np.int32)

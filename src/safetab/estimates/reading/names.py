@@ -168,6 +168,10 @@ class NameIndex:
                     by_form.setdefault(form, []).append(position)
         return found
 
+    @cached_property
+    def _rough_names(self) -> list[str]:
+        return list(map(_roughly_plain, self._names))
+
     def ranked(self, form: str) -> list[tuple[int, int]]:
         """(rank, position) of all things of this form: rank 0 for whole forms, 1 for short ones."""
         self._times_asked += 1
@@ -175,7 +179,7 @@ class NameIndex:
         if len(self._names) <= _FEW_NAMES or self._times_asked > _SELDOM or not own_words:
             return [(rank, at) for rank, by_form in enumerate(self._positions) for at in by_form.get(form, ())]
         word = max(own_words, key=len)
-        near = [(at, self._forms_of(at)) for at, name in enumerate(self._names) if word in _roughly_plain(name)]
+        near = [(at, self._forms_of(at)) for at, words in enumerate(self._rough_names) if word in words]
         return [(rank, at) for rank in (0, 1) for at, forms in near if form in forms[rank]]
 
     def similar(self, wanted: str) -> list[tuple[str, list[int]]]:

@@ -113,7 +113,7 @@ class NumberChecks:
             values = table[column.name]
             if column.is_required and values.null_count:
                 self._breaches.add_rows(name, f"{column.name} is null", np.asarray(values.is_null()), before)
-            if column.values:
+            if column.values and not set(column.values).issuperset(values.combine_chunks().dictionary.to_pylist()):
                 is_known = _looked_up(values, dict.fromkeys((*column.values, None), 1)) == 1
                 self._breaches.add_rows(name, f"{column.name} is not one of its values", ~is_known, before)
 
@@ -220,10 +220,12 @@ class _NumberRows:
         return np.where(is_right, self._level.index.index_of(entity, iteration), -1)
 
 
-def _looked_up(column: pa.ChunkedArray, positions: Mapping[str | None, int]) -> NDArray[np.int64]:
+def _looked_up(column: pa.ChunkedArray, positions: Mapping[str | None, int]) -> NDArray[np.int16]:
     """The position of each text, or -1."""
     texts = column.combine_chunks()
-    found = np.array([positions.get(text, -1) for text in (*texts.dictionary.to_pylist(), None)], dtype=np.int64)
+    found = np.array([positions.get(text, -1) for text in (*texts.dictionary.to_pylist(), None)], dtype=np.int16)
+    if (found == found[0]).all():
+        return np.full(len(texts), found[0])
     indices = texts.indices.fill_null(len(found) - 1) if texts.null_count else texts.indices
     return np.asarray(found[np.asarray(indices)])
 

@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.outputs.measurement_file import schema_of
 from safetab.outputs.tables import table_columns
 from safetab.planning.selectors import chosen_shapes
@@ -80,6 +80,7 @@ class TableChecks:
         self._breaches = breaches
         self._measurements_name = f"measurements/{tabulation_pass.value}.parquet"
         self._path = output / self._measurements_name
+        self._regions: dict[GeographyLevel, pa.Array] = {}  # of the level that is checked
         self._files = {
             layout: TableRows(output / name, table_columns(layout), name, breaches)
             for layout in universe.product.files
@@ -186,13 +187,16 @@ class TableChecks:
         if not self._universe.allow_negative_counts:
             self._breaches.add_rows(file.name, "COUNT is negative, which is not allowed", counts < 0, before)
 
+    def _regions_of(self, geography: GeographyLevel) -> pa.Array:
+        if geography not in self._regions:
+            self._regions = {geography: pa.array(self._universe.entities[geography].region_ids, pa.string())}
+        return self._regions[geography]
+
     def _check_keys(
         self, name: str, table: pa.Table, level: ReleaseLevel, indices: NDArray[np.int64], before: int
     ) -> None:
         """The rows are those of these groups."""
-        entities = self._universe.entities[level.geography]
-        positions, entity = np.unique(level.index.entity_of(indices), return_inverse=True)
-        regions = pa.array([entities.region_ids[one] for one in positions.tolist()], pa.string()).take(pa.array(entity))
+        regions = self._regions_of(level.geography).take(pa.array(level.index.entity_of(indices)))
         codes = pa.array([one.code for one in level.iterations]).take(pa.array(level.index.iteration_of(indices)))
         wanted = {"REGION_ID": regions, "REGION_TYPE": pa.scalar(level.geography.label), "ITERATION_CODE": codes}
         for column, expected in wanted.items():

@@ -15,12 +15,10 @@ from safetab.census.geography import changes_in
 from safetab.census.geography_levels import GeographyLevel
 from safetab.privacy.stages import Stage
 from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups, joined
-from safetab.release.release_universe import ReleaseLevel, Universe
+from safetab.release.release_universe import Universe
 
-_ROWS_AT_ONCE = 1 << 18
-_ROWS_AT_THE_END = 1 << 10
+_ROWS_AT_ONCE = 1 << 20  # as many as a row group has, whose dictionaries then stay as they are
 _TEXTS = ("geography_level", "region_id", "iteration_code", "table")
-_MOST_FAMILIES = 16  # an address of noise has no room for more
 _COLUMNS = (*_TEXTS, "stage", "value")
 _GEOGRAPHIES = {level.label: number for number, level in enumerate(GeographyLevel)}
 
@@ -50,7 +48,7 @@ def _parts(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator
     """Whole groups of one level at a time, as they come."""
     level_of = _level_of(universe)
     with pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
-        waiting: pa.Table | None = None
+        waiting: pa.Table | None = None  # the rows of a group, of which more may follow
         for batch in file.iter_batches(_ROWS_AT_ONCE, _row_groups(file, stages), columns=list(_COLUMNS)):
             table = pa.Table.from_batches([batch])
             is_wanted = np.isin(table["stage"].to_numpy(), [int(stage) for stage in stages])
@@ -59,12 +57,12 @@ def _parts(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator
             if not len(table):
                 continue
             if waiting is not None:
-                last = _last_begin(waiting, universe)  # more of that group may follow
-                yield from _split_by_level(waiting.slice(0, last), universe, level_of)
-                table = pa.concat_tables([waiting.slice(last), table]).unify_dictionaries()
-            waiting = table
+                table = pa.concat_tables([waiting, table]).unify_dictionaries()
+            rows = _Rows(table, universe)
+            yield from rows.groups(len(rows.begins) - 1, universe, level_of)
+            waiting = table.slice(int(rows.begins[-1]))
         if waiting is not None:
-            yield from _split_by_level(waiting, universe, level_of)
+            yield from _Rows(waiting, universe).groups(1, universe, level_of)
 
 
 def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[int]:
@@ -78,20 +76,6 @@ def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[
     ]
 
 
-def _split_by_level(
-    table: pa.Table, universe: Universe, level_of: NDArray[np.int64]
-) -> Iterator[tuple[int, PublishedGroups]]:
-    if not len(table):
-        return
-    table = table.combine_chunks()
-    geography = _looked_up(table["geography_level"], _GEOGRAPHIES)
-    numbers = level_of[geography, _families(table, universe), _numbers(table["iteration_code"])]
-    bounds = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(table)]
-    for first, end in pairwise(bounds):
-        level = int(numbers[first])
-        yield level, _groups(table.slice(first, end - first), level, universe.levels[level], universe)
-
-
 def _level_of(universe: Universe) -> NDArray[np.int64]:
     """The number of a level: by geography level, family of tables and iteration code."""
     numbers = np.full((len(_GEOGRAPHIES), len(universe.product.families), 10_000), -1, dtype=np.int64)
@@ -101,60 +85,70 @@ def _level_of(universe: Universe) -> NDArray[np.int64]:
     return numbers
 
 
-def _families(table: pa.Table, universe: Universe) -> NDArray[np.int64]:
-    """The position of each row's family in the product."""
-    product = universe.product
-    position_of = {label: product.families.index(family) for label, family in product.family_of_label.items()}
-    return _looked_up(table["table"], position_of)
+class _Rows:
+    """Rows of the file, and where the groups in them begin: at another geography level, region, iteration or family."""
+
+    def __init__(self, table: pa.Table, universe: Universe) -> None:
+        product = universe.product
+        texts = {name: table[name].combine_chunks() for name in _TEXTS}
+        place = {name: one.indices.to_numpy() for name, one in texts.items()}
+        family_of = {label: product.families.index(family) for label, family in product.family_of_label.items()}
+        families = _looked_up(texts["table"], family_of)
+        keys = [place[name] for name in ("geography_level", "region_id", "iteration_code")]
+        if product.has_several_families:
+            keys.append(families[place["table"]])
+        self.begins = np.flatnonzero(changes_in(*keys))
+        self._place = place
+        self._families = families
+        self._geographies = _looked_up(texts["geography_level"], _GEOGRAPHIES)
+        self._regions = _numbers(texts["region_id"])
+        self._codes = _numbers(texts["iteration_code"])
+        self._shapes = _looked_up(texts["table"], product.number_of_label)
+        self._stages, self._values = table["stage"].to_numpy(), table["value"].to_numpy()
+
+    def groups(
+        self, count: int, universe: Universe, level_of: NDArray[np.int64]
+    ) -> Iterator[tuple[int, PublishedGroups]]:
+        """The first so many of them, those of one level at a time."""
+        at = self.begins[:count]
+        code = self._codes[self._place["iteration_code"][at]]
+        family = self._families[self._place["table"][at]]
+        numbers = level_of[self._geographies[self._place["geography_level"][at]], family, code]
+        ends = np.append(self.begins, len(self._values))
+        for first, end in pairwise([0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), count]):
+            if first < end:
+                level = int(numbers[first])
+                own = slice(int(ends[first]), int(ends[end]))
+                yield level, self._groups(at[first:end], code[first:end], own, level, universe)
+
+    def _groups(
+        self, at: NDArray[np.intp], code: NDArray[np.int64], rows: slice, number: int, universe: Universe
+    ) -> PublishedGroups:
+        level, stage = universe.levels[number], self._stages[at]
+        has_stage_1 = stage == int(Stage.STAGE_1)
+        region = self._regions[self._place["region_id"][at]]
+        entity = np.searchsorted(universe.entities[level.geography].ids, region)
+        return PublishedGroups(
+            family=level.family,
+            indices=level.index.index_of(entity, level.position_of_code[code]),
+            shapes=self._shapes[self._place["table"][at + has_stage_1]].astype(np.int8),
+            is_total_only=stage == int(Stage.TOTAL_ONLY),
+            stage_1_totals=np.where(has_stage_1, self._values[at], 0),
+            measured_at=np.full(len(at), number, dtype=np.int16),
+            donors=np.full(len(at), NO_DONOR, dtype=np.int64),
+            values=self._values[rows][self._stages[rows] != int(Stage.STAGE_1)],
+        )
 
 
-def _begins(table: pa.Table, universe: Universe) -> NDArray[np.intp]:
-    """Where a group's rows begin: at another geography level, region, iteration or family than the row before."""
-    geography = _looked_up(table["geography_level"], _GEOGRAPHIES)
-    group = (_numbers(table["region_id"]) * len(_GEOGRAPHIES) + geography) * _MOST_FAMILIES + _families(table, universe)
-    return np.flatnonzero(changes_in(group, _numbers(table["iteration_code"])))
-
-
-def _last_begin(table: pa.Table, universe: Universe) -> int:
-    """Where the last group's rows begin; mostly a few rows at the end tell it."""
-    first = max(len(table) - _ROWS_AT_THE_END, 0)
-    found = int(_begins(table.slice(first), universe)[-1])
-    return first + found if found else int(_begins(table, universe)[-1])
-
-
-def _groups(table: pa.Table, number: int, level: ReleaseLevel, universe: Universe) -> PublishedGroups:
-    stage = table["stage"].to_numpy()
-    first = _begins(table, universe)
-    is_total_only = stage[first] == int(Stage.TOTAL_ONLY)
-    has_stage_1 = stage[first] == int(Stage.STAGE_1)
-    region, code = _numbers(table["region_id"])[first], _numbers(table["iteration_code"])[first]
-    value = table["value"].to_numpy()
-    is_value = stage != int(Stage.STAGE_1)
-    entity = np.searchsorted(universe.entities[level.geography].ids, region)
-    own_shape = _looked_up(table["table"], universe.product.number_of_label)[first + has_stage_1]
-    return PublishedGroups(
-        family=level.family,
-        indices=level.index.index_of(entity, level.position_of_code[code]),
-        shapes=own_shape.astype(np.int8),
-        is_total_only=is_total_only,
-        stage_1_totals=np.where(has_stage_1, value[first], 0),
-        measured_at=np.full(len(first), number, dtype=np.int16),
-        donors=np.full(len(first), NO_DONOR, dtype=np.int64),
-        values=value[is_value],
-    )
-
-
-def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
-    """The numbers that the digits of a text column spell."""
-    texts = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    numbers: NDArray[np.int64] = texts.dictionary.cast(pa.int64()).to_numpy()[texts.indices.to_numpy()]
+def _numbers(texts: pa.DictionaryArray) -> NDArray[np.int64]:
+    """The numbers that the digits of the distinct texts spell."""
+    numbers: NDArray[np.int64] = texts.dictionary.cast(pa.int64()).to_numpy()
     return numbers
 
 
-def _looked_up(column: pa.ChunkedArray, numbers: Mapping[str, int]) -> NDArray[np.int64]:
-    texts = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    found = np.array([numbers[text] for text in texts.dictionary.to_pylist()], dtype=np.int64)
-    return np.asarray(found[texts.indices.to_numpy()])
+def _looked_up(texts: pa.DictionaryArray, numbers: Mapping[str, int]) -> NDArray[np.int64]:
+    """The numbers of the distinct texts."""
+    return np.array([numbers[text] for text in texts.dictionary.to_pylist()], dtype=np.int64)
 
 
 def groups_as_written(path: Path, universe: Universe) -> Iterator[tuple[int, PublishedGroups]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -11,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from safetab.census.geography import region_id
+from safetab.outputs.text_columns import SHORT_LIST, TEXT, TextsAt, as_dictionaries, texts
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product
 from safetab.release.numbers.level_numbers import NO_INTERVAL, NO_RULE, RULES, Numbers
@@ -20,8 +20,6 @@ from safetab.release.release_universe import ReleaseLevel, Universe
 
 PUBLISHED, COPIED, WITHHELD = "published", "copied", "withheld"
 STATUSES = (PUBLISHED, COPIED, WITHHELD)
-
-_SHORT_LIST = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,6 @@ class Column:
     values: tuple[str, ...] = ()
 
 
-TEXT = pa.string()
 _OF_GROUPS = (
     Column("region_id", TEXT, "Id of the geographic entity, leading zeros included."),
     Column("region_name", TEXT, "Name of the entity; its id where no name is known."),
@@ -104,8 +101,7 @@ def number_schema(product: Product) -> pa.Schema:
 @cache
 def schema_in_memory(product: Product) -> pa.Schema:
     """Texts are dictionaries until they are written; in the file they are plain strings."""
-    dictionary = pa.dictionary(pa.int32(), TEXT)
-    return pa.schema([one.with_type(dictionary) if one.type == TEXT else one for one in number_schema(product)])
+    return as_dictionaries(number_schema(product))
 
 
 class NumberColumns:
@@ -152,18 +148,22 @@ class NumberColumns:
         index, iterations = self._level.index, self._level.iterations
         entity, iteration = index.entity_of(numbers.indices), index.iteration_of(numbers.indices)
         kinds = tuple(dict.fromkeys(one.kind for one in iterations))
-        kind_of = np.array([kinds.index(one.kind) for one in iterations], dtype=np.int64)
+        kind_of = np.array([kinds.index(one.kind) for one in iterations], dtype=np.int32)
+        of_entities, of_iterations = TextsAt(entity, len(self._entities.ids)), TextsAt(iteration, len(iterations))
         return {
-            "region_id": texts(self._entities.region_ids, entity),
-            "region_name": texts(self._entities.names, entity),
-            "iteration_code": texts([one.code for one in iterations], iteration),
-            "iteration_name": texts([one.name for one in iterations], iteration),
+            "region_id": of_entities.of(self._entities.region_ids),
+            "region_name": of_entities.of(self._entities.names),
+            "iteration_code": of_iterations.of([one.code for one in iterations]),
+            "iteration_name": of_iterations.of([one.name for one in iterations]),
             "iteration_kind": texts([kind.value for kind in kinds], kind_of[iteration]),
-            "iteration_level": texts([self._level.level.iterations.label], np.zeros_like(entity)),
+            "iteration_level": texts([self._level.level.iterations.label], np.zeros(len(numbers), dtype=np.int32)),
         } | self._donor_columns(numbers)
 
     def _donor_columns(self, numbers: Numbers) -> dict[str, pa.Array]:
         is_copied = numbers.donors != NO_DONOR
+        if not is_copied.any():
+            none = pa.array([None], TEXT).dictionary_encode().take(pa.array(np.zeros(len(numbers), dtype=np.int32)))
+            return {"donor_geography_level": none, "donor_region_id": none}
         levels = self._universe.levels
         level_of_kind = np.array([kind.level for kind in self._kinds.kinds], dtype=np.int64)
         measured_at = np.where(is_copied, level_of_kind[numbers.kinds], -1)
@@ -180,25 +180,6 @@ class NumberColumns:
         }
 
 
-def texts(values: Sequence[str], positions: NDArray[np.integer]) -> pa.DictionaryArray:
-    """The texts at these positions of a list; null where the position is -1. A long list is cut to what is used.
-
-    Each text is in the dictionary once: a Parquet file of a dictionary with repetitions would be padded with whatever
-    the memory held before, and nothing of that may leave.
-    """
-    used: Sequence[int] = range(len(values))
-    if len(values) > _SHORT_LIST:
-        used = np.flatnonzero(np.bincount(positions + 1, minlength=1)[1:]).tolist()
-    distinct = pa.array([values[position] for position in used], TEXT).dictionary_encode()
-    place = np.full(len(values) + 1, -1, dtype=np.int32)  # position -1 stays -1
-    place[used] = distinct.indices.to_numpy()
-    indices = place[positions]
-    is_null = indices < 0
-    return pa.DictionaryArray.from_arrays(
-        pa.array(indices, mask=is_null if is_null.any() else None), distinct.dictionary
-    )
-
-
 class _TextOfKind:
     """A text column that a number's kind decides."""
 
@@ -206,9 +187,12 @@ class _TextOfKind:
         self._values = list(dict.fromkeys(text_of_kind))
         place = {text: position for position, text in enumerate(self._values)}
         self._position = np.array([place[text] for text in text_of_kind], dtype=np.int32)
+        self._dictionary = pa.array(self._values, TEXT)
 
     def __call__(self, kinds: NDArray[np.int32]) -> pa.Array:
-        return texts(self._values, self._position[kinds])
+        if len(self._values) > SHORT_LIST:
+            return texts(self._values, self._position[kinds])
+        return pa.DictionaryArray.from_arrays(pa.array(self._position[kinds]), self._dictionary)
 
 
 class _SmallNumberOfKind:

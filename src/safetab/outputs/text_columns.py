@@ -1,0 +1,50 @@
+"""Columns of texts as dictionaries, for files that hold them as such."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+TEXT = pa.string()
+SHORT_LIST = 64
+"""So many texts are a dictionary as they are; a longer list is cut to what is used."""
+
+
+def as_dictionaries(schema: pa.Schema) -> pa.Schema:
+    """The schema of a table in memory whose texts are plain strings in its file."""
+    dictionary = pa.dictionary(pa.int32(), TEXT)
+    return pa.schema([one.with_type(dictionary) if one.type == TEXT else one for one in schema])
+
+
+def texts(values: Sequence[str], positions: NDArray[np.integer]) -> pa.DictionaryArray:
+    """The texts at these positions of a list; null where the position is -1.
+
+    Each text is in the dictionary once: a Parquet file of a dictionary with repetitions would be padded with whatever
+    the memory held before, and nothing of that may leave.
+    """
+    return TextsAt(positions, len(values)).of(values)
+
+
+class TextsAt:
+    """What `texts` gives, for several lists of one length and the same positions in them."""
+
+    def __init__(self, positions: NDArray[np.integer], length: int) -> None:
+        used = np.arange(length)
+        if length > SHORT_LIST:
+            used = np.flatnonzero(np.bincount(positions + 1, minlength=1)[1:])
+        place = np.full(length + 1, -1, dtype=np.int32)  # position -1 stays -1
+        place[used] = np.arange(len(used))
+        self._used: list[int] = used.tolist()
+        self._indices = place[positions]
+        is_null = self._indices < 0
+        self._is_null = is_null if is_null.any() else None
+
+    def of(self, values: Sequence[str]) -> pa.DictionaryArray:
+        distinct = pa.array([values[position] for position in self._used], TEXT).dictionary_encode()
+        indices = self._indices
+        if len(distinct.dictionary) < len(self._used):
+            indices = np.append(distinct.indices.to_numpy(), np.int32(-1))[indices]
+        return pa.DictionaryArray.from_arrays(pa.array(indices, mask=self._is_null), distinct.dictionary)
