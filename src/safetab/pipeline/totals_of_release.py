@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet
 
 from safetab.census.geography_levels import GeographyLevel
@@ -20,8 +19,13 @@ from safetab.release.documents import DATAPACKAGE_FILE
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 
 _COUNT = "unclamped_count"
-_COLUMNS = ["region_id", "iteration_code", _COUNT]
+_TEXTS = ("region_id", "iteration_code", "table_id")
+_ROWS_AT_ONCE = 1 << 17  # as many as a row group has
 _WHERE = "--totals"
+
+
+class _WithheldError(Exception):
+    """A total is not in the release."""
 
 
 def given_totals(path: Path | None, data: Path) -> GivenTotals | None:
@@ -38,11 +42,10 @@ def given_totals(path: Path | None, data: Path) -> GivenTotals | None:
         return GivenTotals(Checked(None, findings.findings))
     try:
         with damage_told(path):
-            rows = _rows(release)
-            of_level = {geography: _of_level(of_geography) for geography, of_geography in rows.items()}
+            of_level = _totals_by_geography(release)
     except InvalidInput as invalid:
         return GivenTotals(Checked(None, invalid.findings))
-    if any(of_geography[_COUNT].null_count for of_geography in rows.values()):
+    except _WithheldError:
         withheld = Finding(
             Severity.ERROR, str(path), _WHERE, "totals are withheld in it. Give a release without rules."
         )
@@ -73,17 +76,34 @@ def _check(release: ReleaseFolder, data: Path, findings: FindingsOf) -> None:
         findings.warning(_WHERE, "it is without the coterminous step. The 2020 Census took totals after that step.")
 
 
-def _rows(release: ReleaseFolder) -> dict[GeographyLevel, pa.Table]:
-    parts: dict[GeographyLevel, list[pa.Table]] = {}
-    total = pc.field("table_id").isin(release.universe.product.total_table_ids) & (pc.field("line") == TOTAL_LINE)
+def _totals_by_geography(release: ReleaseFolder) -> dict[GeographyLevel, TotalsOfLevel]:
+    parts: dict[GeographyLevel, list[TotalsOfLevel]] = {}
     for level in release.universe.levels:
         path = release.numbers_of(level)
-        if path is not None:
-            rows = pa.parquet.read_table(path, columns=_COLUMNS, filters=total, partitioning=None)
-            parts.setdefault(level.geography, []).append(rows)
-    return {geography: pa.concat_tables(tables) for geography, tables in parts.items()}
+        if path is None:
+            continue
+        with pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
+            batches = file.iter_batches(_ROWS_AT_ONCE, columns=[*_TEXTS, "line", _COUNT])
+            parts.setdefault(level.geography, []).extend(_totals(batch, release) for batch in batches)
+    return {geography: _joined(of_geography) for geography, of_geography in parts.items()}
 
 
-def _of_level(rows: pa.Table) -> TotalsOfLevel:
-    entity, code = (rows[name].cast(pa.string()).cast(pa.int64()).to_numpy() for name in _COLUMNS[:2])
-    return TotalsOfLevel(entity, code, np.asarray(rows[_COUNT].to_numpy()))
+def _totals(batch: pa.RecordBatch, release: ReleaseFolder) -> TotalsOfLevel:
+    """The totals among the rows; a number is read from its digits once for all rows that have it."""
+    tables, own = batch["table_id"], release.universe.product.total_table_ids
+    is_total_table = np.array([one in own for one in tables.dictionary.to_pylist()], dtype=np.bool_)
+    is_total = is_total_table[tables.indices.to_numpy()] & (batch["line"].to_numpy() == TOTAL_LINE)
+    rows = np.flatnonzero(is_total)
+    entity, code = (
+        batch[name].dictionary.cast(pa.int64()).to_numpy()[batch[name].indices.to_numpy()[rows]] for name in _TEXTS[:2]
+    )
+    counts = batch[_COUNT].take(pa.array(rows))
+    if counts.null_count:
+        raise _WithheldError
+    return TotalsOfLevel(entity, code, counts.to_numpy())
+
+
+def _joined(parts: list[TotalsOfLevel]) -> TotalsOfLevel:
+    none = np.empty(0, dtype=np.int64)
+    columns = ([none, *(getattr(part, name) for part in parts)] for name in TotalsOfLevel.__slots__)
+    return TotalsOfLevel(*(np.concatenate(column) for column in columns))

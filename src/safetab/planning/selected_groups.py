@@ -94,9 +94,9 @@ def _refuse_unknown(
 
 def _refuse_repeated(geography: GeographyLevel, of_level: TotalsOfLevel, findings: FindingsOf) -> None:
     """A group with two totals would be measured twice, and count its records twice."""
-    order = np.lexsort((of_level.code, of_level.entity))
-    entity, code = of_level.entity[order], of_level.code[order]
-    again = np.flatnonzero((np.diff(entity) == 0) & (np.diff(code) == 0)) + 1
+    groups = np.sort(of_level.entity * _CODES + of_level.code)
+    again = groups[1:][np.diff(groups) == 0]
     if len(again):
-        names = [f"{region_id(int(entity[row]), geography.entity_kind)} {code[row]:04d}" for row in again.tolist()]
+        regions = (divmod(group, _CODES) for group in again.tolist())
+        names = [f"{region_id(entity, geography.entity_kind)} {code:04d}" for entity, code in regions]
         findings.error("", f"a group has more than one total: {geography.label} {shortened(names)}. Keep one.")
