@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
 from types import TracebackType
 from typing import Self
 
@@ -27,7 +28,8 @@ class CountsAhead:
         """With not `is_beside` nothing is counted before it is asked for."""
         self._counts = counts
         self._is_beside = is_beside
-        self._levels = [level for level in levels if level.universe.size and level.design.stages]
+        measured = [level for level in levels if level.universe.size and level.design.stages]
+        self._levels = list({id(level.universe): level for level in reversed(measured)}.values())[::-1]
         self._pool = ThreadPoolExecutor(1)
         self._ahead: tuple[LevelPlan, Future[ExactCounts]] | None = None
 
@@ -47,8 +49,7 @@ class CountsAhead:
 
     def _after(self, level: LevelPlan) -> LevelPlan | None:
         """The next level of other groups: table families of one level have the same totals."""
-        place = next(number for number, one in enumerate(self._levels) if one is level)
-        return next((one for one in self._levels[place:] if one.universe is not level.universe), None)
+        return next((after for one, after in pairwise(self._levels) if one.universe is level.universe), None)
 
     def __enter__(self) -> Self:
         return self
