@@ -106,6 +106,15 @@ def test_the_way_of_running_does_not_matter(options: dict, world: RandomWorld, e
     assert run(world, tmp_path / "out", **options) == expected
 
 
+def test_nor_does_it_with_long_lists(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+    """Dictionaries of a batch then hold what its rows have, and those of a file what its own rows have."""
+    monkeypatch.setattr("safetab.outputs.text_columns.SHORT_LIST", 0)
+    monkeypatch.setattr("safetab.outputs.measurement_file._ROWS_OF_A_GROUP", 50)
+    usual = run(world, tmp_path / "usual")
+    for groups_at_once in (3, 7, 100):
+        assert run(world, tmp_path / str(groups_at_once), groups_at_once=groups_at_once) == usual
+
+
 def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("safetab.engines.local.person_batches._ROWS_AT_ONCE", 7)
     monkeypatch.setattr("safetab.engines.pattern_table._PATTERNS_AT_ONCE", 5)

@@ -11,7 +11,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from safetab.outputs.group_columns import GroupColumns
-from safetab.outputs.text_columns import as_dictionaries
+from safetab.outputs.text_columns import as_dictionaries, with_own_dictionaries
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product, Shape
@@ -60,8 +60,7 @@ class MeasurementFile:
         self._writer.close()
 
     def _write_rows(self, rows: int) -> None:
-        table = self._waiting.slice(0, rows).unify_dictionaries().combine_chunks()
-        self._writer.write_table(table, row_group_size=rows)
+        self._writer.write_table(with_own_dictionaries(self._waiting.slice(0, rows)), row_group_size=rows)
         self._waiting = self._waiting.slice(rows)
         self.rows += rows
 

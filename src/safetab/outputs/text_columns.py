@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 TEXT = pa.string()
@@ -17,6 +18,29 @@ def as_dictionaries(schema: pa.Schema) -> pa.Schema:
     """The schema of a table in memory whose texts are plain strings in its file."""
     dictionary = pa.dictionary(pa.int32(), TEXT)
     return pa.schema([one.with_type(dictionary) if one.type == TEXT else one for one in schema])
+
+
+def with_own_dictionaries(table: pa.Table) -> pa.Table:
+    """The same rows; dictionaries hold the texts that rows have, rising, whatever they were put together from."""
+    table = table.unify_dictionaries().combine_chunks()
+    columns = (column.combine_chunks() for column in table.columns)
+    own = [_with_own_dictionary(one) if pa.types.is_dictionary(one.type) else one for one in columns]
+    return pa.table(own, schema=table.schema)
+
+
+def _with_own_dictionary(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    positions = (column.indices.fill_null(-1) if column.null_count else column.indices).to_numpy()
+    used = np.flatnonzero(np.bincount(positions + 1, minlength=1)[1:])
+    order = pc.sort_indices(column.dictionary.take(pa.array(used))).to_numpy()
+    place = np.full(len(column.dictionary) + 1, -1, dtype=np.int32)  # position -1 stays -1
+    place[used[order]] = np.arange(len(used))
+    return _dictionary_array(place[positions], column.dictionary.take(pa.array(used[order])))
+
+
+def _dictionary_array(indices: NDArray[np.int32], dictionary: pa.Array) -> pa.DictionaryArray:
+    """With no text where an index is -1."""
+    is_null = indices < 0
+    return pa.DictionaryArray.from_arrays(pa.array(indices, mask=is_null if is_null.any() else None), dictionary)
 
 
 def texts(values: Sequence[str], positions: NDArray[np.integer]) -> pa.DictionaryArray:
@@ -39,12 +63,10 @@ class TextsAt:
         place[used] = np.arange(len(used))
         self._used: list[int] = used.tolist()
         self._indices = place[positions]
-        is_null = self._indices < 0
-        self._is_null = is_null if is_null.any() else None
 
     def of(self, values: Sequence[str]) -> pa.DictionaryArray:
         distinct = pa.array([values[position] for position in self._used], TEXT).dictionary_encode()
         indices = self._indices
         if len(distinct.dictionary) < len(self._used):
             indices = np.append(distinct.indices.to_numpy(), np.int32(-1))[indices]
-        return pa.DictionaryArray.from_arrays(pa.array(indices, mask=self._is_null), distinct.dictionary)
+        return _dictionary_array(indices, distinct.dictionary)

@@ -67,7 +67,7 @@ GEOGRAPHY = DeclaredOption(
 )
 AS_JSON = DeclaredOption("as_json", bool, False, "Print JSON, for programs.", flag="--json")
 MACHINE = (
-    DeclaredOption("memory", str, "4GB", "How much memory the database may use, e.g. 8GB."),
+    DeclaredOption("memory", str, "4GB", "How much memory the database of fingerprints may use, e.g. 8GB."),
     DeclaredOption("threads", int, 2, "How many threads a run may use.", least=1),
     DeclaredOption(
         "temp", Path | None, None, "Where encoded persons are kept while the run lasts. Default: the system's folder."

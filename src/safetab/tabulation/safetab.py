@@ -41,7 +41,7 @@ class _TotalsOnce:
 
     def totals(self, level: LevelPlan) -> ExactCounts:
         if self._totals is None or level.universe is not self._universe:
-            self._totals = None  # let go of the last level's before the next is counted
+            self._totals = None  # let go of the last level's before the next are asked for
             self._universe, self._totals = level.universe, self._counts.totals(level)
         return self._totals
 

@@ -102,9 +102,9 @@ class DuckDbEngine(ArrayEngine):
         _ = self._encoding.block_lookup  # once, before threads ask for it
         encoders = [PersonEncoder(self._encoding, self._known.codes, self._stored) for _ in range(self._threads)]
         try:
-            with self._errors_logged():
+            with self._reading_errors_logged():
                 are_right = self._encode(encoders, rows_done)
-        except (*self._database_errors, pa.ArrowException) as error:
+        except pa.ArrowException as error:
             raise_if_refused_in_words(error)
             findings.error("", unreadable(error.path.name if isinstance(error, DamagedPart) else None))
             with suppress(pa.ArrowException):
@@ -148,14 +148,10 @@ class DuckDbEngine(ArrayEngine):
 
     def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
         fingerprint = RecordFingerprint(secret)
-        try:
-            with self._errors_logged():
-                query = fingerprint.state_sums_sql(self._source(), self._known.record)
-                sums = interruptibly(lambda: self._database.execute(query).fetchall(), self._database.interrupt)
-                self._compare(sum(rows for _, rows, *_ in sums))
-        except duckdb.Error as error:  # stricter than Arrow, which read it before
-            raise_if_refused_in_words(error)
-            raise InvalidInput([Finding(Severity.ERROR, label_of(self._persons), "", unreadable(None))]) from None
+        with self._database_errors_logged():
+            query = fingerprint.state_sums_sql(self._source(), self._known.record)
+            sums = interruptibly(lambda: self._database.execute(query).fetchall(), self._database.interrupt)
+            self._compare(sum(rows for _, rows, *_ in sums))
         return fingerprint.of_passes(sums)
 
     def close(self) -> None:
@@ -175,7 +171,26 @@ class DuckDbEngine(ArrayEngine):
         return parquet_source(path, self._known.record, {name: column_type for name, column_type, *_ in described})
 
     @contextmanager
-    def _errors_logged(self) -> Iterator[None]:
+    def _reading_errors_logged(self) -> Iterator[None]:
+        """Arrow's words go to the confidential log."""
+        try:
+            yield
+        except pa.ArrowException as error:
+            self._log(f"Arrow: {error}")
+            raise_if_the_machine_failed(error)
+            raise
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            self._log(f"Arrow: {error}")
+            raise pa.ArrowInvalid(str(error)) from None
+        except (ImportError, RuntimeError) as error:
+            if is_out_of_memory(error):
+                raise MemoryError from None
+            raise
+
+    @contextmanager
+    def _database_errors_logged(self) -> Iterator[None]:
         """DuckDB's words go to the confidential log; Ctrl-C stays Ctrl-C, and want of memory fails the run."""
         try:
             yield
@@ -187,20 +202,13 @@ class DuckDbEngine(ArrayEngine):
                 raise RunFailed(_OUT_OF_MEMORY) from None
             if any(words in str(error) for words in _WORDS_FOR_NO_ROOM):
                 raise RunFailed(_NO_ROOM) from None
-            raise_if_refused_in_words(error)
-            raise
-        except pa.ArrowException as error:
-            self._log(f"Arrow: {error}")
-            raise_if_the_machine_failed(error)
-            raise
-        except OSError as error:
-            if error.errno is not None:
-                raise
-            self._log(f"Arrow: {error}")
-            raise pa.ArrowInvalid(str(error)) from None
+            raise_if_refused_in_words(error)  # else it is stricter than Arrow, which read the files before
+            raise InvalidInput([Finding(Severity.ERROR, label_of(self._persons), "", unreadable(None))]) from None
         except (MemoryError, ImportError, RuntimeError) as error:
             if is_out_of_memory(error):
                 raise RunFailed(_OUT_OF_MEMORY) from None
+            if str(error) == "Query interrupted":
+                raise KeyboardInterrupt from None
             raise
 
     @property

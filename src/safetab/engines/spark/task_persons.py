@@ -68,6 +68,9 @@ class TaskPersons(StatePersons):
         number_here = patterns.numbers_of(persons.codes)
         self._append(part, persons.atoms, number_here[persons.patterns], persons.attributes)
 
+    def size_of(self, state: int) -> int:
+        return sum(len(atoms) for atoms, *_ in self._of_part[self.numbers[state]])
+
     def sorted_state(self, state: int) -> SortedPersons:
         """Of the part at this position among `numbers`."""
         part = self.numbers[state]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def _pass_check(
     output: Path, universe: Universe, options: ReleaseOptions, breaches: Breaches, which: int
 ) -> Callable[[], None]:
     def check() -> None:
-        of_noise, of_numbers = Breaches(), Breaches()
+        of_numbers = Breaches()
         try:
             of_pass = universe.passes[which]
             after_steps = (
@@ -61,19 +62,23 @@ def _pass_check(
             )
             numbers = NumberChecks(output / RELEASE_FOLDER, universe, options, of_numbers, after_steps)
             tables = TableChecks(output, universe, of_pass, breaches)
-            with Alongside(pa.cpu_count()) as of_measurements, Alongside(pa.cpu_count()) as of_release:
-                of_measurements.do(partial(tables.check_noise_and_shape, of_noise))
-                for level in tables.check_levels():  # these may wait for those beside them
-                    of_release.do(partial(numbers.check_level, *level))
+            of_levels = (partial(numbers.check_level, *level) for level in tables.check_levels())
+            _check_side_by_side(chain([partial(tables.check_noise_and_shape, of_numbers)], of_levels))
             if after_steps is not None:
                 after_steps.check_ends()
         except (pa.ArrowException, FileNotFoundError, LookupError, ValueError) as error:
             raise_if_the_machine_failed(error)
             breaches.add(f"the {universe.passes[which].value} pass", f"can't be read back ({type(error).__name__})")
-        breaches.include(of_noise)
         breaches.include(of_numbers)
 
     return check
+
+
+def _check_side_by_side(checks: Iterable[Callable[[], None]]) -> None:
+    """While the tables of a level are checked, so are noise and shape, and the numbers of levels before it."""
+    with Alongside(pa.cpu_count()) as alongside:
+        for check in checks:
+            alongside.do(check)
 
 
 def _check_entities(universe: Universe, breaches: Breaches) -> None:

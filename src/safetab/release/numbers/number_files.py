@@ -44,7 +44,6 @@ class NumberFile:
             self._write_waiting(is_last=False)
 
     def close(self) -> None:
-        """Once is enough; a second time does nothing."""
         if self._waiting:
             self._write_waiting(is_last=True)
         self._writer.close()

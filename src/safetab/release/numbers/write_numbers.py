@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from functools import partial
-from itertools import chain, cycle, groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from safetab.release.numbers.number_files import RELEASE_FOLDER, NumberFile, num
 from safetab.release.numbers.number_kinds import NumberKinds
 from safetab.release.numbers.published_groups import PublishedGroups, joined, merged, no_groups
 from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_universe import ReleaseLevel, Universe
+from safetab.release.release_universe import Universe
 
 _ADAPTIVE, _TOTAL_ONLY = frozenset({Stage.STAGE_1, Stage.STAGE_2}), frozenset({Stage.TOTAL_ONLY})
 _STAGES = (_ADAPTIVE, _TOTAL_ONLY)
@@ -70,45 +69,38 @@ class NumbersWriter:
         total_only = _by_level(measurements, self._universe)
         adaptive = groupby(groups_by_level(measurements, self._universe, _ADAPTIVE), itemgetter(0))
         waiting = next(adaptive, None)
-        files: dict[str, NumberFile] = {}
-        with ExitStack() as open_files, Alongside(pa.cpu_count()) as writing, Alongside(pa.cpu_count()) as also_writing:
-            writers = cycle((writing, also_writing))  # of one file all is written by one of them
-            for number, level in enumerate(self._universe.levels):
-                if level.geography.tabulation_pass is not tabulation_pass:
-                    continue
-                own: Iterator[PublishedGroups] = iter(())
-                if waiting is not None and waiting[0] == number:
-                    own = (groups for _, groups in waiting[1])
-                none = no_groups(level.design.family)
-                copied = none if copies is None else copies.to_level(number)
-                if level.is_tabulated.any() or len(copied):
-                    more, name = merged(total_only.get(number, none), copied), numbers_file(level.design)
-                    files[name] = open_files.enter_context(closed_at_the_end(self._file(name, level)))
-                    self._write_level(
-                        level, _with_more(own, more, level.index), files[name], next(writers), after_steps
-                    )
-                if waiting is not None and waiting[0] == number:
-                    waiting = next(adaptive, None)
-        self.rows |= {name: file.rows for name, file in files.items()}
-
-    def _file(self, name: str, level: ReleaseLevel) -> NumberFile:
-        return NumberFile(self._output / RELEASE_FOLDER / name, NumberColumns(self._universe, level, self._kinds))
+        for number, level in enumerate(self._universe.levels):
+            if level.geography.tabulation_pass is not tabulation_pass:
+                continue
+            own: Iterator[PublishedGroups] = iter(())
+            if waiting is not None and waiting[0] == number:
+                own = (groups for _, groups in waiting[1])
+            none = no_groups(level.design.family)
+            copied = none if copies is None else copies.to_level(number)
+            if level.is_tabulated.any() or len(copied):
+                more = merged(total_only.get(number, none), copied)
+                self._write_level(number, own, more, after_steps)
+            if waiting is not None and waiting[0] == number:
+                waiting = next(adaptive, None)
 
     def _write_level(
         self,
-        level: ReleaseLevel,
-        parts: Iterator[PublishedGroups],
-        file: NumberFile,
-        writing: Alongside,
+        number: int,
+        own: Iterator[PublishedGroups],
+        more: PublishedGroups,
         after_steps: AfterStepsTables | None,
     ) -> None:
+        level = self._universe.levels[number]
         numbers = NumbersOfLevel(self._universe, level, self._kinds, self._options)
-        for groups in parts:
-            made = numbers.of(groups)
-            writing.do(partial(file.write, made))
-            if after_steps is not None:
-                after_steps.write(level, made)
-        writing.do(file.close)
+        name = numbers_file(level.design)
+        file = NumberFile(self._output / RELEASE_FOLDER / name, NumberColumns(self._universe, level, self._kinds))
+        with closed_at_the_end(file), Alongside(pa.cpu_count()) as writing:
+            for groups in _with_more(own, more, level.index):
+                made = numbers.of(groups)
+                writing.do(partial(file.write, made))
+                if after_steps is not None:
+                    after_steps.write(level, made)
+        self.rows[name] = file.rows
 
 
 def _by_level(measurements: Path, universe: Universe) -> dict[int, PublishedGroups]:
