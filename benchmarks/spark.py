@@ -65,17 +65,17 @@ def nation_text(pairs: list[Pair]) -> str:
     each = (beside_start[1] - beside_start[0]) / (large.people - small.people)
     fixed = beside_start[0] - each * small.people
     nation = each * NATION + fixed
-    minutes = nation / (EXECUTORS * CORES) / 60
+    seconds = nation / (EXECUTORS * CORES)
     return f"""
 ### How many executors a nation needs
 
 Extrapolated from the sizes above, with Python, no measurement: {1e6 * each:.1f} CPU microseconds a person, and
 {fixed:.0f} CPU seconds that don't grow with people (Java compiling, public tables, noise on the driver). The nation's
-{NATION:,} would take {nation:,.0f} CPU seconds: {nation / 3600:.1f} hours of one core, about {minutes:.0f} minutes of
-{EXECUTORS} executors with {CORES} cores each, if work is spread evenly. Shuffles between machines make it more;
-executors that stay warm make it less. At about 10 bytes a person, reckoned from the columns, the nation is 4 GB
-encoded, which {EXECUTORS} executors of 4 GB keep in memory and fewer keep on disk. The driver needs what a run with
-DuckDB needs, and the counts of one level.
+{NATION:,} would take {nation:,.0f} CPU seconds: {nation / 60:.0f} minutes of one core, about {seconds:.0f} seconds of
+{EXECUTORS} executors with {CORES} cores each, if all of it could be spread evenly, which what doesn't grow can't.
+Shuffles between machines make it more; executors that stay warm make it less. At about 10 bytes a person, reckoned
+from the columns, the nation is 4 GB encoded, which {EXECUTORS} executors of 4 GB keep in memory and fewer keep on disk.
+The driver needs what a run with DuckDB needs, and the counts of one level.
 """
 
 

@@ -36,7 +36,7 @@ def text_batches(files: TableFiles, record: RecordLayout) -> Iterator[Iterator[P
     for path in files.parts:
         header, has_returns = columns_in_order(path, record), ends_with_return(path)
         for block in whole_lines(path):
-            if not block.startswith((b"\r", b"\n")):  # then all of its lines are blank
+            if not block.startswith((b"\r", b"\n")):  # a blank line is followed by blank lines alone
                 yield _batches(path, block, partial(read, header=header, record=record), has_returns=has_returns)
 
 
