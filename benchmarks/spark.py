@@ -57,11 +57,15 @@ class Pair:
 
 
 def nation_text(pairs: list[Pair]) -> str:
-    """Extrapolated from the smallest and the largest size measured; nothing, if these are too near to each other."""
+    """Extrapolated from the smallest and the largest size measured; nothing, if these are too near to each other.
+
+    A start is the same for both, so what the starts differ by is the machine's: the lesser is taken off both.
+    """
     small, large = pairs[0], pairs[-1]
     if large.people < _FAR_APART * small.people:
         return ""
-    beside_start = [pair.spark.cpu_seconds - pair.start.cpu_seconds for pair in (small, large)]
+    start = min(small.start.cpu_seconds, large.start.cpu_seconds)
+    beside_start = [pair.spark.cpu_seconds - start for pair in (small, large)]
     each = (beside_start[1] - beside_start[0]) / (large.people - small.people)
     fixed = beside_start[0] - each * small.people
     nation = each * NATION + fixed
