@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from safetab.readers import text_tables
@@ -77,3 +79,21 @@ def test_the_lines_that_are_blank_are_named_whatever_the_blocks(block_bytes: int
     monkeypatch.setattr(text_tables._blocks, "__defaults__", (block_bytes,))
     assert text_tables.blank_lines_inside(path, 100) == (3, [2, 3, 6])
     assert text_tables.blank_lines_inside(path, 1) == (3, [2])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_lines_are_those_of_the_whole_file_however_it_is_cut(
+    threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random, path = np.random.default_rng(11), tmp_path / "a.txt"
+    blocks = text_tables._blocks
+    for number in range(400):
+        letters = [b"a\n", b"a\r\n", b"aaaaa\r\n", b"\r\n"][number % 4]
+        content = bytes(random.choice(list(letters), int(random.integers(0, 40))).tolist())
+        size = int(random.integers(1, 9))
+        monkeypatch.setattr(text_tables, "_blocks", lambda path, size=size: blocks(path, size))
+        path.write_bytes(content)
+        found, kept = text_tables.lines_of_text(path, threads), content.rstrip(b"\r\n")
+        assert found.rows == kept.count(b"\n"), content
+        assert found.has_blank_line_inside == (re.search(rb"\n\r?\n", kept) is not None), content
+        assert found.has_stray_return == (re.search(rb"\r(?!\n)", content) is not None), content

@@ -41,8 +41,8 @@ def person_file_names(data: Path, record: RecordLayout) -> Checked[TableFiles]:
     return Checked(files, findings.findings)
 
 
-def find_person_files(data: Path, record: RecordLayout) -> Checked[TableFiles]:
-    """The person files, if each has the right columns and is whole."""
+def find_person_files(data: Path, record: RecordLayout, threads: int = 1) -> Checked[TableFiles]:
+    """The person files, if each has the right columns and is whole; text is read to its end for that."""
     named = person_file_names(data, record)
     files, findings = named.value, FindingsOf(record.table)
     if files is None:
@@ -52,7 +52,7 @@ def find_person_files(data: Path, record: RecordLayout) -> Checked[TableFiles]:
     errors, rows = [*named.findings, *findings.findings], 0
     for path in files.parts:
         part_findings = FindingsOf(path.name)
-        rows += _checked_rows(path, files.form, record, part_findings)
+        rows += _checked_rows(path, files.form, record, part_findings, threads)
         errors += part_findings.findings
     return Checked(None if errors else replace(files, rows=rows), tuple(errors))
 
@@ -102,13 +102,13 @@ def _check_same_types(files: TableFiles, record: RecordLayout, findings: Finding
     check_same_kinds(found, record, findings)
 
 
-def _checked_rows(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf) -> int:
+def _checked_rows(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf, threads: int) -> int:
     """How many rows the bytes of a part say that it has, if all of it is right."""
     try:
         _check_columns(path, form, record, findings)
         if form is TableForm.PARQUET:
             return int(pa.parquet.read_metadata(path).num_rows)
-        return 0 if findings.has_errors else _rows_of_text(path, findings)
+        return 0 if findings.has_errors else _rows_of_text(path, findings, threads)
     except (pa.ArrowException, OSError) as error:
         raise_if_the_machine_failed(error)
         number = getattr(error, "errno", None)
@@ -116,8 +116,8 @@ def _checked_rows(path: Path, form: TableForm, record: RecordLayout, findings: F
     return 0
 
 
-def _rows_of_text(path: Path, findings: FindingsOf) -> int:
-    lines = lines_of_text(path)
+def _rows_of_text(path: Path, findings: FindingsOf, threads: int) -> int:
+    lines = lines_of_text(path, threads)
     if lines.has_overlong_line:
         report_overlong_line(findings)
     elif lines.has_blank_line_inside:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from safetab.foundation.in_threads import results_in_threads
 from safetab.readers.delimited import SEPARATOR
 
 BLOCK_BYTES = 8 << 20
@@ -17,8 +20,7 @@ LONGEST_LINE = 1 << 20
 """Bytes. Of far longer lines databases drop some, and say nothing."""
 
 LONGEST_HEADER = 1 << 16
-_BLANK_LINE = re.compile(rb"\n\r?\n")
-_TWO_LINE_ENDS = 4  # bytes that hold two line ends, if there are two
+_LINE_FEED, _RETURN = 10, 13
 
 
 def header_of(path: Path) -> list[str]:
@@ -63,23 +65,61 @@ class LinesOfText:
     has_stray_return: bool  # a carriage return that no line feed follows
 
 
-def lines_of_text(path: Path) -> LinesOfText:
-    """Reads to the end, so a decompressor checks all of the file."""
-    line_ends, has_blank_line, is_overlong = 0, False, False
-    returns, before = 0, b""  # carriage returns that no line feed has followed yet; the last byte of the block before
-    run, run_ends = b"", 0  # the line ends that nothing has followed yet: some of their bytes, and how many they are
-    line = 0  # bytes of the line that has not ended yet
-    for block in _blocks(path):
-        text, ends = run + block, block.count(b"\n")
-        kept = text.rstrip(b"\r\n")
-        has_blank_line = has_blank_line or _BLANK_LINE.search(kept) is not None
-        is_overlong = is_overlong or _has_overlong_line(block, line)
-        if b"\r" in block or before == b"\r":
-            returns += block.count(b"\r") - block.count(b"\r\n") - (before == b"\r" and block.startswith(b"\n"))
-        before = block[-1:]
-        run, run_ends = text[len(kept) :][:_TWO_LINE_ENDS], text.count(b"\n", len(kept)) if kept else run_ends + ends
-        line, line_ends = len(block) - 1 - block.rfind(b"\n") if ends else line + len(block), line_ends + ends
-    return LinesOfText(line_ends - run_ends, has_blank_line, is_overlong, returns > 0)
+def lines_of_text(path: Path, threads: int = 1) -> LinesOfText:
+    """Reads to the end, so a decompressor checks all of the file; line ends are found in so many threads."""
+    lines = _Lines()
+    searches = (partial(_line_ends, block) for block in _blocks(path))
+    for block, ends in results_in_threads(searches, threads) if threads > 1 else (search() for search in searches):
+        lines.add(block, ends)
+    return LinesOfText(lines.ends - lines.ends_at_the_end, lines.has_blank_inside, lines.is_overlong, lines.returns > 0)
+
+
+def _line_ends(block: bytes) -> tuple[bytes, NDArray[np.intp]]:
+    """The block itself, and where its lines end."""
+    return block, np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == _LINE_FEED)
+
+
+class _Lines:
+    """What was seen of a file's lines so far; a blank line lies between two line ends, with nothing or a return."""
+
+    def __init__(self) -> None:
+        self.ends = 0
+        self.ends_at_the_end = 0  # that nothing but returns and line ends has followed yet
+        self.has_blank_inside = False
+        self.is_overlong = False
+        self.returns = 0  # carriage returns that no line feed has followed yet
+        self._has_blank_at_the_end = False
+        self._line = 0  # bytes of the line that has not ended yet
+        self._last_byte = b""
+
+    def add(self, block: bytes, ends: NDArray[np.intp]) -> None:
+        """The next of its blocks, and where lines end in it."""
+        self._look_for_blanks(block, ends)
+        self.is_overlong = self.is_overlong or _has_overlong_line(block, self._line)
+        if b"\r" in block or self._last_byte == b"\r":
+            begins_with_end = self._last_byte == b"\r" and block.startswith(b"\n")
+            self.returns += block.count(b"\r") - block.count(b"\r\n") - begins_with_end
+        self.ends += len(ends)
+        self._line = len(block) - 1 - int(ends[-1]) if len(ends) else self._line + len(block)
+        self._last_byte = block[-1:]
+
+    def _look_for_blanks(self, block: bytes, ends: NDArray[np.intp]) -> None:
+        characters = np.frombuffer(block, dtype=np.uint8)
+        content = len(block.rstrip(b"\r\n"))  # what stands before is followed by something
+        lengths = np.diff(ends) - 1
+        is_blank = (lengths == 0) | ((lengths == 1) & (characters[ends[1:] - 1] == _RETURN))
+        blanks = ends[1:][is_blank]
+        if len(ends) and self.ends:
+            line = self._line + int(ends[0])
+            before = block[ends[0] - 1 : ends[0]] if ends[0] else self._last_byte
+            if line == 0 or (line == 1 and before == b"\r"):
+                blanks = np.append(blanks, ends[0])
+        if content:
+            self.has_blank_inside |= self._has_blank_at_the_end or bool((blanks < content).any())
+            self._has_blank_at_the_end = False
+            self.ends_at_the_end = 0
+        self._has_blank_at_the_end |= bool((blanks >= content).any())
+        self.ends_at_the_end += int(np.count_nonzero(ends >= content))
 
 
 def _has_overlong_line(block: bytes, line: int) -> bool:

@@ -29,7 +29,7 @@ class DuckDbBackend:
         self._log = log
 
     def persons(self, data: Path, record: RecordLayout) -> Checked[Persons]:
-        found = find_person_files(data, record)
+        found = find_person_files(data, record, self._settings.threads)
         return Checked(found.value, found.findings)
 
     def cef_persons(self, data: Path, states: Sequence[str]) -> Checked[Persons]:
