@@ -160,13 +160,12 @@ def whole_lines(path: Path) -> Iterator[bytes]:
     """The lines after the header, many at a time; each block ends where a line does, as the header does."""
     rest, is_after_header = b"", False
     for block in _blocks(path):
-        text = rest + block
-        first = 0 if is_after_header else text.find(b"\n") + 1
+        first = 0 if is_after_header else block.find(b"\n") + 1
         is_after_header = is_after_header or first > 0
-        end = text.rfind(b"\n") + 1
+        end = block.rfind(b"\n") + 1
         if first < end:
-            yield text[first:end]
-        rest = text[end:]
+            yield b"".join((rest, memoryview(block)[first:end]))
+        rest = block[end:] if end else rest + block if is_after_header else b""
     if rest and is_after_header:
         yield rest + (b"\r\n" if ends_with_return(path) else b"\n")
 
