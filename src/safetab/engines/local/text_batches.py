@@ -25,7 +25,7 @@ from safetab.readers.text_tables import ends_with_return, whole_lines
 _FEW_VALUES = 1 << 11  # of a column in a block; their places are near the processor
 
 
-class MisshapenRows(Exception):  # noqa: N818 - what is wrong is in the file
+class MisshapenRows(Exception):  # noqa: N818 - the name is the sentence
     """A line has more or fewer fields than the header."""
 
 

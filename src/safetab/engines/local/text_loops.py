@@ -43,7 +43,7 @@ def positions_of_fields(  # noqa: C901 - compiled whole
             return NOT_READ_HERE
         for field in range(fields):
             key, first, byte = np.uint64(0), at, text[at]
-            while byte != _SEPARATOR and byte != _LINE_END:  # noqa: PLR1714 - compiled
+            while byte != _SEPARATOR and byte != _LINE_END:  # noqa: PLR1714 - compiled as it stands
                 key = key << byte_bits | np.uint64(byte)
                 at += one
                 byte = text[at]
