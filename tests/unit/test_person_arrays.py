@@ -169,13 +169,29 @@ def test_remembered_patterns_are_the_same(seed: int) -> None:
     recent, factor = np.full(64, -1, dtype=np.int32), person_loops.PAIR_FACTOR
     recent[[(code * factor + code) & 63 for code in (1, 2, 3)]] = (0, 1, 3)  # the last is of another pattern
     numbers, no_code = (codes, *[others] * 7, codes), np.array([-1, *[1] * 7, -1], dtype=np.int32)
-    shared_number, found = np.array([5, 9, 7, 2, -1], dtype=np.int32), []
+    shared_number, found = np.array([-1, 5, 9, 7, 2], dtype=np.int32), []
     for module in BOTH:
         patterns = np.empty(300, dtype=np.int32)
         module.remembered_patterns(positions, numbers, no_code, recent, pattern_codes, shared_number, patterns)
         found.append(patterns.tolist())
     assert found[0] == found[1]
     assert set(found[0]) == {5, 9, -1}
+
+
+@SEEDS
+def test_rows_have_the_same_codes_and_sums(seed: int) -> None:
+    source = np.random.default_rng(seed)
+    positions, numbers = _by_position(_codes(source, 300, 40))
+    rows = np.flatnonzero(source.random(300) < 0.3)
+    found = []
+    for module in BOTH:
+        codes, sums = np.empty((9, len(rows)), dtype=np.int16), np.arange(300, dtype=np.int16)
+        module.codes_of_rows(positions, numbers, rows, codes)
+        for at, of_column in zip(positions, numbers, strict=True):
+            module.add_numbers(at, of_column, sums)
+        found.append((codes.tolist(), sums.tolist()))
+    assert found[0] == found[1]
+    assert found[0][0] == [of_column[at[rows]].tolist() for at, of_column in zip(positions, numbers, strict=True)]
 
 
 @SEEDS

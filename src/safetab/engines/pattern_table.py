@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from safetab.census.iteration_map import IterationMap
 from safetab.engines.local import person_arrays
 from safetab.engines.local.person_loops import (
+    codes_of_rows,
     iterations_of_patterns,
     number_patterns,
     order_codes,
@@ -72,7 +73,8 @@ class ThreadPatterns:
 
     def __init__(self, shared: PatternTable) -> None:
         self._shared, self._own = shared, PatternTable(shared.max_race_codes)
-        self._shared_number = np.full(1, -1, dtype=np.int32)  # by own number; the last, at -1, is that of no pattern
+        self._shared_number = np.full(1 << 10, -1, dtype=np.int32)  # by own number plus 1: the first is of no pattern
+        self._known = 0
 
     def numbers_of(self, codes: NDArray[np.int16]) -> NDArray[np.int32]:
         """The pattern of each column of codes, or -1 if they break a rule; 0 stands for no code, -1 for a wrong one."""
@@ -88,7 +90,9 @@ class ThreadPatterns:
             loop = compiled_if_worthwhile(remembered_patterns, len(patterns), person_arrays.remembered_patterns)
             loop(positions, numbers, no_code, self._own.recent, self._own.codes, self._shared_number, patterns)
         rest = np.flatnonzero(patterns < 0)
-        codes = np.stack([of_column[at[rest]] for of_column, at in zip(numbers, positions, strict=True)])
+        codes = np.empty((len(numbers), len(rest)), dtype=np.int16)
+        gather = compiled_if_worthwhile(codes_of_rows, codes.size, person_arrays.codes_of_rows)
+        gather(positions, numbers, rest, codes)
         patterns[rest] = self._looked_up(codes)
         return patterns
 
@@ -96,11 +100,18 @@ class ThreadPatterns:
         ordered = np.empty((codes.shape[1], 9), dtype=np.int16)
         loop = compiled_if_worthwhile(order_codes, len(ordered), person_arrays.order_codes)
         loop(codes, self._own.max_race_codes, ordered)
-        own, known = self._own.numbers_of(ordered), self._shared_number[:-1]
-        if len(known) < self._own.count:
-            new = self._shared.numbers_of(self._own.codes[len(known) :])
-            self._shared_number = np.concatenate([known, new, np.full(1, -1, dtype=np.int32)])
-        return self._shared_number[own]
+        own = self._own.numbers_of(ordered)
+        if self._known < self._own.count:
+            self._learn_shared_numbers()
+        return self._shared_number[own + 1]
+
+    def _learn_shared_numbers(self) -> None:
+        """Those of the patterns that are new here."""
+        end = self._own.count + 1
+        if end > len(self._shared_number):
+            self._shared_number = np.resize(self._shared_number, 4 * end)  # what is beyond the known is never read
+        self._shared_number[self._known + 1 : end] = self._shared.numbers_of(self._own.codes[self._known :])
+        self._known = self._own.count
 
 
 def _position_of_none(numbers: NDArray[np.int16]) -> int:

@@ -36,11 +36,16 @@ class ExactCounts:
     def of_groups(self, wanted: NDArray[np.int64]) -> ExactCounts:
         """The counts of these indices, rising, in their order; 0 for a group that has none here."""
         counts = np.zeros((len(wanted), self.confidential_counts.shape[1]), dtype=np.int64)
-        if len(self.indices):
-            position = np.minimum(np.searchsorted(self.indices, wanted), len(self.indices) - 1)
-            is_there = self.indices[position] == wanted
-            counts[is_there] = self.confidential_counts[position[is_there]]
+        near = self.between(wanted[0], wanted[-1] + 1) if len(wanted) else self
+        if len(wanted) and len(near.indices):
+            position = np.minimum(np.searchsorted(near.indices, wanted), len(near.indices) - 1)
+            is_there = near.indices[position] == wanted
+            counts[is_there] = near.confidential_counts[position[is_there]]
         return ExactCounts(wanted, counts)
+
+    def some(self, rows: NDArray[np.bool_] | slice) -> ExactCounts:
+        """The counts of some of the indices, in their order."""
+        return ExactCounts(self.indices[rows], self.confidential_counts[rows])
 
     def between(self, first: int, end: int) -> ExactCounts:
         """The counts of the indices in [first, end)."""

@@ -40,13 +40,24 @@ def digits_of(column: pa.Array, width: int) -> NDArray[np.int64]:
                 return as_stored.astype(np.int64)
         numbers = column.cast(pa.int64(), safe=False).fill_null(NOT_DIGITS).to_numpy(zero_copy_only=False)
         return np.where((numbers >= 0) & (numbers < 10**width), numbers, NOT_DIGITS)
+    if _all_have(column, width):
+        return _digits_of_width(column, width)
     text = column.cast(pa.binary())
     has_width = pc.equal(pc.binary_length(text), width).fill_null(False)
-    if pc.all(has_width).as_py():
-        return _digits_of_width(text, width)
     numbers = np.full(len(text), NOT_DIGITS, dtype=np.int64)
     numbers[has_width.to_numpy(zero_copy_only=False)] = _digits_of_width(text.filter(has_width), width)
     return numbers
+
+
+def _all_have(column: pa.Array, width: int) -> bool:
+    """Whether it is known that all values have this width: of texts whose ends lie in 32 bits, none absent."""
+    if column.null_count or not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
+        return False
+    offsets = column.buffers()[1]
+    if offsets is None:
+        return True  # there are none
+    ends = np.frombuffer(offsets, dtype=np.int32)[column.offset : column.offset + len(column) + 1]
+    return bool((np.diff(ends) == width).all())
 
 
 def are_right(digits: Digits) -> bool:

@@ -85,7 +85,7 @@ def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts, groups_at_once: in
         stage_1 = level.noisy(counts, design.family.total, Stage.STAGE_1)[:, 0]
         shapes = chosen_shapes(stage_1, design.thresholds)
         for part in _parts_of_bounded_size(level.plan, shapes):
-            yield _stage_2(level, counts.of_groups(counts.indices[part]), stage_1[part], shapes[part])
+            yield _stage_2(level, counts.some(part), stage_1[part], shapes[part])
 
 
 def _by_published_totals(level: _PaidLevel, totals: ExactCounts, groups_at_once: int) -> Iterator[Measurements]:
@@ -97,7 +97,7 @@ def _by_published_totals(level: _PaidLevel, totals: ExactCounts, groups_at_once:
         counts = totals.of_groups(selected.indices[some])
         shapes = chosen_shapes(selected.totals[some], level.plan.design.thresholds)
         for part in _parts_of_bounded_size(level.plan, shapes):
-            yield _stage_2(level, counts.of_groups(counts.indices[part]), None, shapes[part])
+            yield _stage_2(level, counts.some(part), None, shapes[part])
 
 
 _ADAPTIVE = {  # how groups with tables are measured, by what selects these
@@ -120,7 +120,7 @@ def _stage_2(
     """The shape that each group's selecting total chose; totals that suppression takes leave no trace."""
     family = level.plan.family
     is_total = shapes == family.number_of(family.total)
-    noisy_totals = level.noisy(counts.of_groups(counts.indices[is_total]), family.total, Stage.STAGE_2)
+    noisy_totals = level.noisy(counts.some(is_total), family.total, Stage.STAGE_2)
     is_kept = passes_suppression(noisy_totals[:, 0], level.plan.design.suppression_threshold)
     values = {family.total: noisy_totals[is_kept]}
     chosen = {shape: counts.indices[shapes == family.number_of(shape)] for shape in family.finer}

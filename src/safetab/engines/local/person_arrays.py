@@ -51,7 +51,16 @@ def remembered_patterns(  # noqa: PLR0913, PLR0917
     is_remembered = (number >= 0) & (pattern_codes[number, 0] == only) & (pattern_codes[number, 8] == ethnicity)
     for at in range(1, 8):
         is_remembered &= positions[at] == no_code[at]
-    patterns[:] = shared_number[np.where(is_remembered, number, -1)]
+    patterns[:] = shared_number[np.where(is_remembered, number, -1) + 1]
+
+
+def codes_of_rows(positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], rows: Int64s, codes: Int16s) -> None:
+    for of_column, at, written in zip(numbers, positions, codes, strict=True):
+        written[:] = of_column[at[rows]]
+
+
+def add_numbers(positions: Int32s, numbers: NDArray[np.signedinteger], sums: NDArray[np.signedinteger]) -> None:
+    sums += numbers[positions]
 
 
 def order_codes(codes: Int16s, most_codes: int, ordered: Int16s) -> None:

@@ -56,6 +56,8 @@ class ValueColumn:
 
     def rows_of_values(self) -> NDArray[np.int64]:
         """How many rows have each value, and at the end how many have none."""
+        if len(self.values) == 1 and not self.has_absent:
+            return np.array([len(self.position_of_row), 0])
         return np.bincount(self.position_of_row, minlength=len(self.values) + 1)
 
     def texts(self, text_of: Callable[[object], str | None]) -> list[str | None]:

@@ -14,7 +14,7 @@ from safetab.census.public_lists import is_race_code
 from safetab.engines.encoding import Encoding
 from safetab.engines.local import person_arrays
 from safetab.engines.local.person_batches import PersonBatch, ValueColumn, rows_of
-from safetab.engines.local.person_loops import LEFT_OUT, atoms_of_rows
+from safetab.engines.local.person_loops import LEFT_OUT, add_numbers, atoms_of_rows
 from safetab.engines.local.state_persons import StatePersons
 from safetab.engines.pattern_table import CODE_END, ThreadPatterns
 from safetab.foundation.compiled import compiled_if_worthwhile
@@ -39,6 +39,9 @@ class PersonEncoder:
         self._is_code = _marked(codes)
         self._is_race_code = _marked([code for code in codes if is_race_code(code)])
         self._of_values = _NumbersOfValues()
+        parts = zip(self._record.attribute, self._record.attribute_factors, strict=True)
+        self._attribute_numbers = {part.column: partial(self._part_numbers, part, factor) for part, factor in parts}
+        self._attribute_numbers |= {one.column: partial(self._checked_numbers, one) for one in self._record.checked}
         self.is_right = True
         self.people: dict[TabulationPass, int] = dict.fromkeys(encoding.passes, 0)
 
@@ -46,40 +49,39 @@ class PersonEncoder:
         """Checks the rows, and keeps the persons of the passes that run."""
         attributes, atoms, patterns = self._attributes(batch), self._atoms(batch), self._patterns_of(batch)
         is_right = (atoms >= LEFT_OUT) & (patterns >= 0) & (attributes >= 0)
-        self.is_right = self.is_right and bool(is_right.all() and self._others_are_right(batch))
+        self.is_right = self.is_right and bool(is_right.all())
         is_kept = is_right & (atoms >= 0)
         if not is_kept.all():
             atoms, patterns, attributes = atoms[is_kept], patterns[is_kept], attributes[is_kept]
         self._persons.add(atoms, patterns, attributes.astype(self._persons.attribute_type))
 
-    def _others_are_right(self, batch: PersonBatch) -> bool:
-        """The columns that nothing is counted by."""
-        for one in self._record.checked:
-            is_wrong = self._of_values.those(batch, one.column, partial(self._wrong_values, one))
-            if is_wrong.any() and is_wrong[batch[one.column].position_of_row].any():
-                return False
-        return True
-
-    def _wrong_values(self, one: CheckedColumn, column: ValueColumn) -> NDArray[np.bool_]:
-        return np.array([not one.accepts(text) for text in self._texts(column, one.column)], dtype=np.bool_)
-
     def _attributes(self, batch: PersonBatch) -> NDArray[np.signedinteger]:
-        """The attribute of each row, or something negative."""
+        """The attribute of each row, or something negative; columns that nothing is counted by add nothing to it."""
         attributes: NDArray[np.signedinteger] = np.zeros(rows_of(batch), dtype=self._attribute_type)
-        for part, factor in zip(self._record.attribute, self._record.attribute_factors, strict=True):
-            numbers = self._of_values.those(batch, part.column, partial(self._part_numbers, part, factor))
-            attributes += numbers[batch[part.column].position_of_row]
+        for column, numbers_of in self._attribute_numbers.items():
+            numbers = self._of_values.those(batch, column, numbers_of)
+            if numbers.any():
+                loop = compiled_if_worthwhile(add_numbers, len(attributes), person_arrays.add_numbers)
+                loop(batch[column].position_of_row, numbers, attributes)
         return attributes
 
     @property
     def _attribute_type(self) -> np.dtype[np.signedinteger]:
-        return np.min_scalar_type(-self._record.attribute_values * max(len(self._record.attribute), 1))
+        columns = len(self._record.attribute) + len(self._record.checked)
+        return np.min_scalar_type(-self._record.attribute_values * max(columns, 1))
 
     def _part_numbers(self, part: AttributePart, factor: int, column: ValueColumn) -> NDArray[np.signedinteger]:
         """What each value adds to the attribute; one that breaks the rule makes it negative, whatever is added."""
         numbers = [part.number_of(text) for text in self._texts(column, part.column)]
-        wrong = -self._record.attribute_values
-        return np.array([wrong if n is None else n * factor for n in numbers], dtype=self._attribute_type)
+        return np.array([self._wrong if n is None else n * factor for n in numbers], dtype=self._attribute_type)
+
+    def _checked_numbers(self, one: CheckedColumn, column: ValueColumn) -> NDArray[np.signedinteger]:
+        texts = self._texts(column, one.column)
+        return np.array([0 if one.accepts(text) else self._wrong for text in texts], dtype=self._attribute_type)
+
+    @property
+    def _wrong(self) -> int:
+        return -self._record.attribute_values
 
     def _texts(self, column: ValueColumn, name: str) -> list[str | None]:
         return column.texts(partial(text_of_value, self._record, name))

@@ -73,8 +73,8 @@ def remembered_patterns(  # noqa: PLR0913, PLR0917
     """Writes the pattern of each row that has one race code and is remembered; -1 for all others.
 
     `positions` says where in `numbers` the codes of a row are, eight of race and one of ethnicity; `no_code` where a
-    column has what is none. `recent` is that of `number_patterns`, `shared_number` has what to write for each pattern,
-    and -1 at the end. Most people have one race code, and few combinations of it with an ethnicity.
+    column has what is none. `recent` is that of `number_patterns`, `shared_number` has -1 and then what to write for
+    each pattern. Most people have one race code, and few combinations of it with an ethnicity.
     """
     first, second, third, fourth, fifth, sixth, seventh, eighth, last = positions
     races, ethnicities, mask = numbers[0], numbers[8], len(recent) - 1
@@ -88,7 +88,21 @@ def remembered_patterns(  # noqa: PLR0913, PLR0917
         number = recent[(only * PAIR_FACTOR + ethnicity) & mask]
         if others or number < 0 or pattern_codes[number, 0] != only or pattern_codes[number, 8] != ethnicity:
             number = np.int32(-1)
-        patterns[row] = shared_number[number]
+        patterns[row] = shared_number[number + 1]
+
+
+def codes_of_rows(positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], rows: Int64s, codes: Int16s) -> None:
+    """Writes a column of codes for each of these rows; `positions` says where its codes are in `numbers`."""
+    for column in range(len(codes)):
+        at, of_column = positions[column], numbers[column]
+        for place in range(len(rows)):
+            codes[column, place] = of_column[at[rows[place]]]
+
+
+def add_numbers(positions: Int32s, numbers: NDArray[np.signedinteger], sums: NDArray[np.signedinteger]) -> None:
+    """Adds to each row's sum the number at its position."""
+    for row in range(len(sums)):
+        sums[row] += numbers[positions[row]]
 
 
 def order_codes(codes: Int16s, most_codes: int, ordered: Int16s) -> None:
