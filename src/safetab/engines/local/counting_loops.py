@@ -49,10 +49,10 @@ def group_by_pattern(  # noqa: PLR0913, PLR0917 - a loop to be compiled takes pl
         most = max(most, starts[atom + 1] - starts[atom])
     places = np.empty(most, dtype=np.int64)
     for atom in range(len(starts) - 1):
-        run_starts[atom] = found
+        run_starts[atom] = first = found
         for person in range(starts[atom], starts[atom + 1]):
             pattern = patterns[person]
-            if run_of_pattern[pattern] < run_starts[atom]:
+            if run_of_pattern[pattern] < first:
                 run_of_pattern[pattern] = found
                 run_patterns[found] = pattern
                 run_people[found] = 0
@@ -61,11 +61,11 @@ def group_by_pattern(  # noqa: PLR0913, PLR0917 - a loop to be compiled takes pl
             run_people[run] += 1
             patterns[person] = run
         place = starts[atom]
-        for run in range(run_starts[atom], found):
-            places[run - run_starts[atom]] = place
+        for run in range(first, found):
+            places[run - first] = place
             place += run_people[run]
         for person in range(starts[atom], starts[atom + 1]):
-            of_atom = patterns[person] - run_starts[atom]
+            of_atom = patterns[person] - first
             grouped[places[of_atom]] = attributes[person]
             places[of_atom] += 1
     run_starts[len(starts) - 1] = found
@@ -91,17 +91,17 @@ def count_atoms(  # noqa: PLR0913, PLR0917
     _, run_starts, run_patterns, run_people, _ = persons
     found = 0
     for atom in range(len(run_starts) - 1):
-        counted_starts[atom] = found
+        counted_starts[atom] = first = found
         for run in range(run_starts[atom], run_starts[atom + 1]):
-            pattern = run_patterns[run]
+            pattern, people = run_patterns[run], run_people[run]
             for position in range(list_starts[pattern], list_starts[pattern + 1]):
                 iteration = lists[position]
-                if counted_at[iteration] < counted_starts[atom]:
+                if counted_at[iteration] < first:
                     counted_at[iteration] = found
                     iterations[found] = iteration
                     counts[found] = 0
                     found += 1
-                counts[counted_at[iteration]] += run_people[run]
+                counts[counted_at[iteration]] += people
     counted_starts[len(run_starts) - 1] = found
 
 
@@ -168,8 +168,9 @@ def add_cells(  # noqa: PLR0913, PLR0917
                 for listed in range(list_starts[pattern], list_starts[pattern + 1]):
                     row = row_of_iteration[lists[listed]]
                     if row >= 0:
+                        first, shape = first_cell[row], shape_of_row[row]
                         for one in range(person, end):
-                            cells[first_cell[row] + cell_of[shape_of_row[row], attributes[one]]] += 1
+                            cells[first + cell_of[shape, attributes[one]]] += 1
                 person = end
         for row in range(row_starts[entity], row_starts[entity + 1]):
             row_of_iteration[iteration_of_row[row]] = -1

@@ -76,13 +76,15 @@ def page_headers(chunk: Bytes, pages: Int64s) -> int:  # noqa: C901, PLR0911, PL
     return count
 
 
-def numbers_of_runs(page: Bytes, first: int, end: int, width: int, numbers: Int32s) -> int:  # noqa: C901
+def numbers_of_runs(  # noqa: C901, PLR0912, PLR0915 - compiled whole
+    page: Bytes, first: int, end: int, width: int, numbers: Int32s
+) -> int:
     """Writes numbers of `width` bits from Parquet's runs and packed bits; gives the greatest, -1 if they aren't there.
 
     They are read from the bytes between `first` and `end`.
     """
     at, done, count, greatest = np.int64(first), np.int64(0), np.int64(len(numbers)), np.int32(0)
-    mask_32 = np.uint32((np.int64(1) << width) - 1)
+    mask = np.uint64((np.int64(1) << width) - 1)
     while done < count:
         header, shift, byte = np.int64(0), 0, np.int64(128)
         while byte >= 128:
@@ -98,19 +100,29 @@ def numbers_of_runs(page: Bytes, first: int, end: int, width: int, numbers: Int3
                 return -1
             following, stop = at + length * width, min(done + 8 * length, count)
             packed = page[at:following]
-            fast = min(int(stop - done), max(8 * len(packed) - 32, 0) // max(width, 1))
+            eights = (stop - done) // 8 if width <= 8 else np.int64(0)
+            for eight in range(eights):  # eight bytes have all bits of eight numbers
+                word = np.uint64(0)
+                for place in range(width):
+                    word |= np.uint64(packed[np.uint64(eight * width + place)]) << np.uint64(8 * place)
+                for number in range(8):
+                    found = np.int32(word & mask)
+                    word >>= np.uint64(width)
+                    greatest = max(greatest, found)
+                    numbers[done + 8 * eight + number] = found
+            fast = 0 if width <= 8 else min(int(stop - done), max(8 * len(packed) - 32, 0) // width)
             for number in range(fast):  # four bytes have all its bits; an unsigned index needs no look at its sign
                 bit = np.uint64(number) * np.uint64(width)
                 byte_at, shift_by = bit >> np.uint64(3), np.uint32(bit & np.uint64(7))
-                word = (
+                four = (
                     np.uint32(packed[byte_at]) | np.uint32(packed[byte_at + np.uint64(1)]) << np.uint32(8)
                     | np.uint32(packed[byte_at + np.uint64(2)]) << np.uint32(16)
                     | np.uint32(packed[byte_at + np.uint64(3)]) << np.uint32(24)
                 )  # fmt: skip
-                found = np.int32((word >> shift_by) & mask_32)
+                found = np.int32((four >> shift_by) & np.uint32(mask))
                 greatest = max(greatest, found)
                 numbers[done + number] = found
-            for number in range(fast, stop - done):
+            for number in range(max(fast, int(8 * eights)), stop - done):
                 held = np.int64(0)
                 for place in range(width):
                     bit_at = number * width + place
