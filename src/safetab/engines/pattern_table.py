@@ -138,7 +138,8 @@ def iteration_lists(
     )
     starts, lists = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
     on_arrays = person_arrays.iterations_of_patterns
-    loop = compiled_if_worthwhile(iterations_of_patterns, len(pattern_codes), on_arrays)
+    work = len(pattern_codes) * len(maps)
+    loop = compiled_if_worthwhile(iterations_of_patterns, work, on_arrays)
     for first in range(0, len(pattern_codes), _PATTERNS_AT_ONCE):
         part = pattern_codes[first : first + _PATTERNS_AT_ONCE]
         starts_of_part = np.empty(len(part) + 1, dtype=np.int64)

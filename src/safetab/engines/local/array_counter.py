@@ -101,16 +101,17 @@ class ArrayCounter:
         return by_attribute
 
     def totals(self, level: LevelPlan) -> ExactCounts:
-        none = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        of_areas = self._pool.map(lambda area: self._totals_of_area(level, *area), list(self._areas(level)))
+        none, position_at = (np.empty(0, dtype=np.int64),) * 2, self._encoding.position_at(level)
+        areas = list(self._areas(level))
+        of_areas = self._pool.map(lambda area: self._totals_of_area(level, position_at, *area), areas)
         indices, counts = map(np.concatenate, zip(none, *of_areas, strict=True))
         return ExactCounts(indices, counts.reshape(-1, 1))
 
     def _totals_of_area(
-        self, level: LevelPlan, first: int, end: int, states: Sequence[CountedState]
+        self, level: LevelPlan, position_at: NDArray[np.int64], first: int, end: int, states: Sequence[CountedState]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The groups of the entities from `first` up to `end` that anybody is in, and how many."""
-        width, position_at = level.universe.index.iterations, self._encoding.position_at(level)
+        width = level.universe.index.iterations
         of_states = [(self._entity_of_atom(level)[state.atoms], state) for state in states]
         if (end - first) * width > _CELLS_OF_A_COUNT * sum(len(state.counts) for state in states):
             added = [
