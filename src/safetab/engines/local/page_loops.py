@@ -85,6 +85,8 @@ def numbers_of_runs(  # noqa: C901, PLR0912, PLR0915 - compiled whole
     """
     at, done, count, greatest = np.int64(first), np.int64(0), np.int64(len(numbers)), np.int32(0)
     mask = np.uint64((np.int64(1) << width) - 1)
+    together = 8 if width <= 8 else 4 if width <= 15 else 2  # so many packed numbers are taken out of eight bytes
+    bits = np.int64(together * width)
     while done < count:
         header, shift, byte = np.int64(0), 0, np.int64(128)
         while byte >= 128:
@@ -100,29 +102,18 @@ def numbers_of_runs(  # noqa: C901, PLR0912, PLR0915 - compiled whole
                 return -1
             following, stop = at + length * width, min(done + 8 * length, count)
             packed = page[at:following]
-            eights = (stop - done) // 8 if width <= 8 else np.int64(0)
-            for eight in range(eights):  # eight bytes have all bits of eight numbers
-                word = np.uint64(0)
-                for place in range(width):
-                    word |= np.uint64(packed[np.uint64(eight * width + place)]) << np.uint64(8 * place)
-                for number in range(8):
+            pieces = (stop - done) // together
+            for piece in range(pieces):
+                bit, word = piece * bits, np.uint64(0)
+                for place in range(((bit & 7) + bits + 7) >> 3):
+                    word |= np.uint64(packed[np.uint64((bit >> 3) + place)]) << np.uint64(8 * place)
+                word >>= np.uint64(bit & 7)
+                for number in range(together):
                     found = np.int32(word & mask)
                     word >>= np.uint64(width)
                     greatest = max(greatest, found)
-                    numbers[done + 8 * eight + number] = found
-            fast = 0 if width <= 8 else min(int(stop - done), max(8 * len(packed) - 32, 0) // width)
-            for number in range(fast):  # four bytes have all its bits; an unsigned index needs no look at its sign
-                bit = np.uint64(number) * np.uint64(width)
-                byte_at, shift_by = bit >> np.uint64(3), np.uint32(bit & np.uint64(7))
-                four = (
-                    np.uint32(packed[byte_at]) | np.uint32(packed[byte_at + np.uint64(1)]) << np.uint32(8)
-                    | np.uint32(packed[byte_at + np.uint64(2)]) << np.uint32(16)
-                    | np.uint32(packed[byte_at + np.uint64(3)]) << np.uint32(24)
-                )  # fmt: skip
-                found = np.int32((four >> shift_by) & np.uint32(mask))
-                greatest = max(greatest, found)
-                numbers[done + number] = found
-            for number in range(max(fast, int(8 * eights)), stop - done):
+                    numbers[done + piece * together + number] = found
+            for number in range(pieces * together, stop - done):
                 held = np.int64(0)
                 for place in range(width):
                     bit_at = number * width + place
