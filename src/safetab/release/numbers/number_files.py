@@ -14,6 +14,7 @@ RELEASE_FOLDER = "release"
 NUMBERS_FOLDER = "numbers"
 _ROWS_OF_A_GROUP = 1 << 17
 _SEARCHED = ["region_id", "iteration_code"]  # readers skip row groups by these
+_ROWS_AT_ONCE = 1 << 12  # whose texts the writer looks through for their least and greatest: the file is the same
 
 
 def numbers_file(design: LevelDesign) -> str:
@@ -32,7 +33,12 @@ class NumberFile:
     def __init__(self, path: Path, columns: NumberColumns) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._writer = pyarrow.parquet.ParquetWriter(
-            path, columns.schema, compression="zstd", store_schema=False, write_statistics=_SEARCHED
+            path,
+            columns.schema,
+            compression="zstd",
+            store_schema=False,
+            write_statistics=_SEARCHED,
+            write_batch_size=_ROWS_AT_ONCE,
         )
         self._columns = columns
         self._waiting: list[Numbers] = []
