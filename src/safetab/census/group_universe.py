@@ -44,7 +44,7 @@ class GroupIndex:
 
     def iteration_of(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
         """For each index the position of its iteration."""
-        return index % self.iterations
+        return index - index // self.iterations * self.iterations  # the remainder, in less time than %
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from enum import Enum
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from safetab.census.geography import Geography, region_id
@@ -33,13 +34,18 @@ class NotTabulated(Enum):
     ONLY_BELOW_STATE = "tabulated below state only"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Entities:
     """The entities of a geography level by rising id, and what they are called: the id, where no name was given."""
 
     ids: NDArray[np.int64]
     region_ids: tuple[str, ...]  # the ids as files write them
     names: tuple[str, ...]
+
+    @cached_property
+    def columns(self) -> tuple[pa.Array, pa.Array]:
+        """The ids as files write them and the names, as Arrow arrays."""
+        return pa.array(self.region_ids, pa.string()), pa.array(self.names, pa.string())
 
 
 @dataclass(frozen=True, eq=False)

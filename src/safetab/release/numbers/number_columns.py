@@ -113,6 +113,7 @@ class NumberColumns:
         self._level = level
         self._kinds = kinds
         self._entities = universe.entities[level.geography]
+        self._of_iterations = _IterationTexts(level)
         self._of_kind = _columns_of_kinds(universe.product, kinds)
         self._is_sum_clamped = ~(kinds.draws == 1) & (not universe.allow_negative_counts)
         self._is_first_line = np.array([kind.line.is_total for kind in kinds.kinds])
@@ -124,40 +125,39 @@ class NumberColumns:
         )
 
     def table(self, numbers: Numbers) -> pa.Table:
-        kinds, is_withheld = numbers.kinds, numbers.is_withheld
+        kinds, is_withheld = numbers.kinds.astype(np.intp), numbers.is_withheld
         margins = self._kinds.margins[kinds]
         is_outside = numbers.low == NO_INTERVAL
         has_stage_1 = self._is_first_line[kinds] & self._has_stage_1[kinds]
         columns = self._group_columns(numbers) | {name: column(kinds) for name, column in self._of_kind.items()}
         columns |= {
-            "count": pa.array(numbers.counts, mask=is_withheld),
-            "margin_of_error": pa.array(margins, mask=is_withheld | self._is_sum_clamped[kinds]),
-            "interval_low": pa.array(numbers.low, mask=is_withheld | is_outside),
-            "interval_high": pa.array(numbers.high, mask=is_withheld | is_outside),
-            "unclamped_count": pa.array(numbers.unclamped, mask=is_withheld),
-            "unclamped_margin_of_error": pa.array(margins, mask=is_withheld),
+            "count": _masked(numbers.counts, is_withheld),
+            "margin_of_error": _masked(margins, is_withheld | self._is_sum_clamped[kinds]),
+            "interval_low": _masked(numbers.low, is_withheld | is_outside),
+            "interval_high": _masked(numbers.high, is_withheld | is_outside),
+            "unclamped_count": _masked(numbers.unclamped, is_withheld),
+            "unclamped_margin_of_error": _masked(margins, is_withheld),
             "variance": pa.array(self._kinds.variances[kinds]),
             "noise_draws": pa.array(self._kinds.draws[kinds]),
-            "stage_1_total": pa.array(numbers.stage_1_totals, mask=is_withheld | ~has_stage_1),
-            "status": texts(STATUSES, np.where(is_withheld, 2, numbers.donors != NO_DONOR)),
+            "stage_1_total": _masked(numbers.stage_1_totals, is_withheld | ~has_stage_1),
+            "status": texts(STATUSES, np.where(is_withheld, np.int8(2), numbers.donors != NO_DONOR)),
             "rule": texts([rule.value for rule in RULES], np.maximum(numbers.rules, NO_RULE)),
         }
         return pa.table([columns[name] for name in self.schema.names], schema=self.schema)
 
     def _group_columns(self, numbers: Numbers) -> dict[str, pa.Array]:
-        index, iterations = self._level.index, self._level.iterations
-        entity, iteration = index.entity_of(numbers.indices), index.iteration_of(numbers.indices)
-        kinds = tuple(dict.fromkeys(one.kind for one in iterations))
-        kind_of = np.array([kinds.index(one.kind) for one in iterations], dtype=np.int32)
-        of_entities, of_iterations = TextsAt(entity, len(self._entities.ids)), TextsAt(iteration, len(iterations))
-        return {
-            "region_id": of_entities.of(self._entities.region_ids),
-            "region_name": of_entities.of(self._entities.names),
-            "iteration_code": of_iterations.of([one.code for one in iterations]),
-            "iteration_name": of_iterations.of([one.name for one in iterations]),
-            "iteration_kind": texts([kind.value for kind in kinds], kind_of[iteration]),
-            "iteration_level": texts([self._level.level.iterations.label], np.zeros(len(numbers), dtype=np.int32)),
-        } | self._donor_columns(numbers)
+        index = self._level.index
+        of_entities = TextsAt(index.entity_of(numbers.indices), len(self._entities.ids))
+        region_ids, names = self._entities.columns
+        return (
+            {
+                "region_id": of_entities.of(region_ids),
+                "region_name": of_entities.of(names),
+                "iteration_level": texts([self._level.level.iterations.label], np.zeros(len(numbers), dtype=np.int32)),
+            }
+            | self._of_iterations.at(index.iteration_of(numbers.indices))
+            | self._donor_columns(numbers)
+        )
 
     def _donor_columns(self, numbers: Numbers) -> dict[str, pa.Array]:
         is_copied = numbers.donors != NO_DONOR
@@ -180,6 +180,30 @@ class NumberColumns:
         }
 
 
+def _masked(values: NDArray[np.int64], is_null: NDArray[np.bool_]) -> pa.Array:
+    return pa.array(values, mask=is_null if is_null.any() else None)
+
+
+class _IterationTexts:
+    """What is said of the iterations of a level."""
+
+    def __init__(self, level: ReleaseLevel) -> None:
+        kinds = tuple(dict.fromkeys(one.kind for one in level.iterations))
+        self._codes = pa.array([one.code for one in level.iterations], TEXT)
+        self._names = pa.array([one.name for one in level.iterations], TEXT)
+        self._kinds = [kind.value for kind in kinds]
+        self._kind_of = np.array([kinds.index(one.kind) for one in level.iterations], dtype=np.int32)
+
+    def at(self, iteration: NDArray[np.int64]) -> dict[str, pa.Array]:
+        """At these positions."""
+        of_iterations = TextsAt(iteration, len(self._codes))
+        return {
+            "iteration_code": of_iterations.of(self._codes),
+            "iteration_name": of_iterations.of(self._names),
+            "iteration_kind": texts(self._kinds, self._kind_of[iteration]),
+        }
+
+
 class _TextOfKind:
     """A text column that a number's kind decides."""
 
@@ -189,7 +213,7 @@ class _TextOfKind:
         self._position = np.array([place[text] for text in text_of_kind], dtype=np.int32)
         self._dictionary = pa.array(self._values, TEXT)
 
-    def __call__(self, kinds: NDArray[np.int32]) -> pa.Array:
+    def __call__(self, kinds: NDArray[np.intp]) -> pa.Array:
         if len(self._values) > SHORT_LIST:
             return texts(self._values, self._position[kinds])
         return pa.DictionaryArray.from_arrays(pa.array(self._position[kinds]), self._dictionary)
@@ -201,7 +225,7 @@ class _SmallNumberOfKind:
     def __init__(self, number_of_kind: list[int]) -> None:
         self._numbers = np.array(number_of_kind, dtype=np.int8)
 
-    def __call__(self, kinds: NDArray[np.int32]) -> pa.Array:
+    def __call__(self, kinds: NDArray[np.intp]) -> pa.Array:
         return pa.array(self._numbers[kinds])
 
 
