@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from safetab.release.numbers.selection import SelectionAwareIntervals
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_rules import ReleaseRule
 from safetab.release.release_universe import ReleaseLevel, Universe
-from safetab.tabulation.marginals import line_sums
 
 RULES = tuple(ReleaseRule)
 NO_RULE = -1
@@ -65,45 +65,56 @@ class NumbersOfLevel:
         self._kinds = kinds
         self._options = options
         self._index = level.index
-        self._partner = _partner_positions(universe, level)
+        self._level = level
         self._meaning = kinds.meanings
         self._intervals: dict[int, SelectionAwareIntervals | None] = {}
 
     def of(self, groups: PublishedGroups) -> Numbers:
         """The rows of whole entities."""
-        shapes = groups.family.shapes
-        rows = np.array([len(shape.lines) for shape in shapes], dtype=np.int64)[groups.shapes]
-        row_starts = np.cumsum(rows) - rows
-        counts, unclamped = np.empty(int(rows.sum()), dtype=np.int64), np.empty(int(rows.sum()), dtype=np.int64)
-        kinds = np.empty(len(counts), dtype=np.int32)
-        low, high = np.full(len(counts), NO_INTERVAL), np.full(len(counts), NO_INTERVAL)
-        likeness = (groups.measured_at.astype(np.int64) * 2 + groups.is_total_only) * len(shapes) + groups.shapes
-        for code in np.unique(likeness).tolist():
-            stage_of_level, number = divmod(code, len(shapes))
-            level, is_total_only, shape = stage_of_level // 2, bool(stage_of_level % 2), shapes[number]
-            alike = np.flatnonzero(likeness == code)
-            own_rows = row_starts[alike][:, None] + np.arange(len(shape.lines))
-            values = groups.matrix_of(alike, shape)
-            unclamped[own_rows] = line_sums(values, shape.lines)
-            is_kept = self._universe.allow_negative_counts
-            counts[own_rows] = line_sums(values, shape.lines, allow_negative=is_kept)
-            first_kind = self._kinds.first(level, is_total_only=is_total_only, shape_number=number)
-            kinds[own_rows] = first_kind + np.arange(len(shape.lines))
-            intervals = None if is_total_only or shape is not groups.family.total else self._intervals_of(level)
+        rows = np.array([len(shape.lines) for shape in groups.family.shapes], dtype=np.int64)[groups.shapes]
+        ends, starts = np.cumsum(rows), groups.starts
+        begins, size = ends - rows, int(rows.sum())
+        kinds = np.repeat(self._first_kinds(groups) - begins, rows) + np.arange(size)  # a group's are neighbours
+        first_cells = np.repeat(starts, rows) + self._kinds.first_cells[kinds]
+        end_cells = first_cells + self._kinds.draws[kinds]
+        unclamped = counts = _sums(groups.values, first_cells, end_cells)
+        if not self._universe.allow_negative_counts and bool((groups.values < 0).any()):
+            counts = _sums(np.maximum(groups.values, 0), first_cells, end_cells)
+        low, high = np.full(size, NO_INTERVAL), np.full(size, NO_INTERVAL)
+        is_selected = (groups.shapes == 0) & ~groups.is_total_only
+        for level in np.flatnonzero(np.bincount(groups.measured_at[is_selected])).tolist():
+            intervals = self._intervals_of(level)
             if intervals is not None:
-                low[own_rows[:, 0]], high[own_rows[:, 0]] = intervals.of(values[:, 0])
+                alike = np.flatnonzero(is_selected & (groups.measured_at == level))
+                low[begins[alike]], high[begins[alike]] = intervals.of(groups.values[starts[alike]])
         numbers = Numbers(
             indices=np.repeat(groups.indices, rows),
-            kinds=kinds,
+            kinds=kinds.astype(np.int32),
             counts=counts,
             unclamped=unclamped,
             stage_1_totals=np.repeat(groups.stage_1_totals, rows),
             low=low,
             high=high,
-            rules=np.full(len(counts), NO_RULE, dtype=np.int8),
+            rules=np.full(size, NO_RULE, dtype=np.int8),
             donors=np.repeat(groups.donors, rows),
         )
         return self._after_rules(numbers)
+
+    def _first_kinds(self, groups: PublishedGroups) -> NDArray[np.int64]:
+        """The kind of the first line of each group."""
+        shapes = len(groups.family.shapes)
+        likeness = (groups.measured_at.astype(np.int64) * 2 + groups.is_total_only) * shapes + groups.shapes
+        how_many = np.bincount(likeness)
+        first_kinds = np.zeros(len(how_many), dtype=np.int64)
+        for code in np.flatnonzero(how_many).tolist():
+            measured, number = divmod(code, shapes)
+            level, is_total_only = measured // 2, bool(measured % 2)
+            first_kinds[code] = self._kinds.first(level, is_total_only=is_total_only, shape_number=number)
+        return np.asarray(first_kinds[likeness])
+
+    @cached_property
+    def _partner(self) -> NDArray[np.int64]:
+        return _partner_positions(self._universe, self._level)
 
     def _intervals_of(self, level: int) -> SelectionAwareIntervals | None:
         if level not in self._intervals:
@@ -142,6 +153,13 @@ class NumbersOfLevel:
         found = order[np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)] if len(key) else order
         has_partner = (partner >= 0) & (key[found] == wanted)
         return np.asarray(has_partner & (numbers.counts > numbers.counts[found]))
+
+
+def _sums(cells: NDArray[np.int64], first: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of each line the sum of its run of cells."""
+    before = np.zeros(len(cells) + 1, dtype=np.int64)
+    np.cumsum(cells, out=before[1:])
+    return np.asarray(before[end] - before[first])
 
 
 def _partner_positions(universe: Universe, level: ReleaseLevel) -> NDArray[np.int64]:

@@ -38,8 +38,8 @@ def groups_by_level(path: Path, universe: Universe, stages: frozenset[Stage]) ->
         entities = universe.levels[level].index.entity_of(part.indices)
         end = int(np.searchsorted(entities, entities[-1]))  # more of the last entity may follow
         if end:
-            yield level, part.chosen(slice(0, end))
-        waiting = level, part.chosen(slice(end, len(part)))
+            yield level, part.part(0, end)
+        waiting = level, part.part(end, len(part))
     if waiting is not None:
         yield waiting
 
@@ -126,8 +126,8 @@ class _Rows:
     ) -> PublishedGroups:
         level, stage = universe.levels[number], self._stages[at]
         has_stage_1 = stage == int(Stage.STAGE_1)
-        region = self._regions[self._place["region_id"][at]]
-        entity = np.searchsorted(universe.entities[level.geography].ids, region)
+        entities = np.searchsorted(universe.entities[level.geography].ids, self._regions)  # of another level: unused
+        entity = entities[self._place["region_id"][at]]
         return PublishedGroups(
             family=level.family,
             indices=level.index.index_of(entity, level.position_of_code[code]),

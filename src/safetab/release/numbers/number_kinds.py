@@ -67,6 +67,11 @@ class NumberKinds:
         return np.array([known.setdefault(kind.line.labels, len(known)) for kind in self.kinds], dtype=np.int64)
 
     @cached_property
+    def first_cells(self) -> NDArray[np.int64]:
+        """Where the cells that a line sums begin, in those of its group."""
+        return np.array([kind.line.first_cell for kind in self.kinds], dtype=np.int64)
+
+    @cached_property
     def draws(self) -> NDArray[np.int8]:
         return np.array([kind.draws for kind in self.kinds], dtype=np.int8)
 

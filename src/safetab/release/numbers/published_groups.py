@@ -45,7 +45,23 @@ class PublishedGroups:
         rows: NDArray[np.int64] = self.values[self.starts[groups][:, None] + np.arange(shape.cells)]
         return rows
 
-    def chosen(self, groups: NDArray[np.intp] | NDArray[np.bool_] | slice) -> PublishedGroups:
+    def part(self, first: int, end: int) -> PublishedGroups:
+        """Neighbouring groups, whose arrays are parts of these."""
+        cells = self.family.cells[self.shapes[:end]]
+        before, own = int(cells[:first].sum()), int(cells[first:].sum())
+        own_groups = slice(first, end)
+        return PublishedGroups(
+            self.family,
+            self.indices[own_groups],
+            self.shapes[own_groups],
+            self.is_total_only[own_groups],
+            self.stage_1_totals[own_groups],
+            self.measured_at[own_groups],
+            self.donors[own_groups],
+            self.values[before : before + own],
+        )
+
+    def chosen(self, groups: NDArray[np.intp] | NDArray[np.bool_]) -> PublishedGroups:
         """Some of the groups, in the given order."""
         positions = np.arange(len(self))[groups]
         cells = self.family.cells[self.shapes[positions]]

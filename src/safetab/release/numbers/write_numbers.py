@@ -116,7 +116,7 @@ def _with_more(own: Iterator[PublishedGroups], more: PublishedGroups, index: Gro
     done = 0
     for part in own:
         end = int(np.searchsorted(index.entity_of(more.indices), index.entity_of(part.indices[-1]), side="right"))
-        yield merged(part, more.chosen(slice(done, end)))
+        yield merged(part, more.part(done, end))
         done = end
     if done < len(more):
-        yield more.chosen(slice(done, len(more)))
+        yield more.part(done, len(more))
