@@ -132,7 +132,6 @@ def write_universe(release: Path, universe: Universe, sets: Iterable[PassSets] |
     """Writes the files; tells how many rows each has."""
     (release / "universe").mkdir(parents=True, exist_ok=True)
     rows_of: dict[str, list[tuple[object, ...]]] = {
-        "universe/entities.parquet": _entity_rows(universe),
         "universe/iterations.parquet": [
             (one.code, one.name, one.level.label, one.kind.value, one.listed.value if one.listed else None)
             for one in universe.lists.iterations
@@ -145,30 +144,34 @@ def write_universe(release: Path, universe: Universe, sets: Iterable[PassSets] |
         ],
         "universe/levels.parquet": [_level_row(level) for level in universe.levels],
     }
-    for name, rows in rows_of.items():
-        _write(release / name, universe_files(universe.product)[name][1], rows)
-    counts = {name: len(rows) for name, rows in rows_of.items()}
+    columns_of = {name: columns for name, (_, columns) in universe_files(universe.product).items()}
+    tables = {"universe/entities.parquet": _entities_table(columns_of["universe/entities.parquet"], universe)}
+    tables |= {name: _table(columns_of[name], rows) for name, rows in rows_of.items()}
     if sets is not None:
-        rows = _set_rows(sets)
-        _write(release / COTERMINOUS_FILE, COTERMINOUS_COLUMNS, rows)
-        counts[COTERMINOUS_FILE] = len(rows)
-    return counts
+        tables[COTERMINOUS_FILE] = _table(COTERMINOUS_COLUMNS, _set_rows(sets))
+    for name, table in tables.items():
+        pa.parquet.write_table(table, release / name, compression="zstd", store_schema=False, row_group_size=1 << 17)
+    return {name: len(table) for name, table in tables.items()}
 
 
-def _write(path: Path, columns: tuple[Column, ...], rows: list[tuple[object, ...]]) -> None:
-    schema = pa.schema([pa.field(column.name, column.type, nullable=not column.is_required) for column in columns])
+def _table(columns: tuple[Column, ...], rows: list[tuple[object, ...]]) -> pa.Table:
     by_column = zip(*rows, strict=True) if rows else ([] for _ in columns)
     arrays = [pa.array(list(values), column.type) for values, column in zip(by_column, columns, strict=True)]
-    table = pa.table(arrays, schema=schema)
-    pa.parquet.write_table(table, path, compression="zstd", store_schema=False, row_group_size=1 << 17)
+    return pa.table(arrays, schema=_schema(columns))
 
 
-def _entity_rows(universe: Universe) -> list[tuple[object, ...]]:
-    return [
-        (geography.label, region, name)
+def _schema(columns: tuple[Column, ...]) -> pa.Schema:
+    return pa.schema([pa.field(column.name, column.type, nullable=not column.is_required) for column in columns])
+
+
+def _entities_table(columns: tuple[Column, ...], universe: Universe) -> pa.Table:
+    """By far the longest of the tables."""
+    schema = _schema(columns)
+    parts = [
+        pa.table([pa.repeat(geography.label, len(entities.ids)), *entities.columns], schema=schema)
         for geography, entities in universe.entities.items()
-        for region, name in zip(entities.region_ids, entities.names, strict=True)
     ]
+    return pa.concat_tables([schema.empty_table(), *parts]).combine_chunks()
 
 
 def _level_row(level: ReleaseLevel) -> tuple[object, ...]:
