@@ -30,6 +30,7 @@ _PREFERRED = ("COUNTY", "STATE", "PR-COUNTY", "PR-STATE", "USA", "PLACE", "PR-PL
 _WIDTH, _INDENT = 80, "    "
 _LONGEST_NAME, _LONGEST_NAMES = 36, 46
 _TYPED = re.compile(r"[\w ,.()'/-]+")
+_SEARCHED = ["region_id", "iteration_code", "table_id", "line", "status", "count", "margin_of_error"]
 _NONE = "  This release has no numbers, so that there is nothing to show.\n"
 
 
@@ -51,25 +52,25 @@ def readme_examples(folder: ReleaseFolder) -> ReadmeExamples:
     shown = _largest(folder, release)
     if shown is None:
         return ReadmeExamples(_NONE)
+    area, group = _words(release, shown)
     parts = [
-        _terminal(release, shown),
-        _terminal_of_absent(folder, release, shown),
-        _in_python(release, shown),
+        _terminal(area, group),
+        _terminal_of_absent(folder, shown, area),
+        _in_python(release, area, group),
         _from_parquet(shown),
         _from_csv(shown) if folder.facts.options.csv else _EXPORTED,
     ]
     return ReadmeExamples("\n".join(part for part in parts if part), (shown.count, shown.margin))
 
 
-def _terminal(release: Release, shown: _Shown) -> str:
-    area, group = _words(release, shown)
+def _terminal(area: str, group: str) -> str:
     return _example(
         "On the terminal, a number with its margin, and the group's whole table:",
         [f'$ safetab show . "{area}" "{group}"', f'$ safetab show . "{area}" "{group}" --table'],
     )
 
 
-def _terminal_of_absent(folder: ReleaseFolder, release: Release, shown: _Shown) -> str:
+def _terminal_of_absent(folder: ReleaseFolder, shown: _Shown, area: str) -> str:
     """Why a group of the same area has no number, if one has none; rather one that could have had one."""
     wanted = Slice((shown.entity.geography.label,), (shown.entity.region_id,))
     rows = pa.Table.from_batches(statuses(folder, wanted), status_schema(folder.universe.product))
@@ -77,14 +78,12 @@ def _terminal_of_absent(folder: ReleaseFolder, release: Release, shown: _Shown) 
     absent = [status.index(why) for why in (SUPPRESSED, NOT_SELECTED, NOT_TABULATED) if why in status]
     if not absent:
         return ""
-    area, _ = _words(release, shown)
     first = rows.slice(absent[0], 1).to_pylist()[0]
     command = f'$ safetab status . --area "{area}" --group {first["iteration_code"]}'
     return _example(f"Why there is no number for {first['iteration_name']} there:", [command])
 
 
-def _in_python(release: Release, shown: _Shown) -> str:
-    area, group = _words(release, shown)
+def _in_python(release: Release, area: str, group: str) -> str:
     answer = release.total(area, group)
     assert isinstance(answer, Estimate)
     low, high = answer.interval
@@ -167,7 +166,8 @@ def _largest_of(folder: ReleaseFolder, release: Release, level: ReleaseLevel) ->
     if path is None:
         return None
     with pa.parquet.ParquetFile(path) as parquet:
-        rows = parquet.read_row_group(0) if parquet.num_row_groups else parquet.schema_arrow.empty_table()
+        has_rows = bool(parquet.num_row_groups)
+        rows = parquet.read_row_group(0, _SEARCHED) if has_rows else parquet.schema_arrow.empty_table()
     totals = folder.universe.product.total_table_ids
     chosen = pc.field("table_id").isin(totals) & (pc.field("line") == TOTAL_LINE) & (pc.field("status") == PUBLISHED)
     rows = rows.filter(chosen & pc.field("margin_of_error").is_valid()).sort_by([("count", "descending")])
