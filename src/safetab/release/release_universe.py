@@ -122,6 +122,14 @@ class Universe:
         """Below state or not: for each Alone iteration tabulated there the code of its partner."""
         return {grain: partner_codes(self.lists, is_substate=grain) for grain in (False, True)}
 
+    def partner_positions(self, level: ReleaseLevel) -> NDArray[np.int64]:
+        """For each iteration of the level the position of its partner, or -1."""
+        codes = np.array([*self.partners[level.geography.is_substate].items()], dtype=np.int64).reshape(-1, 2)
+        alone, partner = level.position_of_code[codes].T
+        positions = np.full(len(level.iterations), -1, dtype=np.int64)
+        positions[alone[alone >= 0]] = partner[alone >= 0]
+        return positions
+
     def level_of(
         self, geography: GeographyLevel, iterations: IterationLevel, family: TableFamily | None = None
     ) -> ReleaseLevel:

@@ -34,6 +34,7 @@ MAY_BE_ZERO = CLASSES - 1
 
 TOTALS, CELLS = 0, 1
 """Which numbers of a table are looked at: its total, or its single cells."""
+_NEITHER = 2
 
 _SHOWN = [STATUSES.index(PUBLISHED), STATUSES.index(COPIED)]
 _ROWS_AT_ONCE = 1 << 17
@@ -161,8 +162,8 @@ class _Tally:
         totals = release.universe.product.total_table_ids
         self._is_total_table = {one: int(one in totals) for one in release.universe.product.table_ids}
         self._groups = np.zeros(len(facts.iterations) * len(STATUSES) * self._shapes, dtype=np.int64)
-        self._precision = np.zeros(2 * self._shapes * CLASSES, dtype=np.int64)
-        self._negative = np.zeros(2, dtype=np.int64)
+        self._precision = np.zeros((_NEITHER + 1) * self._shapes * CLASSES, dtype=np.int64)
+        self._negative = np.zeros(_NEITHER + 1, dtype=np.int64)
         self._ruled = np.zeros(len(RULES), dtype=np.int64)
         self._rows = 0
         self._pairs = PairTally(release.universe, facts)
@@ -172,22 +173,20 @@ class _Tally:
         shape = _looked_up(batch, "table", self._facts.design.product.number_of_label)
         status = _looked_up(batch, "status", {one: number for number, one in enumerate(STATUSES)})
         rule = _looked_up(batch, "rule", {one.value: number for number, one in enumerate(RULES)})
-        is_total = _looked_up(batch, "table_id", self._is_total_table) * (batch["line"].to_numpy() == TOTAL_LINE) == 1
-        is_shown = status != STATUSES.index(WITHHELD)
-        is_cell = (batch["noise_draws"].to_numpy() == 1) & ~is_total
-        count, precision = _numbers(batch, "count"), precision_classes(batch)
+        is_total = (_looked_up(batch, "table_id", self._is_total_table) == 1) & (batch["line"].to_numpy() == TOTAL_LINE)
+        sort = np.where(is_total, TOTALS, np.where(batch["noise_draws"].to_numpy() == 1, CELLS, _NEITHER))
+        sort[status == STATUSES.index(WITHHELD)] = _NEITHER
+        count = _numbers(batch, "count")
         self._rows += len(batch)
         code = (iteration * len(STATUSES) + status) * self._shapes + shape
         self._groups += np.bincount(code[is_total], minlength=len(self._groups))
         self._ruled += np.bincount(rule[rule >= 0], minlength=len(self._ruled))
-        for sort, is_sort in ((TOTALS, is_total & is_shown), (CELLS, is_cell & is_shown)):
-            position = ((sort * self._shapes) + shape) * CLASSES + precision
-            self._precision += np.bincount(position[is_sort], minlength=len(self._precision))
-            self._negative[sort] += int((count[is_sort] < 0).sum())
-        ids = batch["region_id"]
-        region = np.array(ids.dictionary.to_pylist(), dtype=np.int64)[_indices(ids)]
-        chosen = is_total & is_shown
-        self._pairs.add(region[chosen], iteration[chosen], count[chosen])
+        position = (sort * self._shapes + shape) * CLASSES + precision_classes(batch)
+        self._precision += np.bincount(position, minlength=len(self._precision))
+        self._negative += np.bincount(sort[count < 0], minlength=_NEITHER + 1)
+        ids, chosen = batch["region_id"], np.flatnonzero(sort == TOTALS)
+        region = ids.dictionary.cast(pa.int64()).to_numpy()[_indices(ids)[chosen]]
+        self._pairs.add(region, iteration[chosen], count[chosen])
 
     def summary(self) -> LevelSummary:
         return LevelSummary(
@@ -195,26 +194,31 @@ class _Tally:
             entities=self._entities,
             rows=self._rows,
             groups=self._groups.reshape(-1, len(STATUSES), self._shapes),
-            precision=self._precision.reshape(2, self._shapes, CLASSES),
-            negative=self._negative,
+            precision=self._precision.reshape(-1, self._shapes, CLASSES)[:_NEITHER],
+            negative=self._negative[:_NEITHER],
             ruled=self._ruled,
             pairs=self._pairs.pairs(),
         )
 
 
-def precision_classes(batch: pa.RecordBatch) -> NDArray[np.int64]:
+def precision_classes(batch: pa.RecordBatch) -> NDArray[np.int8]:
     """How near to each number the truth is, at the release's confidence.
 
     By the selection-aware interval of a total that passed suppression, since smaller ones are not shown; any other
     number has its margin of error on both sides.
     """
     number, margin = (_numbers(batch, column) for column in ("unclamped_count", "unclamped_margin_of_error"))
-    is_selected = np.asarray(batch["interval_low"].is_valid())
-    low = np.where(is_selected, _numbers(batch, "interval_low"), number - margin)
-    high = np.where(is_selected, _numbers(batch, "interval_high"), number + margin)
-    farthest = np.maximum(number - low, high - number)
-    classes = sum((100 * farthest > limit * number).astype(np.int64) for limit in RELATIVE_MARGINS)
-    return np.where(low <= 0, MAY_BE_ZERO, classes)
+    low, farthest = number - margin, margin
+    if batch["interval_low"].null_count < len(batch):
+        is_selected = np.asarray(batch["interval_low"].is_valid())
+        low = np.where(is_selected, _numbers(batch, "interval_low"), low)
+        above = _numbers(batch, "interval_high") - number
+        farthest = np.where(is_selected, np.maximum(number - low, above), margin)
+    hundredfold = 100 * farthest
+    classes = np.zeros(len(batch), dtype=np.int8)
+    for limit in RELATIVE_MARGINS:
+        classes += hundredfold > limit * number
+    return np.where(low <= 0, np.int8(MAY_BE_ZERO), classes)
 
 
 def _looked_up(batch: pa.RecordBatch, column: str, positions: Mapping[str, int]) -> NDArray[np.int64]:

@@ -40,11 +40,7 @@ class PairTally:
     """Takes totals by rising entity, in parts that may end inside an entity."""
 
     def __init__(self, universe: Universe, facts: ReleaseLevel) -> None:
-        codes = universe.partners[facts.geography.is_substate]
-        partners = [codes.get(one.code) for one in facts.iterations]
-        self._partner = np.array(
-            [-1 if code is None else facts.position_of_code[int(code)] for code in partners], dtype=np.int64
-        )
+        self._partner = universe.partner_positions(facts)
         self._waiting = [np.empty(0, dtype=np.int64) for _ in range(3)]
         self._compared = 0
         self._above = 0
@@ -70,17 +66,19 @@ class PairTally:
         width = len(self._partner)
         key = entity * width + iteration
         order = np.argsort(key, kind="stable")
-        partner = self._partner[iteration]
-        wanted = entity * width + partner
-        found = order[np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)]
-        has_partner = (partner >= 0) & (key[found] == wanted)
-        is_above = has_partner & (count > count[found])
-        self._compared += int(has_partner.sum())
+        alone = np.flatnonzero(self._partner[iteration] >= 0)
+        wanted = entity[alone] * width + self._partner[iteration[alone]]
+        rising = key[order]
+        place = np.minimum(np.searchsorted(rising, wanted), len(key) - 1)
+        has_partner = rising[place] == wanted
+        alone, partner = alone[has_partner], order[place[has_partner]]
+        is_above = count[alone] > count[partner]
+        self._compared += len(alone)
         self._above += int(is_above.sum())
-        above = np.flatnonzero(is_above)
-        widest = above[np.argsort((count[found] - count)[above], kind="stable")[:_EXAMPLES]]
+        alone, partner = alone[is_above], partner[is_above]
+        widest = np.argsort(count[partner] - count[alone], kind="stable")[:_EXAMPLES]
         self._widest += [
-            PairAbove(int(entity[row]), int(iteration[row]), int(partner[row]), int(count[row]), int(count[found[row]]))
-            for row in widest
+            PairAbove(int(entity[one]), int(iteration[one]), int(iteration[other]), int(count[one]), int(count[other]))
+            for one, other in zip(alone[widest], partner[widest], strict=True)
         ]
         self._widest = sorted(self._widest, key=lambda one: -one.excess)[:_EXAMPLES]  # stable: the first of equals

@@ -114,7 +114,7 @@ class NumbersOfLevel:
 
     @cached_property
     def _partner(self) -> NDArray[np.int64]:
-        return _partner_positions(self._universe, self._level)
+        return self._universe.partner_positions(self._level)
 
     def _intervals_of(self, level: int) -> SelectionAwareIntervals | None:
         if level not in self._intervals:
@@ -160,15 +160,3 @@ def _sums(cells: NDArray[np.int64], first: NDArray[np.int64], end: NDArray[np.in
     before = np.zeros(len(cells) + 1, dtype=np.int64)
     np.cumsum(cells, out=before[1:])
     return np.asarray(before[end] - before[first])
-
-
-def _partner_positions(universe: Universe, level: ReleaseLevel) -> NDArray[np.int64]:
-    """For each iteration of the level the position of its partner, or -1."""
-    partners = universe.partners[level.geography.is_substate]
-    return np.array(
-        [
-            level.position_of_code[int(partners[iteration.code])] if iteration.code in partners else -1
-            for iteration in level.iterations
-        ],
-        dtype=np.int64,
-    )
