@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -46,6 +46,21 @@ class Entities:
     def columns(self) -> tuple[pa.Array, pa.Array]:
         """The ids as files write them and the names, as Arrow arrays."""
         return pa.array(self.region_ids, pa.string()), pa.array(self.names, pa.string())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IterationColumns:
+    """What files say of the iterations of a level, as Arrow arrays."""
+
+    codes: pa.Array
+    names: pa.Array
+    kinds: pa.DictionaryArray
+
+    @classmethod
+    def of(cls, iterations: Sequence[CharacteristicIteration]) -> IterationColumns:
+        rows = [(one.code, one.name, one.kind.value) for one in iterations]
+        codes, names, kinds = (pa.array([row[column] for row in rows], pa.string()) for column in range(3))
+        return cls(codes, names, kinds.dictionary_encode())
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +131,11 @@ class Universe:
     @cached_property
     def number_of_level(self) -> Mapping[tuple[TableFamily, PopulationGroupLevel], int]:
         return {(level.family, level.level): number for number, level in enumerate(self.levels)}
+
+    @cached_property
+    def iteration_columns(self) -> Mapping[IterationLevel, IterationColumns]:
+        iterations = {level.level.iterations: level.iterations for level in self.levels}
+        return {level: IterationColumns.of(of_level) for level, of_level in iterations.items()}
 
     @cached_property
     def partners(self) -> Mapping[bool, Mapping[str, str]]:

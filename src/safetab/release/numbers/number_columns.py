@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from safetab.census.geography import region_id
 from safetab.outputs.text_columns import SHORT_LIST, TEXT, TextsAt, as_dictionaries, texts
-from safetab.privacy.stages import Stage
 from safetab.products.product import Product
 from safetab.release.numbers.level_numbers import NO_INTERVAL, NO_RULE, RULES, Numbers
 from safetab.release.numbers.number_kinds import NumberKinds
@@ -113,22 +112,14 @@ class NumberColumns:
         self._level = level
         self._kinds = kinds
         self._entities = universe.entities[level.geography]
-        self._of_iterations = _IterationTexts(level)
+        self._iterations = universe.iteration_columns[level.level.iterations]
         self._of_kind = _columns_of_kinds(universe.product, kinds)
         self._is_sum_clamped = ~(kinds.draws == 1) & (not universe.allow_negative_counts)
-        self._is_first_line = np.array([kind.line.is_total for kind in kinds.kinds])
-        self._has_stage_1 = np.array(
-            [
-                kind.stage is Stage.STAGE_2 and Stage.STAGE_1 in universe.levels[kind.level].design.stages
-                for kind in kinds.kinds
-            ]
-        )
 
     def table(self, numbers: Numbers) -> pa.Table:
         kinds, is_withheld = numbers.kinds.astype(np.intp), numbers.is_withheld
         margins = self._kinds.margins[kinds]
         is_outside = numbers.low == NO_INTERVAL
-        has_stage_1 = self._is_first_line[kinds] & self._has_stage_1[kinds]
         columns = self._group_columns(numbers) | {name: column(kinds) for name, column in self._of_kind.items()}
         columns |= {
             "count": _masked(numbers.counts, is_withheld),
@@ -139,30 +130,30 @@ class NumberColumns:
             "unclamped_margin_of_error": _masked(margins, is_withheld),
             "variance": pa.array(self._kinds.variances[kinds]),
             "noise_draws": pa.array(self._kinds.draws[kinds]),
-            "stage_1_total": _masked(numbers.stage_1_totals, is_withheld | ~has_stage_1),
+            "stage_1_total": _masked(numbers.stage_1_totals, is_withheld | ~self._kinds.have_stage_1[kinds]),
             "status": texts(STATUSES, np.where(is_withheld, np.int8(2), numbers.donors != NO_DONOR)),
             "rule": texts([rule.value for rule in RULES], np.maximum(numbers.rules, NO_RULE)),
         }
         return pa.table([columns[name] for name in self.schema.names], schema=self.schema)
 
     def _group_columns(self, numbers: Numbers) -> dict[str, pa.Array]:
-        index = self._level.index
-        of_entities = TextsAt(index.entity_of(numbers.indices), len(self._entities.ids))
+        index, iterations = self._level.index, self._iterations
+        entity, iteration = index.entity_of(numbers.indices), index.iteration_of(numbers.indices)
+        of_entities, of_iterations = TextsAt(entity, len(self._entities.ids)), TextsAt(iteration, len(iterations.codes))
         region_ids, names = self._entities.columns
-        return (
-            {
-                "region_id": of_entities.of(region_ids),
-                "region_name": of_entities.of(names),
-                "iteration_level": texts([self._level.level.iterations.label], np.zeros(len(numbers), dtype=np.int32)),
-            }
-            | self._of_iterations.at(index.iteration_of(numbers.indices))
-            | self._donor_columns(numbers)
-        )
+        return {
+            "region_id": of_entities.of(region_ids),
+            "region_name": of_entities.of(names),
+            "iteration_code": of_iterations.of(iterations.codes),
+            "iteration_name": of_iterations.of(iterations.names),
+            "iteration_kind": texts(iterations.kinds.dictionary, iterations.kinds.indices.to_numpy()[iteration]),
+            "iteration_level": texts([self._level.level.iterations.label], np.zeros(len(numbers), dtype=np.int32)),
+        } | self._donor_columns(numbers)
 
     def _donor_columns(self, numbers: Numbers) -> dict[str, pa.Array]:
         is_copied = numbers.donors != NO_DONOR
         if not is_copied.any():
-            none = pa.array([None], TEXT).dictionary_encode().take(pa.array(np.zeros(len(numbers), dtype=np.int32)))
+            none = pa.DictionaryArray.from_arrays(pa.nulls(len(numbers), pa.int32()), pa.array([], TEXT))
             return {"donor_geography_level": none, "donor_region_id": none}
         levels = self._universe.levels
         level_of_kind = np.array([kind.level for kind in self._kinds.kinds], dtype=np.int64)
@@ -182,26 +173,6 @@ class NumberColumns:
 
 def _masked(values: NDArray[np.int64], is_null: NDArray[np.bool_]) -> pa.Array:
     return pa.array(values, mask=is_null if is_null.any() else None)
-
-
-class _IterationTexts:
-    """What is said of the iterations of a level."""
-
-    def __init__(self, level: ReleaseLevel) -> None:
-        kinds = tuple(dict.fromkeys(one.kind for one in level.iterations))
-        self._codes = pa.array([one.code for one in level.iterations], TEXT)
-        self._names = pa.array([one.name for one in level.iterations], TEXT)
-        self._kinds = [kind.value for kind in kinds]
-        self._kind_of = np.array([kinds.index(one.kind) for one in level.iterations], dtype=np.int32)
-
-    def at(self, iteration: NDArray[np.int64]) -> dict[str, pa.Array]:
-        """At these positions."""
-        of_iterations = TextsAt(iteration, len(self._codes))
-        return {
-            "iteration_code": of_iterations.of(self._codes),
-            "iteration_name": of_iterations.of(self._names),
-            "iteration_kind": texts(self._kinds, self._kind_of[iteration]),
-        }
 
 
 class _TextOfKind:

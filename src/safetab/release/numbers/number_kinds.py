@@ -39,6 +39,7 @@ class NumberKinds:
         self.kinds: list[NumberKind] = []
         self._first: dict[tuple[int, bool, int], int] = {}
         self._confidence = confidence
+        self._levels = universe.levels
         for number, level in enumerate(universe.levels):
             family = level.design.family
             shapes_of = {Stage.STAGE_1: (), Stage.TOTAL_ONLY: (family.total,), Stage.STAGE_2: family.shapes}
@@ -65,6 +66,15 @@ class NumberKinds:
         """A number below 256 for each set of labels, whatever the shape."""
         known: dict[tuple[object, ...], int] = {}
         return np.array([known.setdefault(kind.line.labels, len(known)) for kind in self.kinds], dtype=np.int64)
+
+    @cached_property
+    def have_stage_1(self) -> NDArray[np.bool_]:
+        """Whether they are totals of groups that have another, noisy one by which their table was chosen."""
+        has_stage_1 = [Stage.STAGE_1 in level.design.stages for level in self._levels]
+        return np.array(
+            [kind.line.is_total and kind.stage is Stage.STAGE_2 and has_stage_1[kind.level] for kind in self.kinds],
+            dtype=np.bool_,
+        )
 
     @cached_property
     def first_cells(self) -> NDArray[np.int64]:
