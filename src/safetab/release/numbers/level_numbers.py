@@ -81,7 +81,8 @@ class NumbersOfLevel:
         if not self._universe.allow_negative_counts and bool((groups.values < 0).any()):
             counts = _sums(np.maximum(groups.values, 0), first_cells, end_cells)
         low, high = np.full(size, NO_INTERVAL), np.full(size, NO_INTERVAL)
-        is_selected = (groups.shapes == 0) & ~groups.is_total_only
+        total = groups.family.number_of(groups.family.total)
+        is_selected = (groups.shapes == total) & ~groups.is_total_only
         for level in np.flatnonzero(np.bincount(groups.measured_at[is_selected])).tolist():
             intervals = self._intervals_of(level)
             if intervals is not None:
