@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.products.product import TOTAL_LINE
+from safetab.outputs.text_columns import as_dictionaries
+from safetab.products.product import TOTAL_LINE, Line
 from safetab.release.checks.after_steps_checks import AfterStepsChecks
 from safetab.release.checks.breaches import Breaches
 from safetab.release.checks.table_checks import PublishedTotals
@@ -22,7 +24,7 @@ from safetab.release.release_rules import ReleaseRule
 from safetab.release.release_universe import ReleaseLevel, Universe
 
 _ROWS_AT_ONCE = 1 << 18
-_KEYS = ["region_id", "iteration_code", "donor_region_id"]
+_OF_GROUPS = ["region_id", "iteration_code", "donor_region_id", "table", "count", "status", "rule"]
 _NEGATIVE_RULES = {ReleaseRule.CLAMP_NEGATIVES, ReleaseRule.WITHHOLD_NEGATIVES}
 
 
@@ -63,61 +65,74 @@ class NumberChecks:
 
     def _check_rows(self, file: pa.parquet.ParquetFile, level: _NumberRows) -> None:
         before, last, own_groups = 0, -1, 0
-        waiting: pa.Table | None = None
-        begun = 0  # where the last group of those that wait begins: more of it may follow
-        for batch in file.iter_batches(_ROWS_AT_ONCE):
-            table = pa.Table.from_batches([batch])
-            if waiting is not None:
-                own_groups, last = self._check_groups(waiting.slice(0, begun), level, before, last, own_groups)
-                before += begun
-                table = pa.concat_tables([waiting.slice(begun), table]).unify_dictionaries()
-            first_lines = np.flatnonzero(self._are_totals(table))
-            if not len(first_lines):
+        for rows in self._whole_groups(file):
+            first = np.flatnonzero(self._are_totals(rows))
+            if not len(first):
                 self._breaches.add(level.name, f"a group has no row of {' or '.join(self._total_ids)}")
                 return
-            waiting, begun = table, int(first_lines[-1])
-        if waiting is not None:
-            own_groups, _ = self._check_groups(waiting, level, before, last, own_groups)
+            own_groups, last = self._check_groups(rows, first, level, before, last, own_groups)
+            before += len(rows)
         if self._options.coterminous is None and own_groups != len(level.published[0]):
             self._breaches.add(level.name, "lacks groups that t1 has")
 
+    def _whole_groups(self, file: pa.parquet.ParquetFile) -> Iterator[pa.RecordBatch]:
+        """Rows as they were read, with the dictionaries they had; a group that lies in two batches comes alone."""
+        waiting: list[pa.RecordBatch] = []  # the rows of a group, of which more may follow
+        to_come = file.metadata.num_rows
+        for batch in file.iter_batches(_ROWS_AT_ONCE):
+            to_come -= len(batch)
+            first = np.flatnonzero(self._are_totals(batch))
+            begin, end = 0, len(batch)
+            if waiting:
+                begin = int(first[0]) if len(first) else end
+                waiting.append(batch.slice(0, begin))
+                if begin < end or not to_come:
+                    yield self._joined(waiting)
+            if to_come:
+                end = int(first[-1]) if len(first) > 1 else begin
+            if begin < end:
+                yield batch.slice(begin, end - begin)
+            if begin < len(batch):
+                waiting = [batch.slice(end)]
+
+    def _joined(self, few: list[pa.RecordBatch]) -> pa.RecordBatch:
+        schema = number_schema(self._universe.product)
+        rows = pa.Table.from_batches(few).cast(schema).combine_chunks().cast(as_dictionaries(schema))
+        return rows.to_batches()[0]
+
     def _check_groups(
-        self, table: pa.Table, level: _NumberRows, before: int, last: int, own_groups: int
+        self, rows: pa.RecordBatch, first: NDArray[np.intp], level: _NumberRows, before: int, last: int, own_groups: int
     ) -> tuple[int, int]:
         """Checks rows of whole groups; tells how many groups are the level's own so far, and the last index."""
-        if not len(table):
-            return own_groups, last
-        table = table.combine_chunks()
-        self._check_domains(table, level.name, before)
-        self._check_values(table, level.name, before)
-        first = np.flatnonzero(self._are_totals(table))
-        if not len(first) or first[0]:
-            self._add(np.arange(1), "lines are not in their order", level.name, table, before)
-        indices = level.indices(table.select(_KEYS).take(pa.array(first)))
-        self._breaches.add_rows(
-            level.name, "a group is not in the universe", _spread(indices < 0, first, table), before
-        )
+        self._check_domains(rows, level.name, before)
+        self._check_values(rows, level.name, before)
+        if first[0]:
+            self._add(np.arange(1), "lines are not in their order", level.name, rows, before)
+        groups = rows.select(_OF_GROUPS).take(pa.array(first))
+        indices = level.indices(groups)
+        self._breaches.add_rows(level.name, "a group is not in the universe", _spread(indices < 0, first, rows), before)
         is_repeated = np.diff(indices, prepend=last) <= 0
         self._breaches.add_rows(
-            level.name, "a group is there twice, or out of its order", _spread(is_repeated, first, table), before
+            level.name, "a group is there twice, or out of its order", _spread(is_repeated, first, rows), before
         )
-        self._check_lines(table, first, level, before)
-        self._check_totals(table, first, indices, level, before)
+        self._check_lines(rows, first, groups["table"], level, before)
+        differs = _differ_from_t1(groups, indices, level.published)
+        self._add(first[differs], "a total is not the one in t1", level.name, rows, before)
         if self._after_steps is not None:
-            self._after_steps.check(level.geography, table)
-        is_own = np.asarray(table["donor_region_id"].is_null())[first]
+            self._after_steps.check(level.geography, pa.Table.from_batches([rows]))
+        is_own = np.asarray(groups["donor_region_id"].is_null())
         return own_groups + int(is_own.sum()), int(indices[-1])
 
-    def _check_domains(self, table: pa.Table, name: str, before: int) -> None:
+    def _check_domains(self, table: pa.RecordBatch, name: str, before: int) -> None:
         for column in self._columns:
             values = table[column.name]
             if column.is_required and values.null_count:
                 self._breaches.add_rows(name, f"{column.name} is null", np.asarray(values.is_null()), before)
-            if column.values and not set(column.values).issuperset(values.combine_chunks().dictionary.to_pylist()):
+            if column.values and not set(column.values).issuperset(values.dictionary.to_pylist()):
                 is_known = _looked_up(values, dict.fromkeys((*column.values, None), 1)) == 1
                 self._breaches.add_rows(name, f"{column.name} is not one of its values", ~is_known, before)
 
-    def _check_values(self, table: pa.Table, name: str, before: int) -> None:
+    def _check_values(self, table: pa.RecordBatch, name: str, before: int) -> None:
         """Numbers and their status agree: what is withheld is null, margins are there where they can be."""
         status, count, rule = (table[column] for column in ("status", "count", "rule"))
         is_withheld, is_null = _are(status, WITHHELD), np.asarray(count.is_null())
@@ -143,57 +158,41 @@ class NumberChecks:
         for sentence, is_wrong in wrong.items():
             self._breaches.add_rows(name, sentence, is_wrong, before)
 
-    def _are_totals(self, table: pa.Table) -> NDArray[np.bool_]:
+    def _are_totals(self, table: pa.RecordBatch) -> NDArray[np.bool_]:
         """The lines that every group has first."""
         ids: Mapping[str | None, int] = dict.fromkeys(self._total_ids, 1)
         return np.asarray((_looked_up(table["table_id"], ids) == 1) & (table["line"].to_numpy() == TOTAL_LINE))
 
-    def _check_lines(self, table: pa.Table, first: NDArray[np.intp], level: _NumberRows, before: int) -> None:
+    def _check_lines(
+        self,
+        table: pa.RecordBatch,
+        first: NDArray[np.intp],
+        shapes: pa.DictionaryArray,
+        level: _NumberRows,
+        before: int,
+    ) -> None:
         """Each group has all lines of its table, in order, and what is not withheld adds up."""
         name = level.name
         rows = np.diff(np.append(first, len(table)))
-        tables = np.asarray(table["table"].combine_chunks().take(pa.array(first)).cast(pa.string()))
-        line, table_id = table["line"].to_numpy(), _looked_up(table["table_id"], self._table_ids)
-        value = table["unclamped_count"].fill_null(0).to_numpy()
-        is_shown = np.asarray(table["unclamped_count"].is_valid())
-        for shape in level.family.shapes:
+        shape_of = _looked_up(shapes, level.family.number_of_label)
+        line = _lines(_looked_up(table["table_id"], self._table_ids), table["line"].to_numpy())
+        unclamped = table["unclamped_count"]
+        value, is_shown = unclamped.fill_null(0).to_numpy(), np.asarray(unclamped.is_valid())
+        for number, shape in enumerate(level.family.shapes):
             lines = shape.lines
-            alike = np.flatnonzero(tables == shape.label)
+            alike = np.flatnonzero(shape_of == number)
             is_whole = rows[alike] == len(lines)
             self._breaches.add_rows(name, "a table is not whole", _spread_some(alike[~is_whole], first, table), before)
             own = first[alike[is_whole]][:, None] + np.arange(len(lines))
             if not own.size:
                 continue
-            is_wrong = (line[own] != [one.number for one in lines]) | (
-                table_id[own] != [self._table_ids[one.table_id] for one in lines]
-            )
+            ids = np.array([self._table_ids[one.table_id] for one in lines], dtype=np.int16)
+            is_wrong = line[own] != _lines(ids, np.array([one.number for one in lines], dtype=np.int8))
             self._add(own[is_wrong], "lines are not in their order", name, table, before)
-            cells = [position for position, one in enumerate(lines) if one.cells == 1]
-            for position, one in enumerate(lines):
-                inside = [
-                    cell for cell in cells if one.first_cell <= lines[cell].first_cell < one.first_cell + one.cells
-                ]
-                if one.cells > 1:
-                    differs = value[own[:, inside]].sum(axis=1) != value[own[:, position]]
-                    differs &= is_shown[own[:, inside]].all(axis=1) & is_shown[own[:, position]]
-                    self._add(own[differs, position], "a sum is not that of its cells", name, table, before)
+            for position, differs in _sums_that_differ(lines, value[own], is_shown[own]):
+                self._add(own[differs, position], "a sum is not that of its cells", name, table, before)
 
-    def _check_totals(
-        self, table: pa.Table, first: NDArray[np.intp], indices: NDArray[np.int64], level: _NumberRows, before: int
-    ) -> None:
-        """A total of the group's own, that no rule touched, is the one in t1."""
-        totals = table.select(["count", "status", "rule"]).take(pa.array(first))
-        is_plain = _are(totals["status"], PUBLISHED) & np.asarray(totals["rule"].is_null())
-        known, counts = level.published
-        position = np.minimum(np.searchsorted(known, indices), max(len(known) - 1, 0))
-        if not len(known):
-            differs = is_plain
-        else:
-            is_same = (known[position] == indices) & (counts[position] == totals["count"].fill_null(0).to_numpy())
-            differs = is_plain & ~is_same
-        self._add(first[differs], "a total is not the one in t1", level.name, table, before)
-
-    def _add(self, rows: NDArray[np.intp], rule: str, name: str, table: pa.Table, before: int) -> None:
+    def _add(self, rows: NDArray[np.intp], rule: str, name: str, table: pa.RecordBatch, before: int) -> None:
         is_wrong = np.zeros(len(table), dtype=np.bool_)
         is_wrong[rows] = True
         self._breaches.add_rows(name, rule, is_wrong, before)
@@ -211,7 +210,7 @@ class _NumberRows:
         self._entities = pa.array(universe.entities[level.geography].region_ids, pa.string())
         self._iterations = pa.array([one.code for one in level.iterations], pa.string())
 
-    def indices(self, groups: pa.Table) -> NDArray[np.int64]:
+    def indices(self, groups: pa.RecordBatch) -> NDArray[np.int64]:
         """The index of each group, or -1: an unknown id or code, or a group that was neither tabulated nor copied."""
         entity = _positions_in(self._entities, groups["region_id"])
         iteration = _positions_in(self._iterations, groups["iteration_code"])
@@ -220,9 +219,42 @@ class _NumberRows:
         return np.where(is_right, self._level.index.index_of(entity, iteration), -1)
 
 
-def _looked_up(column: pa.ChunkedArray, positions: Mapping[str | None, int]) -> NDArray[np.int16]:
+def _lines(table_id: NDArray[np.int16], number: NDArray[np.int8]) -> NDArray[np.int16]:
+    """Table and line in one number."""
+    return table_id * np.int16(1 << 8) + number
+
+
+def _sums_that_differ(
+    lines: tuple[Line, ...], values: NDArray[np.int64], is_shown: NDArray[np.bool_]
+) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    """For each line that is a sum, the groups (rows) that show it and all its cells, which add up to something else."""
+    cells = sorted((one.first_cell, position) for position, one in enumerate(lines) if one.cells == 1)
+    at = [position for _, position in cells]
+    sums, hidden = (np.zeros((len(values), len(cells) + 1), dtype=np.int64) for _ in range(2))
+    np.cumsum(values[:, at], axis=1, out=sums[:, 1:])
+    np.cumsum(~is_shown[:, at], axis=1, out=hidden[:, 1:])
+    for position, one in enumerate(lines):
+        if one.cells > 1:
+            begin, end = (bisect_left(cells, (cell, 0)) for cell in (one.first_cell, one.first_cell + one.cells))
+            differs = sums[:, end] - sums[:, begin] != values[:, position]
+            yield position, differs & (hidden[:, end] == hidden[:, begin]) & is_shown[:, position]
+
+
+def _differ_from_t1(
+    totals: pa.RecordBatch, indices: NDArray[np.int64], published: PublishedTotals
+) -> NDArray[np.bool_]:
+    """The totals of groups of their own, that no rule touched, and that are not in t1."""
+    is_plain: NDArray[np.bool_] = _are(totals["status"], PUBLISHED) & np.asarray(totals["rule"].is_null())
+    known, counts = published
+    if not len(known):
+        return is_plain
+    position = _positions_among(known, indices)
+    is_other = (known[position] != indices) | (counts[position] != totals["count"].fill_null(0).to_numpy())
+    return np.asarray(is_plain & is_other)
+
+
+def _looked_up(texts: pa.DictionaryArray, positions: Mapping[str, int] | Mapping[str | None, int]) -> NDArray[np.int16]:
     """The position of each text, or -1."""
-    texts = column.combine_chunks()
     found = np.array([positions.get(text, -1) for text in (*texts.dictionary.to_pylist(), None)], dtype=np.int16)
     if (found == found[0]).all():
         return np.full(len(texts), found[0])
@@ -230,22 +262,29 @@ def _looked_up(column: pa.ChunkedArray, positions: Mapping[str | None, int]) -> 
     return np.asarray(found[np.asarray(indices)])
 
 
-def _positions_in(known: pa.Array, column: pa.ChunkedArray) -> NDArray[np.int64]:
+def _positions_in(known: pa.Array, texts: pa.DictionaryArray) -> NDArray[np.int64]:
     """The position of each text in a long list, or -1."""
-    texts = column.combine_chunks()
     found = np.append(pc.index_in(texts.dictionary, value_set=known).fill_null(-1).to_numpy(), -1).astype(np.int64)
     return np.asarray(found[texts.indices.fill_null(len(found) - 1).to_numpy()])
 
 
-def _are(column: pa.ChunkedArray, text: str) -> NDArray[np.bool_]:
+def _positions_among(known: NDArray[np.int64], indices: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Where each index is in a rising list, if it is there; most often they are neighbours in both."""
+    begin = min(int(np.searchsorted(known, indices[0])), max(len(known) - len(indices), 0))
+    if np.array_equal(known[begin : begin + len(indices)], indices):
+        return begin + np.arange(len(indices))
+    return np.minimum(np.searchsorted(known, indices), len(known) - 1)
+
+
+def _are(column: pa.DictionaryArray, text: str) -> NDArray[np.bool_]:
     return np.asarray(_looked_up(column, {text: 1}) == 1)
 
 
-def _spread(is_wrong: NDArray[np.bool_], first: NDArray[np.intp], table: pa.Table) -> NDArray[np.bool_]:
+def _spread(is_wrong: NDArray[np.bool_], first: NDArray[np.intp], table: pa.RecordBatch) -> NDArray[np.bool_]:
     return _spread_some(np.flatnonzero(is_wrong), first, table)
 
 
-def _spread_some(groups: NDArray[np.intp], first: NDArray[np.intp], table: pa.Table) -> NDArray[np.bool_]:
+def _spread_some(groups: NDArray[np.intp], first: NDArray[np.intp], table: pa.RecordBatch) -> NDArray[np.bool_]:
     rows = np.zeros(len(table), dtype=np.bool_)
     rows[first[groups]] = True
     return rows
