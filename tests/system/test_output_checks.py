@@ -182,6 +182,71 @@ def test_a_broken_rule_is_told(name: str, whole: Path, universe: Universe, tmp_p
     assert "Nothing was written." in str(failed.value)
 
 
+def last_changed(name: str, value: object) -> Callable[[pa.Table], pa.Table]:
+    return lambda table: column_changed(table, name, lambda values: [*values[:-1], value])
+
+
+def findings(out: Path, universe: Universe, options: ReleaseOptions) -> str:
+    renewed_manifest(out)
+    with pytest.raises(RunFailed) as failed:
+        check_output(out, universe, options)
+    return str(failed.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("mechanism", "discrete_laplace"),
+        ("parameter_numerator", "1"),
+        ("parameter_denominator", "77"),
+        ("variance", 0.5),
+        ("variance", None),
+        ("mechanism", None),
+    ],
+)
+def test_the_noise_of_the_last_measurement_is_told_with_its_level_code_and_stage(
+    column: str, value: object, whole: Path, universe: Universe, tmp_path: Path
+) -> None:
+    shutil.copytree(whole, tmp_path / "out")
+    table_changed(MEASURED, last_changed(column, value))(tmp_path / "out")
+    last = pq.read_table(whole / MEASURED).to_pylist()[-1]
+    where = f"{last['geography_level']}, {last['iteration_code']}, stage {last['stage']}"
+    found = findings(tmp_path / "out", universe, ReleaseOptions())
+    assert f"{MEASURED}: {where}: the noise is not that of its level and stage." in found
+    assert found.count("the noise is not") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("column", ["sex", "age_start", "age_end"])
+@pytest.mark.parametrize("value", [-1, 11_000])
+def test_each_label_of_the_last_measurement_is_checked(
+    column: str, value: int, whole: Path, universe: Universe, tmp_path: Path
+) -> None:
+    shutil.copytree(whole, tmp_path / "out")
+    table_changed(MEASURED, last_changed(column, value if column != "sex" else value % 100))(tmp_path / "out")
+    assert "stage, table, sex, age_start, age_end don't belong" in findings(
+        tmp_path / "out", universe, ReleaseOptions()
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [1, 7])
+def test_a_group_that_lies_in_several_row_groups_is_checked_as_a_whole(
+    rows: int, whole: Path, universe: Universe, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(whole, out)
+    numbers = pq.read_table(whole / STATE, partitioning=None)
+    pq.write_table(numbers, out / STATE, store_schema=False, row_group_size=rows)
+    renewed_manifest(out)
+    check_output(out, universe, ReleaseOptions())
+    changed = first_of_table_changed(numbers, "sex_age_4", "unclamped_count", 10**6)
+    pq.write_table(changed.cast(numbers.schema), out / STATE, store_schema=False, row_group_size=rows)
+    row = numbers["table"].to_pylist().index("sex_age_4") + 1
+    assert f"a sum is not that of its cells: row {row}." in findings(out, universe, ReleaseOptions())
+
+
 def test_a_whole_output_passes(whole: Path, universe: Universe) -> None:
     check_output(whole, universe, ReleaseOptions())
 
@@ -300,6 +365,24 @@ def test_t1_and_t2_after_the_steps_say_what_the_release_says(
     with pytest.raises(RunFailed) as failed:
         check_output(out, universe, ReleaseOptions(rules=(ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER,)))
     assert message in str(failed.value), failed.value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["", "after-steps/"])
+@pytest.mark.parametrize("name", [T1, T2])
+def test_every_column_of_the_last_row_of_a_table_is_checked(
+    folder: str, name: str, stepped: Path, universe: Universe, tmp_path: Path
+) -> None:
+    whole = (stepped / folder / name).read_text()
+    columns, rows = whole.split("\n")[0].split("|"), whole.count("\n") - 1
+    shutil.copytree(stepped, tmp_path / "out")
+    for position, column in enumerate(columns):
+        damage = line_changed(folder + name, rows, lambda f, at=position: [*f[:at], "77777", *f[at + 1 :]])
+        damage(tmp_path / "out")
+        found = findings(tmp_path / "out", universe, ReleaseOptions(rules=(ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER,)))
+        assert f"{folder}{name}: {column} is not " in found
+        assert f": row {rows}." in found
+        (tmp_path / "out" / folder / name).write_text(whole)
 
 
 def test_a_run_whose_output_breaks_a_rule_is_exit_3_and_leaves_nothing(
