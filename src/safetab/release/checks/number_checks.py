@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
@@ -17,6 +16,7 @@ from safetab.products.product import TOTAL_LINE, Line
 from safetab.release.checks.after_steps_checks import AfterStepsChecks
 from safetab.release.checks.breaches import Breaches
 from safetab.release.checks.table_checks import PublishedTotals
+from safetab.release.checks.text_positions import looked_up, positions_in
 from safetab.release.numbers.number_columns import COPIED, PUBLISHED, WITHHELD, number_columns, number_schema
 from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.release_options import ReleaseOptions
@@ -129,7 +129,7 @@ class NumberChecks:
             if column.is_required and values.null_count:
                 self._breaches.add_rows(name, f"{column.name} is null", np.asarray(values.is_null()), before)
             if column.values and not set(column.values).issuperset(values.dictionary.to_pylist()):
-                is_known = _looked_up(values, dict.fromkeys((*column.values, None), 1)) == 1
+                is_known = looked_up(values, dict.fromkeys((*column.values, None), 1)) == 1
                 self._breaches.add_rows(name, f"{column.name} is not one of its values", ~is_known, before)
 
     def _check_values(self, table: pa.RecordBatch, name: str, before: int) -> None:
@@ -161,7 +161,7 @@ class NumberChecks:
     def _are_totals(self, table: pa.RecordBatch) -> NDArray[np.bool_]:
         """The lines that every group has first."""
         ids: Mapping[str | None, int] = dict.fromkeys(self._total_ids, 1)
-        return np.asarray((_looked_up(table["table_id"], ids) == 1) & (table["line"].to_numpy() == TOTAL_LINE))
+        return np.asarray((looked_up(table["table_id"], ids) == 1) & (table["line"].to_numpy() == TOTAL_LINE))
 
     def _check_lines(
         self,
@@ -174,8 +174,8 @@ class NumberChecks:
         """Each group has all lines of its table, in order, and what is not withheld adds up."""
         name = level.name
         rows = np.diff(np.append(first, len(table)))
-        shape_of = _looked_up(shapes, level.family.number_of_label)
-        line = _lines(_looked_up(table["table_id"], self._table_ids), table["line"].to_numpy())
+        shape_of = looked_up(shapes, level.family.number_of_label)
+        line = _lines(looked_up(table["table_id"], self._table_ids), table["line"].to_numpy())
         unclamped = table["unclamped_count"]
         value, is_shown = unclamped.fill_null(0).to_numpy(), np.asarray(unclamped.is_valid())
         for number, shape in enumerate(level.family.shapes):
@@ -207,13 +207,13 @@ class _NumberRows:
         self.family = level.family
         self.published = published
         self._level = level
-        self._entities = pa.array(universe.entities[level.geography].region_ids, pa.string())
-        self._iterations = pa.array([one.code for one in level.iterations], pa.string())
+        self._region_ids = universe.entities[level.geography].region_ids
+        self._iterations = {one.code: position for position, one in enumerate(level.iterations)}
 
     def indices(self, groups: pa.RecordBatch) -> NDArray[np.int64]:
         """The index of each group, or -1: an unknown id or code, or a group that was neither tabulated nor copied."""
-        entity = _positions_in(self._entities, groups["region_id"])
-        iteration = _positions_in(self._iterations, groups["iteration_code"])
+        entity = positions_in(self._region_ids, groups["region_id"])
+        iteration = looked_up(groups["iteration_code"], self._iterations).astype(np.int64)
         is_copied = np.asarray(groups["donor_region_id"].is_valid())
         is_right = (entity >= 0) & (iteration >= 0) & (is_copied | self._level.is_tabulated[iteration])
         return np.where(is_right, self._level.index.index_of(entity, iteration), -1)
@@ -253,21 +253,6 @@ def _differ_from_t1(
     return np.asarray(is_plain & is_other)
 
 
-def _looked_up(texts: pa.DictionaryArray, positions: Mapping[str, int] | Mapping[str | None, int]) -> NDArray[np.int16]:
-    """The position of each text, or -1."""
-    found = np.array([positions.get(text, -1) for text in (*texts.dictionary.to_pylist(), None)], dtype=np.int16)
-    if (found == found[0]).all():
-        return np.full(len(texts), found[0])
-    indices = texts.indices.fill_null(len(found) - 1) if texts.null_count else texts.indices
-    return np.asarray(found[np.asarray(indices)])
-
-
-def _positions_in(known: pa.Array, texts: pa.DictionaryArray) -> NDArray[np.int64]:
-    """The position of each text in a long list, or -1."""
-    found = np.append(pc.index_in(texts.dictionary, value_set=known).fill_null(-1).to_numpy(), -1).astype(np.int64)
-    return np.asarray(found[texts.indices.fill_null(len(found) - 1).to_numpy()])
-
-
 def _positions_among(known: NDArray[np.int64], indices: NDArray[np.int64]) -> NDArray[np.intp]:
     """Where each index is in a rising list, if it is there; most often they are neighbours in both."""
     begin = min(int(np.searchsorted(known, indices[0])), max(len(known) - len(indices), 0))
@@ -277,7 +262,7 @@ def _positions_among(known: NDArray[np.int64], indices: NDArray[np.int64]) -> ND
 
 
 def _are(column: pa.DictionaryArray, text: str) -> NDArray[np.bool_]:
-    return np.asarray(_looked_up(column, {text: 1}) == 1)
+    return np.asarray(looked_up(column, {text: 1}) == 1)
 
 
 def _spread(is_wrong: NDArray[np.bool_], first: NDArray[np.intp], table: pa.RecordBatch) -> NDArray[np.bool_]:
