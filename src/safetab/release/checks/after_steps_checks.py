@@ -16,6 +16,9 @@ from safetab.products.product import TOTAL_LINE, Product, TableFileLayout
 from safetab.release.after_steps import AFTER_STEPS_FOLDER
 from safetab.release.checks.breaches import Breaches
 from safetab.release.checks.table_checks import TableRows
+from safetab.release.checks.text_positions import looked_up
+
+_COMPARED = ["region_id", "iteration_code", "count"]
 
 
 class AfterStepsChecks:
@@ -23,7 +26,7 @@ class AfterStepsChecks:
 
     def __init__(self, output: Path, product: Product, tabulation_pass: TabulationPass, breaches: Breaches) -> None:
         self._breaches = breaches
-        self._total_ids = pa.array(product.total_table_ids)
+        self._total_ids = {one: number for number, one in enumerate(product.total_table_ids)}
         self._tables = [_FileRows(product, layout) for layout in product.files]
         self._files = [
             TableRows(output / name, table_columns(layout), name, breaches)
@@ -34,18 +37,21 @@ class AfterStepsChecks:
             if not file.header_is_right:
                 breaches.add(file.name, "the header is not what it must be")
 
-    def check(self, level: str, numbers: pa.Table) -> None:
+    def check(self, level: str, numbers: pa.RecordBatch) -> None:
         """`numbers` has whole groups of one geography level."""
         is_shown = np.asarray(numbers["count"].is_valid())
-        is_total = pc.and_(pc.is_in(numbers["table_id"], self._total_ids), pc.equal(numbers["line"], TOTAL_LINE))
-        group = np.cumsum(np.asarray(is_total))  # each begins with its total
+        line = numbers["line"].to_numpy()
+        is_total = (looked_up(numbers["table_id"], self._total_ids) >= 0) & (line == TOTAL_LINE)
+        group = np.cumsum(is_total)  # each begins with its total
         for table, file in zip(self._tables, self._files, strict=True):
-            order, texts = table.of(numbers)
-            rows = np.flatnonzero(is_shown & (order >= 0))
-            rows = rows[np.lexsort((order[rows], group[rows]))]
-            chosen = pa.array(rows)
-            shown = numbers.take(chosen)
-            labels = {name: column.take(chosen) for name, column in texts.items()}
+            row = table.of(numbers)
+            rows = np.flatnonzero(is_shown & (row >= 0))
+            place = group[rows] * table.rows + table.order[row[rows]]
+            if not (place[1:] >= place[:-1]).all():
+                rows = rows[np.argsort(place, kind="stable")]
+            shown = numbers.select(_COMPARED).take(pa.array(rows))
+            chosen = pa.array(row[rows])
+            labels = {name: column.take(chosen) for name, column in table.texts.items()}
             self._compare(file, shown, _group_columns(level, shown) | labels)
 
     def check_ends(self) -> None:
@@ -53,7 +59,7 @@ class AfterStepsChecks:
             if len(file.take(1)):
                 self._breaches.add(file.name, "has rows that the release doesn't have")
 
-    def _compare(self, file: TableRows, numbers: pa.Table, wanted: Mapping[str, pa.ChunkedArray | pa.Scalar]) -> None:
+    def _compare(self, file: TableRows, numbers: pa.RecordBatch, wanted: Mapping[str, pa.Array | pa.Scalar]) -> None:
         before, written = file.rows_before, file.take(len(numbers))
         if len(written) < len(numbers):
             self._breaches.add(file.name, "lacks rows that the release has")
@@ -63,7 +69,7 @@ class AfterStepsChecks:
             self._breaches.add_rows(file.name, f"{column} is not that of the release", is_wrong, before)
 
 
-def _group_columns(level: str, numbers: pa.Table) -> dict[str, pa.ChunkedArray | pa.Scalar]:
+def _group_columns(level: str, numbers: pa.RecordBatch) -> dict[str, pa.Array | pa.Scalar]:
     return {
         "REGION_ID": numbers["region_id"].cast(pa.string()),
         "REGION_TYPE": pa.scalar(level),
@@ -75,22 +81,24 @@ class _FileRows:
     """Which lines of a release are rows of one table file, in which order, with which texts."""
 
     def __init__(self, product: Product, layout: TableFileLayout) -> None:
-        keys, orders, texts = list[str](), list[int](), list[tuple[str, ...]]()
-        for family in product.families:
-            for shape in family.shapes:
-                rows = shape.file_rows.get(layout.folder, ())
-                for line, row in zip(shape.lines, shape.file_row_of_lines(layout.folder), strict=True):
-                    if row >= 0:
-                        keys.append(f"{shape.label} {line.table_id} {line.number}")
-                        orders.append(row)
-                        texts.append(rows[row].texts)
-        self._keys, self._orders = pa.array(keys, pa.string()), np.array([*orders, -1], dtype=np.int64)
+        shapes = [shape for family in product.families for shape in family.shapes]
+        self._shapes = {shape.label: number for number, shape in enumerate(shapes)}
+        self._table_ids = {one: number for number, one in enumerate(product.table_ids)}
+        self._row_of_line = np.full((len(shapes) + 1, len(self._table_ids) + 1, 1 << 8), -1, dtype=np.int16)
+        order, texts = list[int](), list[tuple[str, ...]]()
+        for number, shape in enumerate(shapes):
+            rows = shape.file_rows.get(layout.folder, ())
+            for line, row in zip(shape.lines, shape.file_row_of_lines(layout.folder), strict=True):
+                if row >= 0:
+                    self._row_of_line[number, self._table_ids[line.table_id], line.number] = len(order)
+                    order.append(row)
+                    texts.append(rows[row].texts)
+        self.rows = len(order)
+        self.order = np.array(order, dtype=np.int64)  # a row's place among those of its group
         columns = zip(layout.label_columns, zip(*texts, strict=True), strict=True)
-        self._texts = {name: pa.array(column, pa.string()) for name, column in columns}
+        self.texts = {name: pa.array(column, pa.string()) for name, column in columns}
 
-    def of(self, numbers: pa.Table) -> tuple[NDArray[np.int64], dict[str, pa.ChunkedArray]]:
-        """For each number its place among the rows of its group, or -1, and the texts of its row."""
-        parts = [numbers[name].cast(pa.string()) for name in ("table", "table_id", "line")]
-        position = pc.index_in(pc.binary_join_element_wise(*parts, " "), value_set=self._keys)
-        order = self._orders[np.asarray(position.cast(pa.int64()).fill_null(-1))]
-        return order, {name: column.take(position) for name, column in self._texts.items()}
+    def of(self, numbers: pa.RecordBatch) -> NDArray[np.int16]:
+        """For each number its row, or -1: unknown texts, at -1, have none."""
+        shape, table_id = looked_up(numbers["table"], self._shapes), looked_up(numbers["table_id"], self._table_ids)
+        return np.asarray(self._row_of_line[shape, table_id, numbers["line"].to_numpy()])

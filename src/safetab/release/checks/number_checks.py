@@ -119,7 +119,7 @@ class NumberChecks:
         differs = _differ_from_t1(groups, indices, level.published)
         self._add(first[differs], "a total is not the one in t1", level.name, rows, before)
         if self._after_steps is not None:
-            self._after_steps.check(level.geography, pa.Table.from_batches([rows]))
+            self._after_steps.check(level.geography, rows)
         is_own = np.asarray(groups["donor_region_id"].is_null())
         return own_groups + int(is_own.sum()), int(indices[-1])
 
