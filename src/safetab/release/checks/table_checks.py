@@ -57,7 +57,7 @@ class TableRows:
             except StopIteration:
                 break
             self._waiting = pa.concat_tables([self._waiting, pa.Table.from_batches([batch])])
-        taken = self._waiting.slice(0, rows).combine_chunks()
+        taken = self._waiting.slice(0, rows)
         self._waiting = self._waiting.slice(rows)
         self.rows_before += len(taken)
         return taken
@@ -142,7 +142,7 @@ class TableChecks:
             self._breaches.add(name, f"{level.level}: a group is there twice, or out of its order")
         if (level.is_total_only[iteration] != groups.is_total_only).any():
             self._breaches.add(name, f"{level.level}: a group was measured in a stage that it doesn't have")
-        adaptive = groups.chosen(~groups.is_total_only)
+        adaptive = groups.chosen(~groups.is_total_only) if groups.is_total_only.any() else groups
         has_stage_1 = Stage.STAGE_1 in design.stages
         if has_stage_1 and (chosen_shapes(adaptive.stage_1_totals, design.thresholds) != adaptive.shapes).any():
             self._breaches.add(name, f"{level.level}: a group has another table than its stage-1 total chooses")
@@ -165,7 +165,7 @@ class TableChecks:
         if len(table) < rows.sum():
             self._breaches.add(file.name, "lacks rows of groups that the measurements have")
             raise ValueError("too short")
-        self._check_keys(file.name, table, level, np.repeat(groups.indices, rows), before)
+        self._check_keys(file.name, table, level, groups.indices, rows, before)
         counts, starts = table["COUNT"].to_numpy(), np.cumsum(rows) - rows
         expected, labels = np.zeros(len(table), dtype=np.int64), np.zeros(len(table), dtype=np.int64)
         known: list[FileRow] = []
@@ -193,12 +193,22 @@ class TableChecks:
         return self._regions[geography]
 
     def _check_keys(
-        self, name: str, table: pa.Table, level: ReleaseLevel, indices: NDArray[np.int64], before: int
+        self,
+        name: str,
+        table: pa.Table,
+        level: ReleaseLevel,
+        indices: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        before: int,
     ) -> None:
-        """The rows are those of these groups."""
-        regions = self._regions_of(level.geography).take(pa.array(level.index.entity_of(indices)))
-        codes = pa.array([one.code for one in level.iterations]).take(pa.array(level.index.iteration_of(indices)))
-        wanted = {"REGION_ID": regions, "REGION_TYPE": pa.scalar(level.geography.label), "ITERATION_CODE": codes}
+        """The rows are those of these groups, so many of each."""
+        entity = np.repeat(level.index.entity_of(indices), rows)
+        iteration = np.repeat(level.index.iteration_of(indices), rows)
+        wanted = {
+            "REGION_ID": self._regions_of(level.geography).take(pa.array(entity)),
+            "REGION_TYPE": pa.scalar(level.geography.label),
+            "ITERATION_CODE": pa.array([one.code for one in level.iterations]).take(pa.array(iteration)),
+        }
         for column, expected in wanted.items():
             is_wrong = ~np.asarray(pc.equal(table[column], expected))
             rule = f"{column} is not that of the next published group"
