@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,13 +53,13 @@ class ArrayCounter:
     def __init__(self, encoding: Encoding, threads: int) -> None:
         self._encoding = encoding
         self._pool = ThreadPoolExecutor(threads)
-        self._lists = IterationLists(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32))
+        self._lists: Future[IterationLists] = Future()
         self._states: list[CountedState] = []
         self._entities: dict[GeographyLevel, NDArray[np.int64]] = {}
 
     def count(self, persons: StatePersons) -> Iterator[CountedState]:
         """Counts every state, and gives them in their order; the largest are begun first, so that threads end alike."""
-        self._lists = self._encoding.iteration_lists()
+        self._lists = self._pool.submit(self._encoding.iteration_lists)  # it has begun when a state waits for it
         numbers = range(len(self._encoding.states))
         by_size = sorted(numbers, key=persons.size_of, reverse=True)
         counted = {number: self._pool.submit(self._counted, number, persons) for number in by_size}
@@ -72,15 +72,15 @@ class ArrayCounter:
 
     def _counted(self, number: int, all_persons: StatePersons) -> CountedState:
         persons, state = all_persons.sorted_state(number), self._encoding.states[number]
-        lists = (self._lists.starts, self._lists.iterations)
+        lists = self._lists.result()
         runs = len(persons.run_patterns)
         loop_of_lists = compiled_if_worthwhile(memberships, runs, person_arrays.memberships)
-        most = loop_of_lists(persons.run_patterns, self._lists.starts)
+        most = loop_of_lists(persons.run_patterns, lists.starts)
         starts = np.empty(len(persons.runs[0]), dtype=np.int64)
         iterations, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)  # mostly never touched
         counted_at = np.full(len(self._encoding.iteration_number), -1, dtype=np.int64)
         loop = compiled_if_worthwhile(count_atoms, runs, person_arrays.count_atoms)
-        loop(persons.runs, *lists, starts, iterations, counts, counted_at)
+        loop(persons.runs, lists.starts, lists.iterations, starts, iterations, counts, counted_at)
         return CountedState(
             state.tabulation_pass,
             slice(state.first_atom, state.end_atom),
@@ -88,16 +88,16 @@ class ArrayCounter:
             starts,
             iterations[: starts[-1]].copy(),
             counts[: starts[-1]].copy(),
-            self._by_attribute(persons),
+            self._by_attribute(persons, lists),
         )
 
-    def _by_attribute(self, persons: SortedPersons) -> NDArray[np.int32]:
+    def _by_attribute(self, persons: SortedPersons, lists: IterationLists) -> NDArray[np.int32]:
         values = self._encoding.record.attribute_values
         by_attribute = np.zeros((len(self._encoding.iteration_number), values), dtype=np.int32)
-        patterns = min(_FIRST_PATTERNS, len(self._lists.starts) - 1) if persons.people >= _MANY_PEOPLE else 0
+        patterns = min(_FIRST_PATTERNS, len(lists.starts) - 1) if persons.people >= _MANY_PEOPLE else 0
         by_pattern = np.zeros((patterns, values), dtype=np.int32)
         loop = compiled_if_worthwhile(count_attributes, persons.people, person_arrays.count_attributes)
-        loop(persons.runs, self._lists.starts, self._lists.iterations, by_pattern, by_attribute)
+        loop(persons.runs, lists.starts, lists.iterations, by_pattern, by_attribute)
         return by_attribute
 
     def totals(self, level: LevelPlan) -> ExactCounts:
@@ -146,7 +146,7 @@ class ArrayCounter:
                     selected.add_whole_state(rows, state.by_attribute)
                     continue
                 entities = self._entity_of_atom(level)[state.atoms]
-                parts += selected.parts_of_state(rows, entities, state.persons, self._lists)
+                parts += selected.parts_of_state(rows, entities, state.persons, self._lists.result())
                 if kind.crosses_states:  # the next state adds to the same cells
                     self._do(parts)
         self._do(parts)

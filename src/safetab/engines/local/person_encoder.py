@@ -48,10 +48,10 @@ class PersonEncoder:
     def add(self, batch: PersonBatch) -> None:
         """Checks the rows, and keeps the persons of the passes that run."""
         attributes, atoms, patterns = self._attributes(batch), self._atoms(batch), self._patterns_of(batch)
-        is_right = (atoms >= LEFT_OUT) & (patterns >= 0) & (attributes >= 0)
-        self.is_right = self.is_right and bool(is_right.all())
-        is_kept = is_right & (atoms >= 0)
-        if not is_kept.all():
+        if min(int(numbers.min(initial=0)) for numbers in (atoms, patterns, attributes)) < 0:
+            is_right = (atoms >= LEFT_OUT) & (patterns >= 0) & (attributes >= 0)
+            self.is_right = self.is_right and bool(is_right.all())
+            is_kept = is_right & (atoms >= 0)
             atoms, patterns, attributes = atoms[is_kept], patterns[is_kept], attributes[is_kept]
         self._persons.add(atoms, patterns, attributes.astype(self._persons.attribute_type))
 
