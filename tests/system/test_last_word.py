@@ -207,3 +207,15 @@ def test_a_full_pipe_that_does_not_wait_is_waited_for() -> None:
 def _read_whole(descriptor: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         return file.read()
+
+
+@pytest.mark.parametrize(("given", "code"), [("--version", 0), ("--nonsense", 2)])
+def test_whatever_waits_for_the_end_is_called_and_written(given: str, code: int) -> None:
+    """The process ends without being taken apart; a thread that is still there is waited for all the same."""
+    at_the_end = "import atexit; atexit.register(print, 'the end')\n"
+    in_a_thread = "import threading, time; threading.Thread(target=lambda: (time.sleep(1), print('done'))).start()\n"
+    for before, said in ((at_the_end, "the end\n"), (at_the_end + in_a_thread, "done\nthe end\n")):
+        program = f"{before}from safetab.cli.start import main; main()"
+        ended = subprocess.run([sys.executable, "-c", program, given], capture_output=True, text=True, check=False)
+        assert ended.returncode == code
+        assert ended.stdout.endswith(said)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -220,7 +219,6 @@ show_whole_summaries(tune)
 
 def main() -> None:
     """The `safetab` command."""
-    gc.set_threshold(100_000)  # nearly all objects last as long as the command: looking for others costs a tenth of it
     if not any(argument.endswith(EngineKind.SPARK.value) for argument in sys.argv):
         sys.meta_path.insert(0, WithoutPandas())
     sys.exit(last_word(_asked_command))
