@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from safetab.cli.main import app
 
 SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
-SAFETAB = [sys.executable, "-c", "from safetab.cli.main import main; main()"]
+SAFETAB = [sys.executable, "-c", "from safetab.cli.start import main; main()"]
 
 
 def test_plan_shows_every_level_and_the_totals() -> None:

@@ -17,7 +17,7 @@ from tests.random_worlds import RandomWorld, write_random_world
 
 from safetab.foundation.locked_folder import locked_folder
 
-SAFETAB = [sys.executable, "-c", "from safetab.cli.main import main; main()"]
+SAFETAB = [sys.executable, "-c", "from safetab.cli.start import main; main()"]
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from safetab.foundation.confidential_log import ConfidentialLog
 
 pytestmark = pytest.mark.slow
 
-MAIN = "\nfrom safetab.cli.main import main; main()"
+MAIN = "\nfrom safetab.cli.start import main; main()"
 AT_A_MODULE = """
 import sys
 class InterruptedAt:
@@ -214,8 +214,10 @@ def test_whatever_waits_for_the_end_is_called_and_written(given: str, code: int)
     """The process ends without being taken apart; a thread that is still there is waited for all the same."""
     at_the_end = "import atexit; atexit.register(print, 'the end')\n"
     in_a_thread = "import threading, time; threading.Thread(target=lambda: (time.sleep(1), print('done'))).start()\n"
-    for before, said in ((at_the_end, "the end\n"), (at_the_end + in_a_thread, "done\nthe end\n")):
-        program = f"{before}from safetab.cli.start import main; main()"
+    cases = ((at_the_end, "the end\n"), (at_the_end + in_a_thread, "taken apart\ndone\nthe end\n"))
+    for before, said in cases:
+        program = f"{before}from safetab.cli.start import main\ntry: main()\nfinally: print('taken apart')"
         ended = subprocess.run([sys.executable, "-c", program, given], capture_output=True, text=True, check=False)
         assert ended.returncode == code
         assert ended.stdout.endswith(said)
+        assert ("taken apart" in ended.stdout) == ("taken apart" in said)

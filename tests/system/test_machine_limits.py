@@ -126,7 +126,7 @@ def test_help_loads_nothing_that_counts() -> None:
     program = (
         "import atexit, sys; sys.argv = ['safetab', '--help'];"
         f"atexit.register(lambda: print(sorted({heavy} & set(sys.modules)), file=sys.stderr));"
-        "from safetab.cli.main import main; main()"
+        "from safetab.cli.start import main; main()"
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "Exit codes" in shown.stdout

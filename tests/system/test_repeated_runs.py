@@ -32,7 +32,7 @@ from safetab.tabulation import safetab as algorithm
 
 pytestmark = pytest.mark.slow
 
-SAFETAB = [sys.executable, "-c", "from safetab.cli.main import main; main()"]
+SAFETAB = [sys.executable, "-c", "from safetab.cli.start import main; main()"]
 KEY = bytes(range(32)).hex()
 FINGERPRINT, TABULATING = "Taking the fingerprint of the person records", "Tabulating the levels"
 

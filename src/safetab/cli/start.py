@@ -33,7 +33,8 @@ def main() -> None:
 def _leave(end: SystemExit) -> None:
     """Ends the process as it is: taking apart what was loaded takes a seventh of a small run, and frees nothing.
 
-    Whatever waits for the end is called, and what was said is written. If a thread is still there, Python waits for it.
+    Files are closed by then. Whatever waits for the end is called, and what was said is written. If a thread is still
+    there, Python waits for it.
     """
     if threading.active_count() > 1 or not isinstance(end.code, int):
         raise end

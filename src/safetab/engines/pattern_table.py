@@ -109,7 +109,9 @@ class ThreadPatterns:
         """Those of the patterns that are new here."""
         end = self._own.count + 1
         if end > len(self._shared_number):
-            self._shared_number = np.resize(self._shared_number, 4 * end)  # what is beyond the known is never read
+            larger = np.empty(4 * end, dtype=np.int32)
+            larger[: self._known + 1] = self._shared_number[: self._known + 1]
+            self._shared_number = larger
         self._shared_number[self._known + 1 : end] = self._shared.numbers_of(self._own.codes[self._known :])
         self._known = self._own.count
 

@@ -53,7 +53,7 @@ class ArrayCounter:
     def __init__(self, encoding: Encoding, threads: int) -> None:
         self._encoding = encoding
         self._pool = ThreadPoolExecutor(threads)
-        self._lists: Future[IterationLists] = Future()
+        self._lists: Future[IterationLists] = Future()  # of the patterns that `count` meets, which comes first
         self._states: list[CountedState] = []
         self._entities: dict[GeographyLevel, NDArray[np.int64]] = {}
 

@@ -92,7 +92,10 @@ def remembered_patterns(  # noqa: PLR0913, PLR0917
 
 
 def codes_of_rows(positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], rows: Int64s, codes: Int16s) -> None:
-    """Writes a column of codes for each of these rows; `positions` says where its codes are in `numbers`."""
+    """Writes a column of codes for each of these rows; `positions` says where its codes are in `numbers`.
+
+    The arrays of `positions` are of one type, and none or all of them may be written to.
+    """
     for column in range(len(codes)):
         at, of_column = positions[column], numbers[column]
         for place in range(len(rows)):

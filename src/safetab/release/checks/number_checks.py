@@ -78,22 +78,20 @@ class NumberChecks:
     def _whole_groups(self, file: pa.parquet.ParquetFile) -> Iterator[pa.RecordBatch]:
         """Rows as they were read, with the dictionaries they had; a group that lies in two batches comes alone."""
         waiting: list[pa.RecordBatch] = []  # the rows of a group, of which more may follow
-        to_come = file.metadata.num_rows
         for batch in file.iter_batches(_ROWS_AT_ONCE):
-            to_come -= len(batch)
             first = np.flatnonzero(self._are_totals(batch))
-            begin, end = 0, len(batch)
+            if not len(first) and waiting:
+                waiting.append(batch)
+                continue
+            begin = int(first[0]) if waiting else 0
+            end = int(first[-1]) if len(first) else len(batch)
             if waiting:
-                begin = int(first[0]) if len(first) else end
-                waiting.append(batch.slice(0, begin))
-                if begin < end or not to_come:
-                    yield self._joined(waiting)
-            if to_come:
-                end = int(first[-1]) if len(first) > 1 else begin
+                yield self._joined([*waiting, batch.slice(0, begin)])
             if begin < end:
                 yield batch.slice(begin, end - begin)
-            if begin < len(batch):
-                waiting = [batch.slice(end)]
+            waiting = [batch.slice(end)] if len(first) else []
+        if waiting:
+            yield self._joined(waiting)
 
     def _joined(self, few: list[pa.RecordBatch]) -> pa.RecordBatch:
         schema = number_schema(self._universe.product)

@@ -21,9 +21,14 @@ def looked_up(texts: pa.DictionaryArray, positions: Mapping[str, int] | Mapping[
 
 
 def positions_in(rising: Sequence[str], texts: pa.DictionaryArray) -> NDArray[np.int64]:
-    """The position of each text in a long list, or -1; only the part of the list that they can be in is searched."""
-    least_and_greatest = pc.min_max(texts.dictionary).as_py()
-    begin, end = bisect_left(rising, least_and_greatest["min"]), bisect_right(rising, least_and_greatest["max"])
+    """The position of each text in a long list, or -1; only the part of the list that they can be in is searched.
+
+    The list rises as texts do: ids of one level have one width.
+    """
+    ends = pc.min_max(texts.dictionary).as_py()
+    if ends["min"] is None:
+        return np.full(len(texts), -1, dtype=np.int64)
+    begin, end = bisect_left(rising, ends["min"]), bisect_right(rising, ends["max"])
     found = pc.index_in(texts.dictionary, value_set=pa.array(rising[begin:end], pa.string())).cast(pa.int64())
     positions = np.append(pc.add(found, begin).fill_null(-1).to_numpy(), -1)
     return np.asarray(positions[texts.indices.fill_null(len(found)).to_numpy()])
