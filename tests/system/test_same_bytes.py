@@ -100,7 +100,15 @@ def expected(world: RandomWorld, tmp_path_factory: pytest.TempPathFactory) -> di
 
 
 @pytest.mark.parametrize(
-    "options", [{"threads": 1}, {"threads": 3}, {"memory": "200MB"}, {"groups_at_once": 7}, {"groups_at_once": 100}]
+    "options",
+    [
+        {"threads": 1},
+        {"threads": 3},
+        {"memory": "200MB"},
+        {"groups_at_once": 7, "threads": 1},
+        {"groups_at_once": 7, "threads": 3},
+        {"groups_at_once": 100},
+    ],
 )
 def test_the_way_of_running_does_not_matter(options: dict, world: RandomWorld, expected, tmp_path: Path) -> None:
     assert run(world, tmp_path / "out", **options) == expected

@@ -25,6 +25,14 @@ def test_results_come_in_the_order_of_the_work_whichever_ends_first() -> None:
     assert list(results_in_threads([first, second], 2)) == [1, 2]
 
 
+def test_one_thread_is_the_callers_and_nothing_is_done_ahead() -> None:
+    done: list[int] = []
+    results = results_in_threads([partial(done.append, number) for number in range(3)], 1)
+    next(results)
+    assert done == [0]
+    assert list(results_in_threads([get_ident], 1)) == [get_ident()]
+
+
 def test_few_pieces_are_taken_ahead() -> None:
     taken: list[int] = []
 

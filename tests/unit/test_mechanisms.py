@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
 from fractions import Fraction
 from itertools import accumulate, chain
 
@@ -126,6 +127,25 @@ def test_neighbouring_addresses_have_their_own_bits_however_they_are_asked_for()
         assert [word for _, part in parts for word in part] == BITS.words(7, np.arange(first, end))[:, 0].tolist()
         begins = accumulate((len(part) for _, part in parts), initial=first)
         assert [start for start, _ in parts] + [end] == list(begins)
+
+
+def test_threads_that_read_at_once_have_their_own_bits() -> None:
+    """Each keeps what it has, while the other goes on: a shared buffer would be overwritten."""
+    both_have_read, found = threading.Barrier(2, timeout=30), {}
+
+    def read(prefix: int) -> None:
+        found[prefix] = []
+        for _, words in BITS.first_words_of_range(prefix, 0, 50_000):
+            both_have_read.wait()
+            found[prefix] += words.tolist()
+            both_have_read.wait()
+
+    threads = [threading.Thread(target=read, args=(prefix,)) for prefix in (7, 8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {prefix: BITS.words(prefix, np.arange(50_000))[:, 0].tolist() for prefix in (7, 8)}
 
 
 def test_the_bits_of_an_address_are_aes_of_it() -> None:

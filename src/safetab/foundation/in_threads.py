@@ -16,8 +16,12 @@ Result = TypeVar("Result")
 def results_in_threads(work: Iterable[Callable[[], Result]], threads: int) -> Generator[Result]:
     """What each piece gives or raises, in order; few are taken ahead, so that few are in memory.
 
-    When it is closed, or a piece raises, pieces that have begun are waited for and no other begins.
+    When it is closed, or a piece raises, pieces that have begun are waited for and no other begins. One thread is the
+    caller's: each piece is done when it is asked for.
     """
+    if threads == 1:
+        yield from (piece() for piece in work)
+        return
     ahead: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         try:

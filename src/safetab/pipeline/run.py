@@ -188,7 +188,7 @@ def _tabulated(
                 CountsAhead(engine, levels, is_beside=is_beside) as ahead,
             ):
                 counts = TimedCounts(ahead, times)
-                for measured in safetab(levels, counts, ledger, options.groups_at_once):
+                for measured in safetab(levels, counts, ledger, options.groups_at_once, options.threads):
                     for measurements in times.each("noise", measured):
                         writing.do(times.alongside(partial(files.write, measurements)))
                     times.advance()

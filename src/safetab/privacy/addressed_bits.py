@@ -6,6 +6,7 @@ docs/privacy.md#random-bits says what rests on this.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,6 +23,21 @@ class SharedBits(Exception):  # noqa: N818 - the name is the sentence
     """Bits that a ledger owns were offered to another one, whose noise would repeat the first one's."""
 
 
+class _KeyStream(threading.local):
+    """AES in counter mode, with a buffer: each thread has its own of both, made when it first asks."""
+
+    def __init__(self, key: bytes) -> None:
+        self._scratch = np.empty_like(_ZEROS)
+        self._counter_mode = Cipher(algorithms.AES(key), modes.CTR(bytes(BLOCK_BYTES))).encryptor()
+
+    def beginning_at(self, counter: bytes, length: int) -> NDArray[np.uint8]:
+        """So many bytes, which the thread's next call overwrites."""
+        stream = self._scratch[:length]
+        self._counter_mode.reset_nonce(counter)
+        self._counter_mode.update_into(_ZEROS[:length].data, stream.data)
+        return stream
+
+
 class AddressedBits:
     """128 random bits for every address: a prefix of 64 bits and an index of 64 bits.
 
@@ -33,9 +49,8 @@ class AddressedBits:
         if len(key) != KEY_BYTES:
             raise ValueError(f"a key has {KEY_BYTES} bytes")
         self._is_owned = False
-        self._scratch = np.empty_like(_ZEROS)  # one buffer, so an object belongs to one thread
         self._cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305 - every block is a different address
-        self._counter_mode = Cipher(algorithms.AES(key), modes.CTR(bytes(BLOCK_BYTES))).encryptor()
+        self._key_stream = _KeyStream(key)
 
     @classmethod
     def of_the_operating_system(cls) -> AddressedBits:
@@ -83,7 +98,4 @@ class AddressedBits:
     def _stream(self, prefix: int, first: int, count: int) -> NDArray[np.uint8]:
         """The blocks of neighbouring indices, as a key stream: AES in counter mode numbers them the same way."""
         counter = prefix.to_bytes(8, "big") + first.to_bytes(8, "big")
-        stream = self._scratch[: count * BLOCK_BYTES]
-        self._counter_mode.reset_nonce(counter)
-        self._counter_mode.update_into(_ZEROS[: len(stream)].data, stream.data)
-        return stream
+        return self._key_stream.beginning_at(counter, count * BLOCK_BYTES)

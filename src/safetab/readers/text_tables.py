@@ -69,7 +69,7 @@ def lines_of_text(path: Path, threads: int = 1) -> LinesOfText:
     """Reads to the end, so a decompressor checks all of the file; line ends are found in so many threads."""
     lines = _Lines()
     searches = (partial(_line_ends, block) for block in _blocks(path))
-    for block, ends in results_in_threads(searches, threads) if threads > 1 else (search() for search in searches):
+    for block, ends in results_in_threads(searches, threads):
         lines.add(block, ends)
     return LinesOfText(lines.ends - lines.ends_at_the_end, lines.has_blank_inside, lines.is_overlong, lines.returns > 0)
 

@@ -18,7 +18,11 @@ from safetab.tabulation.tabulate_level import GROUPS_AT_ONCE, tabulate_level
 
 
 def safetab(
-    levels: Iterable[LevelPlan], counts: GroupCounts, ledger: Ledger, groups_at_once: int = GROUPS_AT_ONCE
+    levels: Iterable[LevelPlan],
+    counts: GroupCounts,
+    ledger: Ledger,
+    groups_at_once: int = GROUPS_AT_ONCE,
+    threads: int = 1,
 ) -> Iterator[Iterator[Measurements]]:
     """Measures each population group level in turn, and gives its measurements as they are made.
 
@@ -28,7 +32,7 @@ def safetab(
     """
     shared = _TotalsOnce(counts)
     for level in levels:
-        yield tabulate_level(level, shared, ledger, groups_at_once)
+        yield tabulate_level(level, shared, ledger, groups_at_once, threads)
 
 
 class _TotalsOnce:

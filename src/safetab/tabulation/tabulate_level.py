@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from safetab.census.group_universe import GroupUniverse
 from safetab.engines.contract import GroupCounts
+from safetab.foundation.in_threads import results_in_threads
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.planning.run_plan import LevelPlan
 from safetab.planning.selectors import chosen_shapes
@@ -34,13 +36,14 @@ class _PaidLevel:
     plan: LevelPlan
     engine: GroupCounts
     rights: Mapping[Stage, DrawingRight]
+    threads: int
 
     def noisy(self, counts: ExactCounts, shape: Shape, stage: Stage) -> NDArray[np.int64]:
         return noisy_count(counts, shape, self.rights[stage])
 
 
 def tabulate_level(
-    plan: LevelPlan, engine: GroupCounts, ledger: Ledger, groups_at_once: int = GROUPS_AT_ONCE
+    plan: LevelPlan, engine: GroupCounts, ledger: Ledger, groups_at_once: int = GROUPS_AT_ONCE, threads: int = 1
 ) -> Iterator[Measurements]:
     """Measures every population group of one level, as finely as its noisy size allows.
 
@@ -51,7 +54,7 @@ def tabulate_level(
     stages = plan.design.stages
     if not plan.universe.size or not stages:
         return
-    level = _PaidLevel(plan, engine, {stage: _charged(plan, stage, ledger) for stage in stages})
+    level = _PaidLevel(plan, engine, {stage: _charged(plan, stage, ledger) for stage in stages}, threads)
     totals = engine.totals(plan)
     if Stage.STAGE_2 in level.rights:
         yield from _ADAPTIVE[plan.design.product.selector](level, totals, groups_at_once)
@@ -78,9 +81,10 @@ def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts, groups_at_once: in
     universe, design = level.plan.universe, level.plan.design
     is_adaptive = ~universe.is_total_only
     empty = EmptyGroups(design, level.rights[Stage.STAGE_1], level.rights[Stage.STAGE_2])
-    for first in range(0, universe.size, groups_at_once):
-        end = min(first + groups_at_once, universe.size)
-        groups = union_of(totals.between(first, end).indices, empty.that_may_be_published(first, end))
+    ranges = [(first, min(first + groups_at_once, universe.size)) for first in range(0, universe.size, groups_at_once)]
+    looked_for = [partial(empty.that_may_be_published, *one) for one in ranges]
+    for (first, end), of_empty in zip(ranges, results_in_threads(looked_for, level.threads), strict=True):
+        groups = union_of(totals.between(first, end).indices, of_empty)
         counts = totals.of_groups(groups[is_adaptive[universe.index.iteration_of(groups)]])
         stage_1 = level.noisy(counts, design.family.total, Stage.STAGE_1)[:, 0]
         shapes = chosen_shapes(stage_1, design.thresholds)

@@ -76,63 +76,74 @@ def page_headers(chunk: Bytes, pages: Int64s) -> int:  # noqa: C901, PLR0911, PL
     return count
 
 
-def numbers_of_runs(  # noqa: C901, PLR0912, PLR0915 - compiled whole
-    page: Bytes, first: int, end: int, width: int, numbers: Int32s
-) -> int:
-    """Writes numbers of `width` bits from Parquet's runs and packed bits; gives the greatest, -1 if they aren't there.
+def numbers_of_runs(pages: Bytes, parts: Int64s, numbers: Int32s) -> int:  # noqa: C901, PLR0912, PLR0915 - see above
+    """Writes numbers from Parquet's runs and packed bits; gives the greatest, -1 if they aren't there.
 
-    They are read from the bytes between `first` and `end`.
+    Each part has its first byte and the one after its last, how many bits a number of it takes, and how many there are.
     """
-    at, done, count, greatest = np.int64(first), np.int64(0), np.int64(len(numbers)), np.int32(0)
-    mask = np.uint64((np.int64(1) << width) - 1)
-    together = 8 if width <= 8 else 4 if width <= 15 else 2  # so many packed numbers are taken out of eight bytes
-    bits = np.int64(together * width)
-    while done < count:
-        header, shift, byte = np.int64(0), 0, np.int64(128)
-        while byte >= 128:
-            if at >= end or shift > 28:
-                return -1
-            byte = np.int64(page[at])
-            at += 1
-            header |= (byte & 127) << shift
-            shift += 7
-        length = header >> 1
-        if header & 1:  # so many times eight numbers, their bits one after the other
-            if length * width > end - at:
-                return -1
-            following, stop = at + length * width, min(done + 8 * length, count)
-            packed = page[at:following]
-            pieces = (stop - done) // together
-            for piece in range(pieces):
-                bit, word = piece * bits, np.uint64(0)
-                for place in range(((bit & 7) + bits + 7) >> 3):
-                    word |= np.uint64(packed[np.uint64((bit >> 3) + place)]) << np.uint64(8 * place)
-                word >>= np.uint64(bit & 7)
-                for number in range(together):
-                    found = np.int32(word & mask)
-                    word >>= np.uint64(width)
-                    greatest = max(greatest, found)
-                    numbers[done + piece * together + number] = found
-            for number in range(pieces * together, stop - done):
-                held = np.int64(0)
-                for place in range(width):
-                    bit_at = number * width + place
-                    held |= ((np.int64(packed[bit_at >> 3]) >> (bit_at & 7)) & 1) << place
-                greatest = max(greatest, np.int32(held))
-                numbers[done + number] = held
-            done = stop
-            at = following
-        else:  # one number, so many times
-            value = np.int64(0)
-            for place in range((width + 7) // 8):
-                if at >= end:
+    done, greatest = np.int64(0), np.int32(0)
+    for part in range(len(parts)):
+        at, end, width, count = parts[part, 0], parts[part, 1], parts[part, 2], done + parts[part, 3]
+        if count > len(numbers):
+            return -1
+        mask = np.uint64((np.int64(1) << width) - 1)
+        together = 8 if width <= 8 else 4 if width <= 15 else 2  # so many packed numbers are taken out of eight bytes
+        bits = np.int64(together * width)
+        while done < count:
+            header, shift, byte = np.int64(0), 0, np.int64(128)
+            while byte >= 128:
+                if at >= end or shift > 28:
                     return -1
-                value |= np.int64(page[at]) << (8 * place)
+                byte = np.int64(pages[at])
                 at += 1
-            greatest, stop = max(greatest, np.int32(value)), min(done + length, count)
-            numbers[done:stop] = value
-            done = stop
+                header |= (byte & 127) << shift
+                shift += 7
+            length = header >> 1
+            if header & 1:  # so many times eight numbers, their bits one after the other
+                if length * width > end - at:
+                    return -1
+                following, stop = at + length * width, min(done + 8 * length, count)
+                packed = pages[at:following]
+                pieces = (stop - done) // together
+                for piece in range(pieces):
+                    bit, word = piece * bits, np.uint64(0)
+                    for place in range(((bit & 7) + bits + 7) >> 3):
+                        word |= np.uint64(packed[np.uint64((bit >> 3) + place)]) << np.uint64(8 * place)
+                    word >>= np.uint64(bit & 7)
+                    for number in range(together):
+                        found = np.int32(word & mask)
+                        word >>= np.uint64(width)
+                        greatest = max(greatest, found)
+                        numbers[done + piece * together + number] = found
+                for number in range(pieces * together, stop - done):
+                    held = np.int64(0)
+                    for place in range(width):
+                        bit_at = number * width + place
+                        held |= ((np.int64(packed[bit_at >> 3]) >> (bit_at & 7)) & 1) << place
+                    greatest = max(greatest, np.int32(held))
+                    numbers[done + number] = held
+                done = stop
+                at = following
+            else:  # one number, so many times
+                value = np.int64(0)
+                for place in range((width + 7) // 8):
+                    if at >= end:
+                        return -1
+                    value |= np.int64(pages[at]) << (8 * place)
+                    at += 1
+                greatest, stop = max(greatest, np.int32(value)), min(done + length, count)
+                numbers[done:stop] = value
+                done = stop
     return int(greatest)
+
+
+def ones_of_parts(levels: Int32s, parts: Int64s, ones: Int64s) -> None:
+    """Adds up the levels of each part, which are 0 or 1; its last column says how many it has."""
+    first = np.int64(0)
+    for part in range(len(parts)):
+        end = first + parts[part, 3]
+        ones[part] = levels[first:end].sum()
+        first = end
 
 
 def spread(present: Int32s, absent: int, positions: Int32s) -> None:

@@ -29,9 +29,9 @@ from safetab.engines.local.page_loops import (
     PAGE_KIND,
     ROWS,
     UNCOMPRESSED_BYTES,
-    Bytes,
     numbers_of_runs,
     offsets_of_texts,
+    ones_of_parts,
     page_headers,
     spread,
 )
@@ -71,34 +71,31 @@ def _text_chunk(file: BinaryIO, metadata: pq.FileMetaData, row_group: int, colum
     _require(0 < first < chunk.data_page_offset and not chunk.file_path)
     _require(0 < size <= file.seek(0, os.SEEK_END) - first)
     file.seek(first)
-    pages = _Pages(np.frombuffer(file.read(size), dtype=np.uint8), chunk.compression)
-    values, rows = pages.dictionary(), [page[ROWS] for page in pages.of_data]
-    _require(min(rows, default=-1) >= 0 and sum(rows) == chunk.num_values == group.num_rows <= MOST_ROWS)
-    positions, first, absent = np.empty(group.num_rows, dtype=np.int32), 0, 0
-    for page, end in zip(pages.of_data, accumulate(rows), strict=True):
-        has_levels = described.max_definition_level == 1
-        absent += pages.read_positions(page, len(values), positions[first:end], has_levels=has_levels)
-        first = end
-    return values, positions, absent > 0
+    pages = _Pages(file.read(size), chunk.compression)
+    _require(min(pages.rows, default=-1) >= 0)
+    _require(sum(pages.rows) == chunk.num_values == group.num_rows <= MOST_ROWS)
+    values = pages.dictionary()
+    return values, *pages.positions(len(values), has_levels=described.max_definition_level == 1)
 
 
 class _Pages:
-    """The pages of a column chunk."""
+    """The pages of a column chunk. All are read by few calls: threads wait for each other at every one."""
 
-    def __init__(self, chunk: Bytes, compression: str) -> None:
+    def __init__(self, chunk: bytes, compression: str) -> None:
         facts = np.empty((_MOST_PAGES, PAGE_FACTS), dtype=np.int64)
-        count = compiled(page_headers)(chunk, facts)
+        count = compiled(page_headers)(np.frombuffer(chunk, dtype=np.uint8), facts)
         _require(count >= 1)
-        self._chunk = chunk
-        self._dictionary, *self.of_data = facts[:count].tolist()
-        _require(all(page[PAGE_KIND] == _DATA_PAGE for page in self.of_data))
+        self._chunk = memoryview(chunk)
+        self._dictionary, *self._of_data = facts[:count].tolist()
+        _require(all(page[PAGE_KIND] == _DATA_PAGE for page in self._of_data))
         self._codec = pa.Codec("snappy") if compression == "SNAPPY" else None
+        self.rows = [page[ROWS] for page in self._of_data]
 
     def dictionary(self) -> pa.Array:
         """The values as they follow each other, each after its length."""
         facts = self._dictionary
         _require(facts[PAGE_KIND] == _DICTIONARY_PAGE and facts[ENCODING] in {_PLAIN, _PLAIN_DICTIONARY})
-        page, count = self._bytes(facts), facts[ROWS]
+        page, count = np.frombuffer(self._bytes(facts), dtype=np.uint8), facts[ROWS]
         _require(0 <= count <= len(page) // 4)
         offsets, characters = np.empty(count + 1, dtype=np.int32), np.empty(len(page), dtype=np.uint8)
         _require(compiled(offsets_of_texts)(page, offsets, characters) >= 0)
@@ -106,38 +103,73 @@ class _Pages:
         values.validate(full=True)  # that it is UTF-8
         return values
 
-    def read_positions(self, facts: list[int], values: int, positions: NDArray[np.int32], *, has_levels: bool) -> int:
-        """Writes the positions of a page's rows; gives how many rows have no value."""
-        _require(facts[ENCODING] in {_PLAIN_DICTIONARY, _RUNS_DICTIONARY})
-        page, at, present = self._bytes(facts), 0, len(positions)
-        if has_levels:
-            _require(facts[LEVEL_ENCODING] == _RUNS)
-            at = 4 + int.from_bytes(page[:4].tobytes(), "little")
-            _require(at <= len(page))
-            levels = page[4:at].tobytes()
-            if levels == _one_run(present, 0):
-                positions[:] = values
-                return present
-            if levels != _one_run(present, 1):
-                _require(0 <= compiled(numbers_of_runs)(page, 4, at, 1, positions) <= 1)
-                present = int(np.count_nonzero(positions))
-        found = positions if present == len(positions) else np.empty(present, dtype=np.int32)
-        if present:
-            _require(at < len(page) and int(page[at]) <= _WIDEST)
-            greatest = compiled(numbers_of_runs)(page, at + 1, len(page), int(page[at]), found)
-            _require(0 <= greatest < values)
-        if present < len(positions):
-            compiled(spread)(found, values, positions)
-        return len(positions) - present
+    def positions(self, values: int, *, has_levels: bool) -> tuple[NDArray[np.int32], bool]:
+        """For each row the position of its value, or `values` if it has none; whether there is such a row."""
+        _require(all(facts[ENCODING] in {_PLAIN_DICTIONARY, _RUNS_DICTIONARY} for facts in self._of_data))
+        _require(not has_levels or all(facts[LEVEL_ENCODING] == _RUNS for facts in self._of_data))
+        pages, positions = [self._bytes(facts) for facts in self._of_data], np.empty(sum(self.rows), dtype=np.int32)
+        ends = [_end_of_levels(page) if has_levels else 0 for page in pages]
+        levels = [page[4:end] for page, end in zip(pages, ends, strict=True)]
+        if has_levels and levels == [_one_run(rows, 0) for rows in self.rows]:
+            positions[:] = values
+            return positions, len(positions) > 0
+        runs = _Runs(pages, ends)
+        if not has_levels or levels == [_one_run(rows, 1) for rows in self.rows]:
+            _require(runs.read_numbers(self.rows, positions) < values)
+            return positions, False
+        present = runs.read_levels(self.rows, positions)
+        found = np.empty(sum(present), dtype=np.int32)
+        _require(runs.read_numbers(present, found) < values)
+        compiled(spread)(found, values, positions)
+        return positions, len(found) < len(positions)
 
-    def _bytes(self, facts: list[int]) -> Bytes:
+    def _bytes(self, facts: list[int]) -> bytes:
         first, size = facts[FIRST_BYTE], facts[UNCOMPRESSED_BYTES]
         stored = self._chunk[first : first + facts[COMPRESSED_BYTES]]
-        _require(facts[CHECKSUM] == NOT_SAID or zlib.crc32(stored.data) == facts[CHECKSUM] & 0xFFFFFFFF)
+        _require(facts[CHECKSUM] == NOT_SAID or zlib.crc32(stored) == facts[CHECKSUM] & 0xFFFFFFFF)
         if self._codec is None:
-            return stored
+            return bytes(stored)
         _require(size == _snappy_size(stored))
-        return np.frombuffer(self._codec.decompress(pa.py_buffer(stored), size), dtype=np.uint8)
+        page: bytes = self._codec.decompress(stored, size, asbytes=True)
+        return page
+
+
+class _Runs:
+    """The runs and packed bits of the pages of a chunk: levels up to an end, then numbers."""
+
+    def __init__(self, pages: list[bytes], ends_of_levels: list[int]) -> None:
+        self._pages = pages
+        self._ends_of_levels = ends_of_levels
+        self._begins = list(accumulate(map(len, pages), initial=0))
+        self._joined = np.frombuffer(b"".join(pages), dtype=np.uint8)
+
+    def read_levels(self, counts: list[int], levels: NDArray[np.int32]) -> list[int]:
+        """So many of each page; gives how many of them are 1, and not 0."""
+        of_pages = zip(self._begins, self._ends_of_levels, counts, strict=False)
+        parts = np.array([(begin + 4, begin + end, 1, count) for begin, end, count in of_pages], dtype=np.int64)
+        _require(0 <= compiled(numbers_of_runs)(self._joined, parts, levels) <= 1)
+        ones = np.empty(len(parts), dtype=np.int64)
+        compiled(ones_of_parts)(levels, parts, ones)
+        return ones.tolist()
+
+    def read_numbers(self, counts: list[int], numbers: NDArray[np.int32]) -> int:
+        """So many of each page, after a byte that says how many bits each takes; gives the greatest."""
+        parts = []
+        for page, begin, at, count in zip(self._pages, self._begins, self._ends_of_levels, counts, strict=False):
+            if count:
+                _require(at < len(page) and page[at] <= _WIDEST)
+                parts.append((begin + at + 1, begin + len(page), page[at], count))
+        of_parts = np.array(parts, dtype=np.int64).reshape(-1, 4)  # which may be none
+        greatest = int(compiled(numbers_of_runs)(self._joined, of_parts, numbers))
+        _require(greatest >= 0)
+        return greatest
+
+
+def _end_of_levels(page: bytes) -> int:
+    """They come first, after four bytes that say how long they are."""
+    end = 4 + int.from_bytes(page[:4], "little")
+    _require(end <= len(page))
+    return end
 
 
 @cache
@@ -150,10 +182,10 @@ def _one_run(rows: int, level: int) -> bytes:
     return bytes([*run, number, level])
 
 
-def _snappy_size(stored: Bytes) -> int:
+def _snappy_size(stored: memoryview) -> int:
     """How long it says that it is, decompressed: in its first bytes, seven bits in each, and the last below 128."""
     size, shift = 0, 0
-    for byte in stored[:5].tolist():
+    for byte in stored[:5]:
         size |= (byte & 127) << shift
         shift += 7
         if byte < 128:
