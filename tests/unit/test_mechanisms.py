@@ -15,8 +15,15 @@ from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, Popu
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.thresholds import lower_thresholds
+from safetab.foundation.compiled import compiled
+from safetab.mechanisms.inversion_loop import write_indices_from
 from safetab.mechanisms.inversion_table import InversionTable
-from safetab.mechanisms.noisy_count import _prefix, indices_whose_noise_may_exceed, noisy_count
+from safetab.mechanisms.noisy_count import (
+    _prefix,
+    _write_indices_from,
+    indices_whose_noise_may_exceed,
+    noisy_count,
+)
 from safetab.privacy.addressed_bits import AddressedBits, SharedBits
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
@@ -340,6 +347,19 @@ def test_groups_with_large_noise_are_found_without_drawing_all(value: int) -> No
     assert indices_whose_noise_may_exceed(value, 100, 200, right()).tolist() == [
         p for p in found.tolist() if 100 <= p < 200
     ]
+
+
+def test_large_words_are_found_alike_by_the_loop_and_on_arrays() -> None:
+    least = np.uint64(2**63)
+    words = np.array([2**63 - 1, 2**63, 0, 2**64 - 1, 2**63 + 1, 1], dtype=np.uint64).repeat(2)[
+        ::2
+    ]  # as they lie in blocks
+    for some in (words, words[:0], words[2:3]):
+        expected = [100 + position for position, word in enumerate(some.tolist()) if word >= 2**63]
+        for write in (write_indices_from, compiled(write_indices_from), _write_indices_from):
+            indices = np.full(len(some) + 2, -1)
+            assert write(some, least, 100, indices) == len(expected)
+            assert indices.tolist() == expected + [-1] * (len(indices) - len(expected))
 
 
 def test_a_word_that_is_undecided_counts_as_large(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Table inversion as one pass over the random words: a loop to be compiled."""
+"""Passes over random words: loops to be compiled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def write_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
     values: NDArray[np.int64],
     undecided: NDArray[np.int64],
 ) -> int:
-    """Writes the value of each word, 0 if it is undecided, and the positions of these; returns how many they are.
+    """Table inversion: writes the value of each word, 0 if it is undecided, and the positions of these; gives how many.
 
     `guide` has for each beginning of a word the number of thresholds below all words that begin so: from there the
     thresholds below the word are counted. The greatest word ends `thresholds`, twice, so the count ends.
@@ -35,4 +35,14 @@ def write_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
             found += 1
         else:
             values[position] = np.int64(below) + least + np.int64(here < word)
+    return found
+
+
+def write_indices_from(words: NDArray[np.uint64], least: np.uint64, first: int, indices: NDArray[np.int64]) -> int:
+    """Writes the indices of the words that are not below `least`, the first of which has the index `first`."""
+    found = 0
+    for position in range(len(words)):
+        if words[position] >= least:
+            indices[found] = first + position
+            found += 1
     return found

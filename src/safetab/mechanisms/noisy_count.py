@@ -9,6 +9,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.foundation.compiled import compiled_if_worthwhile
+from safetab.mechanisms.inversion_loop import write_indices_from
 from safetab.mechanisms.inversion_table import inversion_table
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight
@@ -39,9 +41,18 @@ def indices_whose_noise_may_exceed(value: int, first: int, end: int, right: Draw
     """
     least_word = np.uint64(inversion_table(right.event.noise).least_word_above(value))
     prefix = _prefix(right, right.event.family.total, cell=0)
-    parts = right.bits.first_words_of_range(prefix, first, end)
-    found = [np.flatnonzero(words >= least_word) + start for start, words in parts if words.max() >= least_word]
-    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+    write = compiled_if_worthwhile(write_indices_from, end - first, _write_indices_from)
+    indices, found = np.empty(end - first, dtype=np.int64), 0  # mostly never touched
+    for start, words in right.bits.first_words_of_range(prefix, first, end):
+        found += write(words, least_word, start, indices[found:])
+    return indices[:found].copy()
+
+
+def _write_indices_from(words: NDArray[np.uint64], least: np.uint64, first: int, indices: NDArray[np.int64]) -> int:
+    """The same as the loop, on whole arrays."""
+    positions = np.flatnonzero(words >= least)
+    np.add(positions, first, out=indices[: len(positions)])
+    return len(positions)
 
 
 @dataclass(frozen=True, slots=True)
