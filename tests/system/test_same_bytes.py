@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 from functools import cache
 from pathlib import Path
+from threading import Thread, current_thread
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.person_forms import PERSON_FORMS, parquet_of_text, people_of
 from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from safetab.foundation.failures import RunFailed
 from safetab.mechanisms.inversion_table import InversionTable
+from safetab.outputs.pass_files import PassFiles
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
+from safetab.tabulation.empty_groups import EmptyGroups
+from safetab.tabulation.measurements import Measurements
 
 pytestmark = pytest.mark.slow
 
@@ -112,6 +119,32 @@ def expected(world: RandomWorld, tmp_path_factory: pytest.TempPathFactory) -> di
 )
 def test_the_way_of_running_does_not_matter(options: dict, world: RandomWorld, expected, tmp_path: Path) -> None:
     assert run(world, tmp_path / "out", **options) == expected
+
+
+def test_empty_groups_are_looked_for_in_threads_that_end_with_the_run(world, tmp_path, monkeypatch) -> None:
+    here, searched, original = current_thread(), set[Thread](), EmptyGroups.that_may_be_published
+
+    def that_may_be_published(self: EmptyGroups, first: int, end: int) -> NDArray[np.int64]:
+        searched.add(current_thread())
+        return original(self, first, end)
+
+    monkeypatch.setattr(EmptyGroups, "that_may_be_published", that_may_be_published)
+    run(world, tmp_path / "one", groups_at_once=7, threads=1)
+    assert searched == {here}
+    searched.clear()
+    write = PassFiles.write
+
+    def fails_later(self: PassFiles, measurements: Measurements) -> None:
+        if searched - {here}:
+            raise OSError(errno.EIO, "a broken disk")
+        write(self, measurements)
+
+    monkeypatch.setattr(PassFiles, "write", fails_later)
+    with pytest.raises(RunFailed) as held:  # and the frames of the run with it
+        run(world, tmp_path / "three", groups_at_once=7, threads=3)
+    assert held.value
+    assert searched - {here}
+    assert not any(thread.is_alive() for thread in searched - {here})
 
 
 def test_nor_does_it_with_long_lists(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:

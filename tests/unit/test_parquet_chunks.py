@@ -1,4 +1,4 @@
-"""Columns of text in Parquet: what is read page by page is what Arrow reads, and the rest is left to Arrow."""
+"""Columns of text in Parquet: what is read here is what Arrow reads, and the rest is left to Arrow."""
 
 from __future__ import annotations
 
@@ -83,6 +83,15 @@ def test_what_duckdb_writes_is_read(tmp_path: Path) -> None:
     duckdb.sql(f"COPY (SELECT X FROM texts) TO '{tmp_path}/x.parquet' (FORMAT parquet)")
     file = io.BytesIO((tmp_path / "x.parquet").read_bytes())
     assert texts_read_here(file) == column(3000, 50, absent=0.2)
+
+
+def test_a_column_without_any_text_is_read(tmp_path: Path) -> None:
+    """Polars writes an empty dictionary, and says of each row that it has no value."""
+    import polars  # noqa: PLC0415 - takes long to load
+
+    absent = polars.DataFrame({"X": [None] * 5}, schema={"X": polars.String})
+    absent.write_parquet(tmp_path / "x.parquet", compression="snappy")
+    assert texts_read_here(io.BytesIO((tmp_path / "x.parquet").read_bytes())) == [None] * 5
 
 
 @pytest.mark.parametrize(

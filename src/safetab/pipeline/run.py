@@ -189,8 +189,9 @@ def _tabulated(
             ):
                 counts = TimedCounts(ahead, times)
                 for measured in safetab(levels, counts, ledger, options.groups_at_once, options.threads):
-                    for measurements in times.each("noise", measured):
-                        writing.do(times.alongside(partial(files.write, measurements)))
+                    with closed_at_the_end(measured):
+                        for measurements in times.each("noise", measured):
+                            writing.do(times.alongside(partial(files.write, measurements)))
                     times.advance()
             rows |= files.rows
         times.step("Writing the release", 1)

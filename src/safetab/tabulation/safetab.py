@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ def safetab(
     ledger: Ledger,
     groups_at_once: int = GROUPS_AT_ONCE,
     threads: int = 1,
-) -> Iterator[Iterator[Measurements]]:
+) -> Iterator[Generator[Measurements]]:
     """Measures each population group level in turn, and gives its measurements as they are made.
 
     Neighbours: add or remove one record, which is in at most `stability` groups of each level.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -44,7 +45,7 @@ class _PaidLevel:
 
 def tabulate_level(
     plan: LevelPlan, engine: GroupCounts, ledger: Ledger, groups_at_once: int = GROUPS_AT_ONCE, threads: int = 1
-) -> Iterator[Measurements]:
+) -> Generator[Measurements]:
     """Measures every population group of one level, as finely as its noisy size allows.
 
     Neighbours: add or remove one record, which is in at most `stability` groups of the level.
@@ -82,14 +83,16 @@ def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts, groups_at_once: in
     is_adaptive = ~universe.is_total_only
     empty = EmptyGroups(design, level.rights[Stage.STAGE_1], level.rights[Stage.STAGE_2])
     ranges = [(first, min(first + groups_at_once, universe.size)) for first in range(0, universe.size, groups_at_once)]
-    looked_for = [partial(empty.that_may_be_published, *one) for one in ranges]
-    for (first, end), of_empty in zip(ranges, results_in_threads(looked_for, level.threads), strict=True):
-        groups = union_of(totals.between(first, end).indices, of_empty)
-        counts = totals.of_groups(groups[is_adaptive[universe.index.iteration_of(groups)]])
-        stage_1 = level.noisy(counts, design.family.total, Stage.STAGE_1)[:, 0]
-        shapes = chosen_shapes(stage_1, design.thresholds)
-        for part in _parts_of_bounded_size(level.plan, shapes):
-            yield _stage_2(level, counts.some(part), stage_1[part], shapes[part])
+    pieces = (partial(empty.that_may_be_published, *one) for one in ranges)
+    threads = 1 if design.suppression_threshold is None else level.threads  # without it nothing is looked for
+    with closing(results_in_threads(pieces, threads)) as found:
+        for (first, end), of_empty in zip(ranges, found, strict=True):
+            groups = union_of(totals.between(first, end).indices, of_empty)
+            counts = totals.of_groups(groups[is_adaptive[universe.index.iteration_of(groups)]])
+            stage_1 = level.noisy(counts, design.family.total, Stage.STAGE_1)[:, 0]
+            shapes = chosen_shapes(stage_1, design.thresholds)
+            for part in _parts_of_bounded_size(level.plan, shapes):
+                yield _stage_2(level, counts.some(part), stage_1[part], shapes[part])
 
 
 def _by_published_totals(level: _PaidLevel, totals: ExactCounts, groups_at_once: int) -> Iterator[Measurements]:

@@ -1,4 +1,4 @@
-"""Columns of text that Parquet holds as dictionaries, read page by page into positions.
+"""Columns of text that Parquet holds as dictionaries, read into positions.
 
 Arrow reads every form of Parquet, and takes several times as long for this most frequent one. Whatever a chunk has
 that is not looked for here (another encoding, a checksum that doesn't fit, bytes that are missing) is left to Arrow,
@@ -115,11 +115,11 @@ class _Pages:
             return positions, len(positions) > 0
         runs = _Runs(pages, ends)
         if not has_levels or levels == [_one_run(rows, 1) for rows in self.rows]:
-            _require(runs.read_numbers(self.rows, positions) < values)
+            runs.read_numbers(self.rows, values, positions)
             return positions, False
         present = runs.read_levels(self.rows, positions)
         found = np.empty(sum(present), dtype=np.int32)
-        _require(runs.read_numbers(present, found) < values)
+        runs.read_numbers(present, values, found)
         compiled(spread)(found, values, positions)
         return positions, len(found) < len(positions)
 
@@ -152,17 +152,16 @@ class _Runs:
         compiled(ones_of_parts)(levels, parts, ones)
         return ones.tolist()
 
-    def read_numbers(self, counts: list[int], numbers: NDArray[np.int32]) -> int:
-        """So many of each page, after a byte that says how many bits each takes; gives the greatest."""
+    def read_numbers(self, counts: list[int], values: int, numbers: NDArray[np.int32]) -> None:
+        """So many of each page, after a byte that says how many bits each takes; all are below `values`."""
         parts = []
         for page, begin, at, count in zip(self._pages, self._begins, self._ends_of_levels, counts, strict=False):
             if count:
                 _require(at < len(page) and page[at] <= _WIDEST)
                 parts.append((begin + at + 1, begin + len(page), page[at], count))
-        of_parts = np.array(parts, dtype=np.int64).reshape(-1, 4)  # which may be none
-        greatest = int(compiled(numbers_of_runs)(self._joined, of_parts, numbers))
-        _require(greatest >= 0)
-        return greatest
+        if parts:
+            greatest = compiled(numbers_of_runs)(self._joined, np.array(parts, dtype=np.int64), numbers)
+            _require(0 <= greatest < values)
 
 
 def _end_of_levels(page: bytes) -> int:
