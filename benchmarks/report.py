@@ -21,7 +21,7 @@ SHARES_TEXT = """
 Shares of the CPU time: *start* is the interpreter and its libraries; *public files* reads and checks the lists and the
 geography and makes the plan; *read, check, encode* reads the persons once; *count* is counting in both stages, *noise*
 drawing and deciding, and what is counted beside it, *write* the tables and the measurements, *release* the tidy
-release and the report, *output checks* reads everything back. The run writes them into the confidential log.
+release and the report and reads all of the output back. The run writes them into the confidential log.
 """
 BESIDE_TEXT = """
 ## Beside it: the same counting as plain queries

@@ -14,13 +14,12 @@ from benchmarks.censuses import THREADS, Census, parameters_without_noise
 from benchmarks.commands import Cost, measured_program, measured_safetab
 
 MEMORY = "4GB"
-SHARES = ("start", "public files", "read, check, encode", "count", "noise", "write", "release", "output checks")
+SHARES = ("start", "public files", "read, check, encode", "count", "noise", "write", "release")
 _TIME = re.compile(r' (step|of it) "([^"]+)": [0-9.]+ s, ([0-9.]+) CPU s$', re.MULTILINE)
 _STEPS = {
     "Reading the public files": "public files",
     "Checking the person records": "read, check, encode",
-    "Writing the release": "release",
-    "Checking the output": "output checks",
+    "Writing and checking the release": "release",
 }
 
 

@@ -326,6 +326,36 @@ def test_a_run_that_leaves_a_stray_file_is_exit_3_and_publishes_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_run_whose_tables_are_wrong_is_exit_3_and_publishes_nothing(
+    threads: int, world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables are checked while the release is written, and what is found is told at the end."""
+
+    def spoiled(output: Path, *_: object) -> None:
+        line_changed(T1, 1, lambda fields: [*fields[:3], "4711"])(output)
+
+    monkeypatch.setattr("safetab.pipeline.run.write_not_for_release", spoiled)
+    places = [str(world.parameters), str(world.data), str(tmp_path / "out")]
+    result = CliRunner().invoke(app, ["run", *places, "--threads", str(threads)])
+    assert result.exit_code == 3
+    assert f"{T1}: COUNT is not the sum of the group's noisy numbers: row 1." in result.stderr
+    assert "a total is not the one in t1" not in result.stderr  # the release is made of the measurements
+    assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]
+
+
+@pytest.mark.slow
+def test_tables_that_end_too_early_are_not_blamed_on_what_follows_them(
+    stepped: Path, universe: Universe, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(stepped, out)
+    (out / T1).write_text((out / T1).read_text().split("\n")[0] + "\n")
+    told = findings(out, universe, ReleaseOptions(rules=(ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER,)))
+    assert f"{T1}: lacks rows of groups that the measurements have" in told
+    assert "after-steps" not in told
+
+
 @pytest.fixture(scope="module")
 def stepped(whole: Path, tmp_path_factory) -> Path:
     new = tmp_path_factory.mktemp("stepped") / "new"

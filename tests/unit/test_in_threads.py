@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from threading import Event, Timer, get_ident
 
@@ -124,6 +125,36 @@ def test_what_the_caller_raises_is_raised_and_work_that_waits_never_begins() -> 
         interrupted()
     assert may_end.is_set()
     assert not done
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_steps_alongside_are_all_done_by_the_end(threads: int) -> None:
+    done: list[int] = []
+    with Alongside(threads) as alongside:
+        alongside.do_steps(done.append(number) for number in range(20))
+    assert done == list(range(20))
+
+
+def test_steps_alongside_end_when_the_caller_fails() -> None:
+    has_begun, may_go_on, done = Event(), Event(), list[int]()
+
+    def steps() -> Iterator[None]:
+        for number in range(20):
+            has_begun.set()
+            may_go_on.wait(10)
+            done.append(number)
+            yield
+
+    def interrupted() -> None:
+        with Alongside(2) as alongside:
+            alongside.do_steps(steps())
+            assert has_begun.wait(10)
+            Timer(0.05, may_go_on.set).start()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert done == [0]
 
 
 def test_what_failed_before_is_raised_whatever_closing_says() -> None:

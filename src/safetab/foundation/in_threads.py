@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -58,6 +59,15 @@ class Alongside:
         if len(self._ahead) > 1:
             self._ahead.popleft().result()
         self._ahead.append(self._pool.submit(self._done, piece))
+
+    def do_steps(self, steps: Iterator[None]) -> None:
+        """One long piece, which ends between two of its steps once anything has failed."""
+        self.do(partial(self._go_through, steps))
+
+    def _go_through(self, steps: Iterator[None]) -> None:
+        for _ in steps:
+            if self._has_failed:
+                return
 
     def _done(self, piece: Callable[[], None]) -> None:
         if self._has_failed:

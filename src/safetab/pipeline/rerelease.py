@@ -35,7 +35,7 @@ from safetab.privacy.output_status import OutputStatus, status_as_json, status_o
 from safetab.readers.geography import lists_blocks_by_units, read_blocks_at, read_geography_at
 from safetab.readers.table_files import table_paths_at
 from safetab.release.allowed_files import measured_files
-from safetab.release.checks.output_checks import check_output
+from safetab.release.checks.output_checks import OutputChecks
 from safetab.release.coterminous.coterminous_sets import without_blocks
 from safetab.release.documents import PRIVACY_FILE, ReleaseFacts, steps_as_json
 from safetab.release.numbers.number_files import RELEASE_FOLDER
@@ -173,14 +173,17 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
     facts = replace(folder.facts, version=VERSION, date=today, status=measured.status, options=request.options)
     with whole_output(new, today, overwrite=overwrite) as output:
         _copy_what_stays(out, output, measured)
-        rows = {**measured.rows, **write_release(output, folder.universe, facts, populated)}
-        write_documents(output, folder.universe, facts)
-        _write_log(output, facts, measured, rows)
-        steps = steps_as_json(request.options) | empty_blocks_as_json(request.empty_blocks)
-        manifest = {**measured.manifest, **status_as_json(measured.status), "release": steps}
-        manifest |= {"rerelease": _rerelease_as_json(facts, request)} | outputs_as_json(output, rows)
-        write_manifest_json(output, manifest)
-        check_output(output, folder.universe, request.options)
+        checks = OutputChecks(output, folder.universe, request.options)
+        with checks.of_tables_beside():
+            rows = {**measured.rows, **write_release(output, folder.universe, facts, populated)}
+        with checks.of_numbers_beside():
+            write_documents(output, folder.universe, facts)
+            _write_log(output, facts, measured, rows)
+            steps = steps_as_json(request.options) | empty_blocks_as_json(request.empty_blocks)
+            manifest = {**measured.manifest, **status_as_json(measured.status), "release": steps}
+            manifest |= {"rerelease": _rerelease_as_json(facts, request)} | outputs_as_json(output, rows)
+            write_manifest_json(output, manifest)
+        checks.of_the_whole()
     return RereleaseSummary(measured.status, rows)
 
 

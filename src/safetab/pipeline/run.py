@@ -49,7 +49,7 @@ from safetab.privacy.ledger import Ledger
 from safetab.privacy.output_status import OutputStatus
 from safetab.readers.cef.reader_file import paths_read
 from safetab.readers.table_files import table_paths_at
-from safetab.release.checks.output_checks import check_output
+from safetab.release.checks.output_checks import OutputChecks
 from safetab.release.documents import ReleaseFacts, steps_as_json, write_privacy
 from safetab.release.numbers.number_files import RELEASE_FOLDER
 from safetab.release.release_universe import universe_of_run
@@ -194,19 +194,22 @@ def _tabulated(
                             writing.do(times.alongside(partial(files.write, measurements)))
                     times.advance()
             rows |= files.rows
-        times.step("Writing the release", 1)
+        times.step("Writing and checking the release", 3)
         write_not_for_release(output, status)
         universe = universe_of_run(plan, inputs.files.geography_of_pass, inputs.files.names)
         facts = ReleaseFacts(VERSION, today, status, options.release)
-        rows |= write_release(output, universe, facts, inputs.populated)
-        write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
-        write_documents(output, universe, facts)
-        steps = steps_as_json(options.release) | empty_blocks_as_json(options.empty_blocks)
-        ran = RunFacts(plan, ledger.events, today, status, options.test_key is not None, steps)
-        write_release_log(output, ran, rows)
-        write_manifest(output, ran, inputs.hashes, rows)
+        checks = OutputChecks(output, universe, options.release)
+        with checks.of_tables_beside():
+            rows |= write_release(output, universe, facts, inputs.populated)
         times.advance()
-        times.step("Checking the output", 1)
-        check_output(output, universe, options.release)
+        with checks.of_numbers_beside():
+            write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
+            write_documents(output, universe, facts)
+            steps = steps_as_json(options.release) | empty_blocks_as_json(options.empty_blocks)
+            ran = RunFacts(plan, ledger.events, today, status, options.test_key is not None, steps)
+            write_release_log(output, ran, rows)
+            write_manifest(output, ran, inputs.hashes, rows)
+        times.advance()
+        checks.of_the_whole()
         times.advance()
     return rows

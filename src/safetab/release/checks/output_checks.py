@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from safetab.census.geography_levels import EntityKind
+from safetab.census.geography_levels import EntityKind, TabulationPass
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.in_threads import Alongside
 from safetab.outputs.manifest import MANIFEST_FILE, outputs_as_json
@@ -21,15 +21,25 @@ from safetab.release.allowed_files import allowed_files, stray_paths
 from safetab.release.checks.after_steps_checks import AfterStepsChecks
 from safetab.release.checks.breaches import Breaches
 from safetab.release.checks.number_checks import NumberChecks
-from safetab.release.checks.table_checks import TableChecks
+from safetab.release.checks.table_checks import PublishedTotals, TableChecks
 from safetab.release.numbers.number_files import RELEASE_FOLDER
 from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_universe import Universe
+from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.release.universe_files import ReleasedRun, read_universe
 
 
 def check_output(output: Path, universe: Universe, options: ReleaseOptions) -> None:
-    """Raises RunFailed, with file, rule and row numbers, if an output is not what it must be.
+    """All checks of an output that is there as a whole. Raises RunFailed if it is not what it must be."""
+    checks = OutputChecks(output, universe, options)
+    with checks.of_tables_beside():
+        pass
+    with checks.of_numbers_beside():
+        pass
+    checks.of_the_whole()
+
+
+class OutputChecks:
+    """The checks of an output, each as soon as the files that it reads are whole, and beside the writing of others.
 
     Files have their schemas; ids and codes are in the universe, and in the states of their pass; every group is there
     once, with the table that its stage-1 total chose, above the suppression threshold; t1 is the sum of t2, marginals
@@ -37,48 +47,86 @@ def check_output(output: Path, universe: Universe, options: ReleaseOptions) -> N
     after its steps; the manifest has the right rows and hashes; and nothing lies there that is not on the list of
     what may leave.
     """
-    breaches = Breaches()
-    checks = (
-        lambda: _check_entities(universe, breaches),
-        lambda: _check_universe_files(output, universe, breaches),
-        lambda: _check_manifest(output, breaches),
-        lambda: _check_names(output, universe, options, breaches),
-        *(_pass_check(output, universe, options, breaches, which) for which in range(len(universe.passes))),
-    )
-    for check in checks:
-        check()
-    breaches.raise_if_any()
+
+    def __init__(self, output: Path, universe: Universe, options: ReleaseOptions) -> None:
+        self._output = output
+        self._universe = universe
+        self._options = options
+        self._passes = [_PassChecks(output, universe, options, one) for one in universe.passes]
+
+    @contextmanager
+    def of_tables_beside(self) -> Iterator[None]:
+        """Table files and measurements are checked while the release is written inside."""
+        with Alongside(pa.cpu_count()) as alongside:
+            alongside.do_steps(chain.from_iterable(one.check_tables() for one in self._passes))
+            yield
+
+    @contextmanager
+    def of_numbers_beside(self) -> Iterator[None]:
+        """The numbers of the release are checked, after the tables, while documents are written inside."""
+        with Alongside(pa.cpu_count()) as alongside:
+            alongside.do_steps(chain.from_iterable(one.check_numbers() for one in self._passes))
+            yield
+
+    def of_the_whole(self) -> None:
+        """The rest, once all is there. Raises RunFailed, with file, rule and rows, for all that any check has found."""
+        breaches = Breaches()
+        _check_entities(self._universe, breaches)
+        _check_universe_files(self._output, self._universe, breaches)
+        _check_manifest(self._output, breaches)
+        _check_names(self._output, self._universe, self._options, breaches)
+        for one in self._passes:
+            breaches.include(one.of_tables)
+            breaches.include(one.of_numbers)
+        breaches.raise_if_any()
 
 
-def _pass_check(
-    output: Path, universe: Universe, options: ReleaseOptions, breaches: Breaches, which: int
-) -> Callable[[], None]:
-    def check() -> None:
-        of_numbers = Breaches()
-        try:
-            of_pass = universe.passes[which]
-            after_steps = (
-                AfterStepsChecks(output, universe.product, of_pass, of_numbers) if options.change_numbers else None
-            )
-            numbers = NumberChecks(output / RELEASE_FOLDER, universe, options, of_numbers, after_steps)
-            tables = TableChecks(output, universe, of_pass, breaches)
-            of_levels = (partial(numbers.check_level, *level) for level in tables.check_levels())
-            _check_side_by_side(chain([partial(tables.check_noise_and_shape, of_numbers)], of_levels))
-            if after_steps is not None:
+class _PassChecks:
+    """The checks of one pass. A file that can't be read back ends those of its kind."""
+
+    def __init__(
+        self, output: Path, universe: Universe, options: ReleaseOptions, tabulation_pass: TabulationPass
+    ) -> None:
+        self.of_tables = Breaches()
+        self.of_numbers = Breaches()
+        self._output = output
+        self._universe = universe
+        self._options = options
+        self._pass = tabulation_pass
+        self._published: list[tuple[ReleaseLevel, PublishedTotals]] = []  # of levels whose tables were checked
+        self._has_all_levels = False
+
+    def check_tables(self) -> Iterator[None]:
+        """In steps: one for each level, one for the noise and the shapes of the measurements."""
+        with self._unreadable_files_added(self.of_tables):
+            tables = TableChecks(self._output, self._universe, self._pass, self.of_tables)
+            for level in tables.check_levels():
+                self._published.append(level)
+                yield
+            self._has_all_levels = True
+            tables.check_noise_and_shape()
+
+    def check_numbers(self) -> Iterator[None]:
+        """In steps: one for each level."""
+        with self._unreadable_files_added(self.of_numbers):
+            after_steps = None
+            if self._options.change_numbers:
+                after_steps = AfterStepsChecks(self._output, self._universe.product, self._pass, self.of_numbers)
+            release = self._output / RELEASE_FOLDER
+            numbers = NumberChecks(release, self._universe, self._options, self.of_numbers, after_steps)
+            for level in self._published:
+                numbers.check_level(*level)
+                yield
+            if after_steps is not None and self._has_all_levels:
                 after_steps.check_ends()
+
+    @contextmanager
+    def _unreadable_files_added(self, breaches: Breaches) -> Iterator[None]:
+        try:
+            yield
         except (pa.ArrowException, FileNotFoundError, LookupError, ValueError) as error:
             raise_if_the_machine_failed(error)
-            breaches.add(f"the {universe.passes[which].value} pass", f"can't be read back ({type(error).__name__})")
-        breaches.include(of_numbers)
-
-    return check
-
-
-def _check_side_by_side(checks: Iterable[Callable[[], None]]) -> None:
-    """While the tables of a level are checked, so are noise and shape, and the numbers of levels before it."""
-    with Alongside(pa.cpu_count()) as alongside:
-        for check in checks:
-            alongside.do(check)
+            breaches.add(f"the {self._pass.value} pass", f"can't be read back ({type(error).__name__})")
 
 
 def _check_entities(universe: Universe, breaches: Breaches) -> None:

@@ -108,10 +108,10 @@ class TableChecks:
             if len(file.take(1)):
                 self._breaches.add(file.name, "has rows of groups that the measurements don't have")
 
-    def check_noise_and_shape(self, breaches: Breaches) -> None:
-        """Of all measurements, unless their columns are wrong; it may be done beside the other checks."""
+    def check_noise_and_shape(self) -> None:
+        """Of all measurements, unless their columns are wrong."""
         if self._has_right_columns():
-            check_noise_and_shape(self._path, self._measurements_name, self._universe, breaches)
+            check_noise_and_shape(self._path, self._measurements_name, self._universe, self._breaches)
 
     def _check_columns(self) -> None:
         for file in self._files.values():
