@@ -62,8 +62,8 @@ def _changed_noise(patch: Patch, change) -> None:
     """`change` takes the counts, their noise and what is drawn; gives other noise."""
     original = adding._add_noise
 
-    def add(counts, draws, draws_in_all, noisy):
-        original(np.zeros_like(counts), draws, draws_in_all, noisy)
+    def add(counts, draws, noisy):
+        original(np.zeros_like(counts), draws, noisy)
         noisy[:] = counts + change(counts, noisy.copy(), draws)
 
     patch.setattr(adding, "_add_noise", add)
@@ -118,8 +118,8 @@ def stage_1_with_the_noise_of_stage_2(patch: Patch) -> None:
 def a_float_between_count_and_noise(patch: Patch) -> None:
     original = adding._add_noise
 
-    def add(counts, draws, draws_in_all, noisy):
-        original(np.zeros_like(counts), draws, draws_in_all, noisy)
+    def add(counts, draws, noisy):
+        original(np.zeros_like(counts), draws, noisy)
         noisy[:] = counts.astype(float) + noisy
 
     patch.setattr(adding, "_add_noise", add)

@@ -15,7 +15,7 @@ from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, Popu
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.thresholds import lower_thresholds
-from safetab.foundation.compiled import compiled
+from safetab.foundation.compiled import _work_so_far, compiled
 from safetab.mechanisms.inversion_loop import write_indices_from
 from safetab.mechanisms.inversion_table import InversionTable
 from safetab.mechanisms.noisy_count import (
@@ -29,6 +29,7 @@ from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, Ledger, OverspentBudget
 from safetab.privacy.measurement_event import MeasurementEvent
+from safetab.privacy.rising_loop import take_counts
 from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, TOTAL
@@ -229,6 +230,31 @@ def test_what_was_charged_can_be_read_again_and_is_the_same() -> None:
     assert len(ledger.events) == 1
 
 
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("cells", [1, 3])
+@pytest.mark.parametrize(("there", "wanted"), [(0, 9), (9, 0), (1, 1), (40, 40), (90, 15), (15, 90), (100, 100)])
+def test_the_counts_of_groups_are_theirs_and_0_where_there_are_none(
+    many: bool, cells: int, there: int, wanted: int
+) -> None:
+    _work_so_far.clear()
+    _work_so_far[take_counts] = many << 30
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        indices, asked = (np.sort(rng.choice(100, size, replace=False)) for size in (there, wanted))
+        counts = ExactCounts(indices, rng.integers(1, 10**12, (there, cells)))
+        known = dict(zip(indices.tolist(), counts.confidential_counts.tolist(), strict=True))
+        found = counts.of_groups(asked)
+        assert found.indices.tolist() == asked.tolist()
+        assert found.confidential_counts.tolist() == [known.get(one, [0] * cells) for one in asked.tolist()]
+
+
+def test_counts_are_not_given_for_groups_that_do_not_rise() -> None:
+    counts = ExactCounts(np.arange(5), np.ones((5, 1), dtype=np.int64))
+    for asked in ([1, 1], [3, 2]):
+        with pytest.raises(ValueError, match="indices must rise"):
+            counts.of_groups(np.array(asked))
+
+
 # Inversion
 
 FEW, MANY = 1, 1 << 20
@@ -237,8 +263,17 @@ FEW, MANY = 1, 1 << 20
 def values_of(table: InversionTable, words: list[int], draws: int) -> tuple[list[int], list[int]]:
     """The values, and the positions of the undecided ones, by the way that is taken for so many draws."""
     blocks = np.array([[word << (64 - table.word_bits), 0] for word in words], dtype=np.uint64)
+    _work_so_far.clear()
     values, undecided = table.inverter(draws)(blocks)
     return values.tolist(), undecided.tolist()
+
+
+def test_draws_are_compiled_once_there_were_many() -> None:
+    table = InversionTable(NOISE)
+    _work_so_far.clear()
+    assert table.inverter(FEW) == table._values
+    assert [table.inverter(MANY // 4) for _ in range(4)] == [table._values, *[table._values_compiled] * 3]
+    assert table.inverter(FEW) == table._values_compiled
 
 
 @pytest.mark.parametrize("draws", [FEW, MANY])

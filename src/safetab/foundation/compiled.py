@@ -20,10 +20,15 @@ def compiled_if_worthwhile(loop: Callable[P, R], work: int, on_arrays: Callable[
 
     Until then it is what does the same with whole arrays, or else the loop as it stands, which becomes slow sooner.
     """
-    _work_so_far[loop] += work
-    if _work_so_far[loop] >= (_MUCH if on_arrays is None else _MUCH_FOR_ARRAYS):
+    if compiling_pays(loop, work, _MUCH if on_arrays is None else _MUCH_FOR_ARRAYS):
         return compiled(loop)
     return loop if on_arrays is None else on_arrays
+
+
+def compiling_pays(loop: Callable[..., object], work: int, much: int = _MUCH_FOR_ARRAYS) -> bool:
+    """Whether the loop's work in this process, with this, has become much."""
+    _work_so_far[loop] += work
+    return _work_so_far[loop] >= much
 
 
 @cache

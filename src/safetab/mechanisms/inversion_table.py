@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.distributions.thresholds import lower_thresholds
-from safetab.foundation.compiled import compiled
+from safetab.foundation.compiled import compiled, compiling_pays
 from safetab.mechanisms.inversion_loop import write_values
 from safetab.privacy.calibration import Noise
 
 WORD_BITS = 64
 _LEAST_GUIDE_BITS, _MOST_GUIDE_BITS = 12, 16  # 16 KB for narrow noise, 256 KB for wide: what caches hold
-_MANY = 1 << 18  # from here on the compiled loop saves more than it costs to load
 
 MoreBits = Callable[[int], int]
 """Gives 128 further bits: those of the n-th extension block, n = 1, 2, ..."""
@@ -59,8 +58,8 @@ class InversionTable:
         return np.append(self._thresholds, self._thresholds[-1])
 
     def inverter(self, draws: int) -> Inverter:
-        """The quicker of two ways to the same numbers, for so many draws in all."""
-        return self._values_compiled if draws >= _MANY else self._values
+        """The quicker of two ways to the same numbers, for so many draws more."""
+        return self._values_compiled if compiling_pays(write_values, draws) else self._values
 
     def _values(self, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         used = words[:, 0] >> self._shifts[0]

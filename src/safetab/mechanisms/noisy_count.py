@@ -29,7 +29,7 @@ def noisy_count(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArr
     noisy = np.empty(counts.confidential_counts.shape, dtype=np.int64, order="F")
     for cell in range(shape.cells):
         draws = _Draws(counts.indices, shape, cell, right)
-        _add_noise(counts.confidential_counts[:, cell], draws, noisy.size, noisy[:, cell])
+        _add_noise(counts.confidential_counts[:, cell], draws, noisy[:, cell])
     return noisy
 
 
@@ -65,10 +65,10 @@ class _Draws:
     cell: int
     right: DrawingRight
 
-    def values(self, draws_in_all: int) -> Iterator[tuple[slice, NDArray[np.int64]]]:
-        """The noise, part by part; with many draws in all compiling pays."""
+    def values(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """The noise, part by part."""
         table = inversion_table(self.right.event.noise)
-        values_of = table.inverter(draws_in_all)
+        values_of = table.inverter(len(self.indices))
         for part, words in self.right.bits.batches(_prefix(self.right, self.shape, self.cell), self.indices):
             values, undecided = values_of(words)
             if len(undecided):
@@ -91,9 +91,9 @@ class _Draws:
         return (int(first) << 64) | int(second)
 
 
-def _add_noise(counts: NDArray[np.int64], draws: _Draws, draws_in_all: int, noisy: NDArray[np.int64]) -> None:
+def _add_noise(counts: NDArray[np.int64], draws: _Draws, noisy: NDArray[np.int64]) -> None:
     """Writes each count plus its draw; both are far below 2^62."""
-    for part, noise in draws.values(draws_in_all):
+    for part, noise in draws.values():
         np.add(counts[part], noise, out=noisy[part])
 
 

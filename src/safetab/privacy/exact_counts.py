@@ -8,6 +8,9 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.foundation.compiled import compiled_if_worthwhile
+from safetab.privacy.rising_loop import take_counts
+
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class ExactCounts:
@@ -24,7 +27,7 @@ class ExactCounts:
     def __post_init__(self) -> None:
         if self.confidential_counts.ndim != 2 or len(self.indices) != len(self.confidential_counts):
             raise ValueError("counts need one row for each index")
-        if not bool((np.diff(self.indices) > 0).all()):
+        if not bool((self.indices[1:] > self.indices[:-1]).all()):
             raise ValueError("indices must rise, so that each has its own noise")
 
     def __repr__(self) -> str:
@@ -38,9 +41,8 @@ class ExactCounts:
         counts = np.zeros((len(wanted), self.confidential_counts.shape[1]), dtype=np.int64)
         near = self.between(wanted[0], wanted[-1] + 1) if len(wanted) else self
         if len(wanted) and len(near.indices):
-            position = np.minimum(np.searchsorted(near.indices, wanted), len(near.indices) - 1)
-            is_there = near.indices[position] == wanted
-            counts[is_there] = near.confidential_counts[position[is_there]]
+            take = compiled_if_worthwhile(take_counts, len(wanted), _take_counts)
+            take(near.indices, near.confidential_counts, wanted, counts)
         return ExactCounts(wanted, counts)
 
     def some(self, rows: NDArray[np.bool_] | slice) -> ExactCounts:
@@ -51,6 +53,15 @@ class ExactCounts:
         """The counts of the indices in [first, end)."""
         low, high = np.searchsorted(self.indices, [first, end])
         return ExactCounts(self.indices[low:high], self.confidential_counts[low:high])
+
+
+def _take_counts(
+    indices: NDArray[np.int64], counts: NDArray[np.int64], wanted: NDArray[np.int64], taken: NDArray[np.int64]
+) -> None:
+    """The same as the loop, on whole arrays."""
+    position = np.minimum(np.searchsorted(indices, wanted), len(indices) - 1)
+    is_there = indices[position] == wanted
+    taken[is_there] = counts[position[is_there]]
 
 
 def union_of(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
