@@ -344,6 +344,34 @@ def test_a_run_whose_tables_are_wrong_is_exit_3_and_publishes_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", [T1, STATE])
+def test_a_file_that_changes_after_its_check_had_begun_is_not_published(
+    name: str, threads: int, world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def changing(output: Path, *_: object) -> None:
+        shutil.copyfile(output / name, tmp_path / "other")  # the same bytes, but who knows
+        (tmp_path / "other").replace(output / name)
+
+    monkeypatch.setattr("safetab.pipeline.run.write_documents", changing)
+    places = [str(world.parameters), str(world.data), str(tmp_path / "out")]
+    result = CliRunner().invoke(app, ["run", *places, "--threads", str(threads)])
+    assert result.exit_code == 3
+    assert f"{name}: changed after its check had begun." in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]
+
+
+@pytest.mark.slow
+def test_measurements_are_checked_where_tables_end_too_early(whole: Path, universe: Universe, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(whole, out)
+    (out / T1).write_text((out / T1).read_text().split("\n")[0] + "\n")
+    table_changed(MEASURED, last_changed("mechanism", "discrete_laplace"))(out)
+    told = findings(out, universe, ReleaseOptions())
+    assert f"{T1}: lacks rows of groups that the measurements have" in told
+    assert "the noise is not that of its level and stage" in told
+
+
 @pytest.mark.slow
 def test_tables_that_end_too_early_are_not_blamed_on_what_follows_them(
     stepped: Path, universe: Universe, tmp_path: Path

@@ -170,7 +170,6 @@ def test_compiled_loops_give_what_the_interpreter_gives(
     monkeypatch.setattr("safetab.foundation.compiled._MUCH", 0)
     monkeypatch.setattr("safetab.foundation.compiled._MUCH_FOR_ARRAYS", 0)
     monkeypatch.setattr("safetab.engines.local.array_counter._CELLS_OF_A_COUNT", 1 << 40)
-    monkeypatch.setattr("safetab.mechanisms.inversion_table._MANY", 0)
     assert run(world, tmp_path / "out") == expected
 
 

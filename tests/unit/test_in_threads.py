@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from functools import partial
 from threading import Event, Timer, get_ident
+from time import sleep
 
 import pytest
 
@@ -155,6 +158,34 @@ def test_steps_alongside_end_when_the_caller_fails() -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert done == [0]
+
+
+def test_ctrl_c_is_answered_while_steps_alongside_are_waited_for() -> None:
+    done: list[int] = []
+
+    def steps() -> Iterator[None]:
+        for number in range(20):
+            if number == 1:
+                os.kill(os.getpid(), signal.SIGINT)  # answered by the main thread, which waits
+                assert is_answered.wait(10)
+            sleep(0.05)
+            done.append(number)
+            yield
+
+    is_answered = Event()
+
+    def answered(*_: object) -> None:
+        is_answered.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, answered)
+    try:
+        with pytest.raises(KeyboardInterrupt), Alongside(2) as alongside:
+            alongside.do_steps(steps())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done[:2] == [0, 1]
+    assert len(done) < 20
 
 
 def test_what_failed_before_is_raised_whatever_closing_says() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
+from collections import Counter
 from fractions import Fraction
 from itertools import accumulate, chain
 
@@ -15,7 +16,8 @@ from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, Popu
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.thresholds import lower_thresholds
-from safetab.foundation.compiled import _work_so_far, compiled
+from safetab.foundation import compiled as compiled_loops
+from safetab.foundation.compiled import compiled
 from safetab.mechanisms.inversion_loop import write_indices_from
 from safetab.mechanisms.inversion_table import InversionTable
 from safetab.mechanisms.noisy_count import (
@@ -38,6 +40,12 @@ LEVEL = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 NOISE = DiscreteGaussian(Fraction(5000, 159))
 KEY = bytes(range(32))
 BITS = AddressedBits(KEY)
+
+
+@pytest.fixture(autouse=True)
+def no_work_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is compiled doesn't depend on other tests."""
+    monkeypatch.setattr(compiled_loops, "_work_so_far", Counter())
 
 
 def bits() -> AddressedBits:
@@ -236,8 +244,7 @@ def test_what_was_charged_can_be_read_again_and_is_the_same() -> None:
 def test_the_counts_of_groups_are_theirs_and_0_where_there_are_none(
     many: bool, cells: int, there: int, wanted: int
 ) -> None:
-    _work_so_far.clear()
-    _work_so_far[take_counts] = many << 30
+    compiled_loops._work_so_far[take_counts] = many << 30
     for seed in range(20):
         rng = np.random.default_rng(seed)
         indices, asked = (np.sort(rng.choice(100, size, replace=False)) for size in (there, wanted))
@@ -263,14 +270,13 @@ FEW, MANY = 1, 1 << 20
 def values_of(table: InversionTable, words: list[int], draws: int) -> tuple[list[int], list[int]]:
     """The values, and the positions of the undecided ones, by the way that is taken for so many draws."""
     blocks = np.array([[word << (64 - table.word_bits), 0] for word in words], dtype=np.uint64)
-    _work_so_far.clear()
+    compiled_loops._work_so_far.clear()
     values, undecided = table.inverter(draws)(blocks)
     return values.tolist(), undecided.tolist()
 
 
 def test_draws_are_compiled_once_there_were_many() -> None:
     table = InversionTable(NOISE)
-    _work_so_far.clear()
     assert table.inverter(FEW) == table._values
     assert [table.inverter(MANY // 4) for _ in range(4)] == [table._values, *[table._values_compiled] * 3]
     assert table.inverter(FEW) == table._values_compiled

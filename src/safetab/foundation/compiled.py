@@ -20,15 +20,15 @@ def compiled_if_worthwhile(loop: Callable[P, R], work: int, on_arrays: Callable[
 
     Until then it is what does the same with whole arrays, or else the loop as it stands, which becomes slow sooner.
     """
-    if compiling_pays(loop, work, _MUCH if on_arrays is None else _MUCH_FOR_ARRAYS):
+    if compiling_pays(loop, work, instead_of_arrays=on_arrays is not None):
         return compiled(loop)
     return loop if on_arrays is None else on_arrays
 
 
-def compiling_pays(loop: Callable[..., object], work: int, much: int = _MUCH_FOR_ARRAYS) -> bool:
+def compiling_pays(loop: Callable[..., object], work: int, *, instead_of_arrays: bool) -> bool:
     """Whether the loop's work in this process, with this, has become much."""
     _work_so_far[loop] += work
-    return _work_so_far[loop] >= much
+    return _work_so_far[loop] >= (_MUCH_FOR_ARRAYS if instead_of_arrays else _MUCH)
 
 
 @cache

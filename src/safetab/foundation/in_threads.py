@@ -85,9 +85,14 @@ class Alongside:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._has_failed |= error is not None
-        if self._pool is not None:
-            with interrupts_held():  # nobody goes on while a piece is at work
-                self._pool.shutdown()
-        if error is None:
-            for piece in self._ahead:
-                piece.result()
+        try:
+            if error is None:
+                for piece in self._ahead:
+                    piece.result()
+        except BaseException:  # of a piece, or an interrupt while it was waited for
+            self._has_failed = True
+            raise
+        finally:
+            if self._pool is not None:
+                with interrupts_held():  # nobody goes on while a piece is at work
+                    self._pool.shutdown()

@@ -59,7 +59,8 @@ class InversionTable:
 
     def inverter(self, draws: int) -> Inverter:
         """The quicker of two ways to the same numbers, for so many draws more."""
-        return self._values_compiled if compiling_pays(write_values, draws) else self._values
+        is_compiled = compiling_pays(write_values, draws, instead_of_arrays=True)
+        return self._values_compiled if is_compiled else self._values
 
     def _values(self, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         used = words[:, 0] >> self._shifts[0]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from safetab.engines.backend import Persons
 from safetab.engines.person_location import PersonLocation
-from safetab.foundation.failures import RunFailed, raise_if_the_machine_failed
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.file_identity import identity_of
 from safetab.foundation.findings import InvalidInput
 from safetab.outputs.manifest import hashes_by_name
 from safetab.readers.cef.reader_file import CefFiles
 
-_Identity = tuple[int, ...]
 _DEPTH = 4  # OUT/release/numbers/geography_level=COUNTY
 
 
@@ -22,12 +22,12 @@ class StillFiles:
 
     def __init__(self, given: Iterable[Path]) -> None:
         """Looks at these files, and at those of the folders among them, however deep a release has its numbers."""
-        self._identities = {path.absolute(): _identity(path) for one in given for path in _files_at(one, _DEPTH)}
+        self._identities = {path.absolute(): identity_of(path) for one in given for path in _files_at(one, _DEPTH)}
 
     def watch(self, files: Iterable[Path]) -> None:
         """Looks at these too, unless it did before: files that a run finds elsewhere than where it was told to look."""
         for path in files:
-            self._identities.setdefault(path.absolute(), _identity(path))
+            self._identities.setdefault(path.absolute(), identity_of(path))
 
     def hashes_of(self, files: dict[str, Path]) -> dict[str, str]:
         """By their names; of files that were not seen before, such as copies of the run's own, as they are."""
@@ -48,7 +48,7 @@ class StillFiles:
         """Raises RunFailed if a file isn't what it was when it was first looked at."""
         for path in files:
             before = self._identities.get(path.absolute())
-            if before is not None and before != _identity(path):
+            if before is not None and before != identity_of(path):
                 raise RunFailed(
                     f"{path.name} changed while the run was reading it. Nothing was written. Keep the files of a run as"
                     " they are until it ends."
@@ -74,12 +74,3 @@ def _files_at(path: Path, depth: int) -> Iterator[Path]:
             yield path
     except OSError:  # found where it is read
         return
-
-
-def _identity(path: Path) -> _Identity:
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise_if_the_machine_failed(error)
-        return ()
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -33,7 +33,7 @@ class Breaches:
             shown += (wrong[: _ROWS_SHOWN - len(shown)] + rows_before + 1).tolist()
 
     def include(self, others: Breaches) -> None:
-        """What others found, after what is here: they may have looked at the same time, but not at the same rules."""
+        """What others found, after what is here: they may have looked at the same time, but at other rows or rules."""
         self._counts.update(others._counts)
         self._rows |= others._rows
 

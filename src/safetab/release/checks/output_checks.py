@@ -1,8 +1,12 @@
-"""Checks of a whole output before anybody sees it: it is read back from its files, row by row, in bounded memory."""
+"""Checks of a whole output before anybody sees it: it is read back from its files, row by row.
+
+Beside a batch of rows, 16 bytes of every published group are held from the tables' checks to those of the numbers.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -15,6 +19,7 @@ import pyarrow.parquet
 
 from safetab.census.geography_levels import EntityKind, TabulationPass
 from safetab.foundation.failures import raise_if_the_machine_failed
+from safetab.foundation.file_identity import FileIdentity, identity_of
 from safetab.foundation.in_threads import Alongside
 from safetab.outputs.manifest import MANIFEST_FILE, outputs_as_json
 from safetab.release.allowed_files import allowed_files, stray_paths
@@ -45,7 +50,7 @@ class OutputChecks:
     once, with the table that its stage-1 total chose, above the suppression threshold; t1 is the sum of t2, marginals
     are the sums of their cells, and both are made of the measurements; the release says the same, and so do t1 and t2
     after its steps; the manifest has the right rows and hashes; and nothing lies there that is not on the list of
-    what may leave.
+    what may leave. No file is another than it was when its check began.
     """
 
     def __init__(self, output: Path, universe: Universe, options: ReleaseOptions) -> None:
@@ -53,10 +58,12 @@ class OutputChecks:
         self._universe = universe
         self._options = options
         self._passes = [_PassChecks(output, universe, options, one) for one in universe.passes]
+        self._identities: dict[Path, FileIdentity] = {}  # of the files that were there when a check began
 
     @contextmanager
     def of_tables_beside(self) -> Iterator[None]:
         """Table files and measurements are checked while the release is written inside."""
+        self._remember_files()
         with Alongside(pa.cpu_count()) as alongside:
             alongside.do_steps(chain.from_iterable(one.check_tables() for one in self._passes))
             yield
@@ -64,6 +71,7 @@ class OutputChecks:
     @contextmanager
     def of_numbers_beside(self) -> Iterator[None]:
         """The numbers of the release are checked, after the tables, while documents are written inside."""
+        self._remember_files()
         with Alongside(pa.cpu_count()) as alongside:
             alongside.do_steps(chain.from_iterable(one.check_numbers() for one in self._passes))
             yield
@@ -78,7 +86,15 @@ class OutputChecks:
         for one in self._passes:
             breaches.include(one.of_tables)
             breaches.include(one.of_numbers)
+        for path, identity in self._identities.items():
+            if identity_of(path) != identity:
+                breaches.add(str(path.relative_to(self._output)), "changed after its check had begun")
         breaches.raise_if_any()
+
+    def _remember_files(self) -> None:
+        for path in self._output.rglob("*"):
+            if path.is_file():
+                self._identities.setdefault(path, identity_of(path))
 
 
 class _PassChecks:
@@ -93,18 +109,20 @@ class _PassChecks:
         self._universe = universe
         self._options = options
         self._pass = tabulation_pass
-        self._published: list[tuple[ReleaseLevel, PublishedTotals]] = []  # of levels whose tables were checked
+        self._published: deque[tuple[ReleaseLevel, PublishedTotals]] = deque()  # of levels whose tables were checked
         self._has_all_levels = False
 
     def check_tables(self) -> Iterator[None]:
-        """In steps: one for each level, one for the noise and the shapes of the measurements."""
+        """In steps: one for the noise and the shapes of the measurements, one for each level."""
         with self._unreadable_files_added(self.of_tables):
             tables = TableChecks(self._output, self._universe, self._pass, self.of_tables)
+            with self._unreadable_files_added(self.of_tables):
+                tables.check_noise_and_shape()
+            yield
             for level in tables.check_levels():
                 self._published.append(level)
                 yield
             self._has_all_levels = True
-            tables.check_noise_and_shape()
 
     def check_numbers(self) -> Iterator[None]:
         """In steps: one for each level."""
@@ -114,8 +132,8 @@ class _PassChecks:
                 after_steps = AfterStepsChecks(self._output, self._universe.product, self._pass, self.of_numbers)
             release = self._output / RELEASE_FOLDER
             numbers = NumberChecks(release, self._universe, self._options, self.of_numbers, after_steps)
-            for level in self._published:
-                numbers.check_level(*level)
+            while self._published:
+                numbers.check_level(*self._published.popleft())
                 yield
             if after_steps is not None and self._has_all_levels:
                 after_steps.check_ends()

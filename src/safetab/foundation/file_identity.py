@@ -1,0 +1,19 @@
+"""Which bytes lie under a name, as far as the file system tells without reading them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from safetab.foundation.failures import raise_if_the_machine_failed
+
+FileIdentity = tuple[int, ...]
+
+
+def identity_of(path: Path) -> FileIdentity:
+    """Another file, size or time of change is another identity; empty if there is no file that can be looked at."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise_if_the_machine_failed(error)
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
