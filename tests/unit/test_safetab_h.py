@@ -14,6 +14,7 @@ from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.config.config_file import parse_config
 from safetab.estimates.combined_totals import Guess, combined
 from safetab.estimates.linear_form import LinearForm, Measured
+from safetab.planning.joint_loss import JointLoss
 from safetab.planning.level_design import CONFIDENCE, margin_of
 from safetab.planning.run_plan import loss_of_config_pass
 from safetab.privacy.calibration import calibrated_noise
@@ -21,6 +22,8 @@ from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.stages import Stage
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_h.tables import HOUSEHOLD_TYPE, TENURE
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.tuning.presets import production_of_2020
 
 FINE, MIDDLE, COARSE = Fraction("1.9208"), Fraction("0.142869"), Fraction("0.006915")
 STABILITY = 9
@@ -89,6 +92,15 @@ def test_the_losses_of_2020() -> None:
     us, pr = (loss_of_config_pass(config, one) for one in TabulationPass)
     assert (us.unbounded, us.bounded) == (Fraction("8.895302"), Fraction("17.790604"))
     assert (pr.unbounded, pr.bounded) == (Fraction("4.754134"), Fraction("9.508268"))
+
+
+def test_what_both_products_of_2020_cost_together() -> None:
+    """docs/privacy.md#two-products states these, for the US pass."""
+    households = parse_config(json.dumps(config_of_2020())).require()
+    joint, us = JointLoss(production_of_2020(SAFETAB_P), households), TabulationPass.US
+    assert joint.of_a_record(us) == Fraction("8.895302")
+    assert joint.of_a_person(us) == Fraction("22.734604")
+    assert joint.of_people(us, 3) == 9 * Fraction("4.944") + Fraction("8.895302")
 
 
 @pytest.mark.parametrize(
