@@ -37,6 +37,7 @@ DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED, WIDE = (
     "noise of totals and cells as wide as due",
 )
 _LARGE_COUNTS = (0, 1, 2**31, 2**53 + 1, 2**60 + 1)  # a float would round the last two
+_TIMES = 64  # a rounded count plus noise is right by chance in one of eight cases
 _FEWEST_PAIRS = 60
 _FEWEST_DRAWS, _MANY_DRAWS = 100, 2_000
 _FAR = 7.0  # standard deviations
@@ -83,7 +84,7 @@ def _has_its_distribution() -> Verdict:
 def _counts_enter_exactly() -> Verdict:
     """With one key the noise is the same, so a larger count must shift the noisy number by exactly its size."""
     key, noise = os.urandom(KEY_BYTES), DiscreteGaussian(Fraction(9))
-    counts = np.array(_LARGE_COUNTS, dtype=np.int64)
+    counts = np.array(_LARGE_COUNTS * _TIMES, dtype=np.int64)
     noisy, zero = (noisy_totals(one, noise, AddressedBits(key)) for one in (counts, np.zeros_like(counts)))
     shifts = noisy - zero
     faults = [
@@ -91,7 +92,7 @@ def _counts_enter_exactly() -> Verdict:
         for count, shift in zip(counts, shifts.tolist(), strict=True)
         if count != shift
     ]
-    return verdict(EXACT, faults, f"counts up to {_LARGE_COUNTS[-1]:,}")
+    return verdict(EXACT, faults, f"{len(counts)} counts up to {_LARGE_COUNTS[-1]:,}")
 
 
 def _two_runs(one: list[DrawnNoise], other: list[DrawnNoise]) -> Verdict:

@@ -1,0 +1,19 @@
+"""The audit's checks of noise, each repeated with many keys: a bug that shows only by luck is not caught."""
+
+from __future__ import annotations
+
+import pytest
+from tests.planted.noise_bugs import a_float_between_count_and_noise
+
+from safetab.audit.noise_checks import _counts_enter_exactly
+
+KEYS = 300  # with five counts in place of 320, one key in about ninety hid the float
+
+
+def test_counts_enter_exactly_with_any_key() -> None:
+    assert [found.faults for found in (_counts_enter_exactly() for _ in range(KEYS)) if not found.is_passed] == []
+
+
+def test_a_float_between_count_and_noise_is_seen_with_any_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    a_float_between_count_and_noise(monkeypatch)
+    assert [found.seen for found in (_counts_enter_exactly() for _ in range(KEYS)) if found.is_passed] == []
