@@ -17,7 +17,7 @@ _INTERRUPTED = 130
 
 def main() -> None:
     """Loads the commands and runs one. Ctrl-C while they are loaded is Ctrl-C."""
-    gc.set_threshold(100_000)  # nearly all objects last as long as the command: looking for others costs a tenth of it
+    gc.set_threshold(200_000)  # nearly all objects last as long as the command: looking for others costs a tenth of it
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads wait busily, for matrices that are small here
     try:
         _keep_to_limits()

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 
-FileIdentity = tuple[int, ...]
+
+class FileIdentity(NamedTuple):
+    """Another file, size or time of change is another identity."""
+
+    device: int
+    inode: int
+    bytes: int
+    changed_ns: int
+    status_changed_ns: int
 
 
-def identity_of(path: Path) -> FileIdentity:
-    """Another file, size or time of change is another identity; empty if there is no file that can be looked at."""
+def identity_of(path: Path) -> FileIdentity | None:
+    """Nothing if there is no file that can be looked at."""
     try:
         status = path.stat()
     except OSError as error:
         raise_if_the_machine_failed(error)
-        return ()
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+        return None
+    return FileIdentity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

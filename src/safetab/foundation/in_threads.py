@@ -12,6 +12,7 @@ from typing import Self, TypeVar
 from safetab.foundation.interrupts import interrupts_held
 
 Result = TypeVar("Result")
+_FEW = 1 << 12
 
 
 def results_in_threads(work: Iterable[Callable[[], Result]], threads: int) -> Generator[Result]:
@@ -41,7 +42,8 @@ class Alongside:
     """Work that is done in the order it is given, in a thread beside the caller's if there may be one.
 
     Few pieces wait, so that few are in memory. What a piece raises is raised by a later call, or at the end of the
-    context, which waits for all of them; after the first error, here or there, no other piece begins.
+    context, which waits for all of them; after the first error, here or there, no other piece begins. A piece about few
+    things is done by the caller, if none waits: two threads that take turns cost more than it.
     """
 
     def __init__(self, threads: int) -> None:
@@ -50,8 +52,8 @@ class Alongside:
         self._ahead: deque[Future[None]] = deque()
         self._has_failed = False
 
-    def do(self, piece: Callable[[], None]) -> None:
-        if not self._may_begin:
+    def do(self, piece: Callable[[], None], things: int = _FEW) -> None:
+        if not self._may_begin or (things < _FEW and self._nothing_waits()):
             piece()
             return
         if self._pool is None:
@@ -63,6 +65,11 @@ class Alongside:
     def do_steps(self, steps: Iterator[None]) -> None:
         """One long piece, which ends between two of its steps once anything has failed."""
         self.do(partial(self._go_through, steps))
+
+    def _nothing_waits(self) -> bool:
+        while self._ahead and self._ahead[0].done():
+            self._ahead.popleft().result()
+        return not self._ahead
 
     def _go_through(self, steps: Iterator[None]) -> None:
         for _ in steps:

@@ -191,7 +191,8 @@ def _tabulated(
                 for measured in safetab(levels, counts, ledger, options.groups_at_once, options.threads):
                     with closed_at_the_end(measured):
                         for measurements in times.each("noise", measured):
-                            writing.do(times.alongside(partial(files.write, measurements)))
+                            write = times.alongside(partial(files.write, measurements))
+                            writing.do(write, len(measurements.indices))
                     times.advance()
             rows |= files.rows
         times.step("Writing and checking the release", 3)

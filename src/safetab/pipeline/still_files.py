@@ -47,8 +47,8 @@ class StillFiles:
     def require(self, files: Iterable[Path]) -> None:
         """Raises RunFailed if a file isn't what it was when it was first looked at."""
         for path in files:
-            before = self._identities.get(path.absolute())
-            if before is not None and before != identity_of(path):
+            seen = path.absolute()
+            if seen in self._identities and self._identities[seen] != identity_of(path):
                 raise RunFailed(
                     f"{path.name} changed while the run was reading it. Nothing was written. Keep the files of a run as"
                     " they are until it ends."

@@ -78,18 +78,20 @@ class NumberChecks:
     def _whole_groups(self, file: pa.parquet.ParquetFile) -> Iterator[pa.RecordBatch]:
         """Rows as they were read, with the dictionaries they had; a group that lies in two batches comes alone."""
         waiting: list[pa.RecordBatch] = []  # the rows of a group, of which more may follow
+        rows_left = file.metadata.num_rows
         for batch in file.iter_batches(_ROWS_AT_ONCE):
+            rows_left -= len(batch)
             first = np.flatnonzero(self._are_totals(batch))
             if not len(first) and waiting:
                 waiting.append(batch)
                 continue
             begin = int(first[0]) if waiting else 0
-            end = int(first[-1]) if len(first) else len(batch)
+            end = int(first[-1]) if len(first) and rows_left else len(batch)
             if waiting:
                 yield self._joined([*waiting, batch.slice(0, begin)])
             if begin < end:
                 yield batch.slice(begin, end - begin)
-            waiting = [batch.slice(end)] if len(first) else []
+            waiting = [batch.slice(end)] if end < len(batch) else []
         if waiting:
             yield self._joined(waiting)
 

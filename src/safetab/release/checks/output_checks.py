@@ -32,6 +32,8 @@ from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.release.universe_files import ReleasedRun, read_universe
 
+_LARGE = 1 << 24  # bytes
+
 
 def check_output(output: Path, universe: Universe, options: ReleaseOptions) -> None:
     """All checks of an output that is there as a whole. Raises RunFailed if it is not what it must be."""
@@ -58,13 +60,13 @@ class OutputChecks:
         self._universe = universe
         self._options = options
         self._passes = [_PassChecks(output, universe, options, one) for one in universe.passes]
-        self._identities: dict[Path, FileIdentity] = {}  # of the files that were there when a check began
+        self._identities: dict[Path, FileIdentity | None] = {}  # of the files that were there when a check began
 
     @contextmanager
     def of_tables_beside(self) -> Iterator[None]:
         """Table files and measurements are checked while the release is written inside."""
         self._remember_files()
-        with Alongside(pa.cpu_count()) as alongside:
+        with Alongside(self._threads()) as alongside:
             alongside.do_steps(chain.from_iterable(one.check_tables() for one in self._passes))
             yield
 
@@ -72,7 +74,7 @@ class OutputChecks:
     def of_numbers_beside(self) -> Iterator[None]:
         """The numbers of the release are checked, after the tables, while documents are written inside."""
         self._remember_files()
-        with Alongside(pa.cpu_count()) as alongside:
+        with Alongside(self._threads()) as alongside:
             alongside.do_steps(chain.from_iterable(one.check_numbers() for one in self._passes))
             yield
 
@@ -90,6 +92,10 @@ class OutputChecks:
             if identity_of(path) != identity:
                 breaches.add(str(path.relative_to(self._output)), "changed after its check had begun")
         breaches.raise_if_any()
+
+    def _threads(self) -> int:
+        """One for small files: two that take turns cost more than the wait."""
+        return pa.cpu_count() if sum(one.bytes for one in self._identities.values() if one) >= _LARGE else 1
 
     def _remember_files(self) -> None:
         for path in self._output.rglob("*"):

@@ -97,7 +97,7 @@ class NumbersWriter:
         with closed_at_the_end(file), Alongside(pa.cpu_count()) as writing:
             for groups in _with_more(own, more, level.index):
                 made = numbers.of(groups)
-                writing.do(partial(file.write, made))
+                writing.do(partial(file.write, made), len(made))
                 if after_steps is not None:
                     after_steps.write(level, made)
         self.rows[name] = file.rows
