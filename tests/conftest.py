@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import safetab
+from safetab.foundation import in_threads
+from safetab.release.checks import output_checks
 from safetab.synthetic.demo_census import write_demo_census
 from tests.household_worlds import write_household_world
 from tests.random_worlds import RandomWorld, write_random_world
@@ -50,6 +52,15 @@ class World:
 
     def path(self, file: str) -> Path:
         return (self.data if file.startswith("GRF-C") else self.parameters) / file
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _threads_as_in_large_jobs() -> Iterator[None]:
+    """What is too little for a thread of its own gets one, so that small outputs show what large ones would."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(in_threads, "_FEW", 0)
+        patch.setattr(output_checks, "_LARGE", 0)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,8 +20,10 @@ import safetab
 from safetab.cli.main import app
 from safetab.foundation.failures import RunFailed
 from safetab.outputs.manifest import outputs_as_json
+from safetab.pipeline.guards import pyarrow_threads
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.release.checks.output_checks import check_output
+from safetab.release.checks.table_checks import TableChecks
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_rules import ReleaseRule
 from safetab.release.release_universe import Universe, universe_of_run
@@ -359,6 +362,24 @@ def test_a_file_that_changes_after_its_check_had_begun_is_not_published(
     assert result.exit_code == 3
     assert f"{name}: changed after its check had begun." in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_a_large_output_is_checked_beside_and_a_small_one_by_the_caller(
+    is_large: bool, whole: Path, universe: Universe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names, original = list[str](), TableChecks.check_levels
+
+    def told(checks: TableChecks) -> Iterator[object]:
+        names.append(threading.current_thread().name)
+        return original(checks)
+
+    monkeypatch.setattr(TableChecks, "check_levels", told)
+    monkeypatch.setattr("safetab.release.checks.output_checks._LARGE", 1000 if is_large else 1 << 30)
+    with pyarrow_threads(2):
+        check_output(whole, universe, ReleaseOptions())
+    assert len(names) == 2
+    assert {name == threading.current_thread().name for name in names} == {not is_large}
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from time import sleep
 
 import pytest
 
+from safetab.foundation import in_threads
 from safetab.foundation.closed import closed_at_the_end
 from safetab.foundation.in_threads import Alongside, results_in_threads
 
@@ -75,6 +76,41 @@ def test_work_alongside_is_done_in_its_order_and_done_at_the_end(threads: int) -
         for number in range(20):
             alongside.do(partial(lambda n: done.append((n, get_ident() == caller)), number))
     assert done == [(number, threads == 1) for number in range(20)]
+
+
+def test_a_piece_about_few_things_is_the_callers_unless_one_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_threads, "_FEW", 10)
+    caller, may_end, done = get_ident(), Event(), list[tuple[str, bool]]()
+
+    def piece(name: str) -> None:
+        done.append((name, get_ident() == caller))
+
+    with Alongside(2) as alongside:
+        alongside.do(partial(piece, "few"), 9)
+        alongside.do(partial(piece, "many"), 10)
+        alongside.do(lambda: may_end.wait(10) and piece("slow"), 10)
+        alongside.do(partial(piece, "few, and one waits"), 9)
+        may_end.set()
+    assert done == [("few", True), ("many", False), ("slow", False), ("few, and one waits", False)]
+
+
+def test_an_error_of_work_alongside_is_raised_before_the_caller_does_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_threads, "_FEW", 10)
+    has_failed, done = Event(), list[int]()
+
+    def full() -> None:
+        has_failed.set()
+        raise OSError("no space")
+
+    def both() -> None:
+        with Alongside(2) as alongside:
+            alongside.do(full, 10)
+            assert has_failed.wait(10)
+            alongside.do(lambda: done.append(1), 9)
+
+    with pytest.raises(OSError, match="no space"):
+        both()
+    assert not done
 
 
 def test_the_caller_goes_on_while_work_alongside_waits_and_is_held_up_by_the_third_piece() -> None:
