@@ -147,6 +147,32 @@ def test_empty_groups_are_looked_for_in_threads_that_end_with_the_run(world, tmp
     assert not any(thread.is_alive() for thread in searched - {here})
 
 
+@pytest.mark.parametrize("few", [20, 1 << 12], ids=["some parts are little", "all are"])
+def test_nor_does_it_which_thread_does_what_is_little(
+    few: int, world: RandomWorld, expected, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("safetab.foundation.in_threads._FEW", few)
+    monkeypatch.setattr("safetab.release.checks.output_checks._LARGE", 1 << 24)
+    writers, original = set[Thread](), PassFiles.write
+
+    def write(self: PassFiles, measurements: Measurements) -> None:
+        writers.add(current_thread())
+        original(self, measurements)
+
+    monkeypatch.setattr(PassFiles, "write", write)
+    assert run(world, tmp_path / "out", groups_at_once=100) == expected
+    assert current_thread() in writers
+    assert (len(writers) > 1) == (few == 20)
+
+    def refused(*_: object) -> None:
+        raise OSError(errno.EIO, "a broken disk")
+
+    monkeypatch.setattr(PassFiles, "write", refused)
+    with pytest.raises(RunFailed):
+        run(world, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
 def test_nor_does_it_with_long_lists(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
     """Dictionaries of a batch then hold what its rows have, and those of a file what its own rows have."""
     monkeypatch.setattr("safetab.outputs.text_columns.SHORT_LIST", 0)

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 import typer.main
-from tests.conftest import SMALL_EXAMPLE
+from tests.conftest import KEY, SMALL_EXAMPLE
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from safetab.cli.text_tables import tables_that_fit, terminal_console, text_table
 from safetab.cli.wrapping import wrapped
+from safetab.privacy.addressed_bits import AddressedBits
 
 WIDTH = 80
 
@@ -76,6 +77,8 @@ def test_long_commands_fit_80_columns_and_break_no_word(
 
 def fits_and_breaks_no_word(command: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
+    same_noise = staticmethod(lambda: AddressedBits(bytes.fromhex(KEY)))  # it decides which groups are the largest
+    monkeypatch.setattr(AddressedBits, "of_the_operating_system", same_noise)
     told = {}
     for columns in (WIDTH, 1000):
         monkeypatch.setenv("COLUMNS", str(columns))

@@ -13,7 +13,7 @@ class FileIdentity(NamedTuple):
 
     device: int
     inode: int
-    bytes: int
+    size: int
     changed_ns: int
     status_changed_ns: int
 

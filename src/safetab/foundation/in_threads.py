@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 from safetab.foundation.interrupts import interrupts_held
 
 Result = TypeVar("Result")
-_FEW = 1 << 12
+_FEW = 1 << 12  # rows: writing so many takes milliseconds
 
 
 def results_in_threads(work: Iterable[Callable[[], Result]], threads: int) -> Generator[Result]:

@@ -95,7 +95,7 @@ class OutputChecks:
 
     def _threads(self) -> int:
         """One for small files: two that take turns cost more than the wait."""
-        return pa.cpu_count() if sum(one.bytes for one in self._identities.values() if one) >= _LARGE else 1
+        return pa.cpu_count() if sum(one.size for one in self._identities.values() if one) >= _LARGE else 1
 
     def _remember_files(self) -> None:
         for path in self._output.rglob("*"):
