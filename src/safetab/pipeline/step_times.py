@@ -83,7 +83,7 @@ class StepTimes:
         self._inside = before + taken
 
     def alongside(self, work: Callable[[], None]) -> Callable[[], None]:
-        """The same work, to be done in another thread or between parts: its CPU time, taken at its end, is no part's."""
+        """The same work, for another thread or between parts: its CPU time, taken when it ends, is no part's."""
 
         def timed() -> None:
             began = time.thread_time()
