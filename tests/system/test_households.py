@@ -149,7 +149,9 @@ def test_no_totals_is_an_error(tmp_path: Path) -> None:
     write_totals(world, [])
     assert "no total" in cli("plan", world.parameters, world.data).output
     (world.data / "pop-group-totals.txt").unlink()
-    assert "pop-group-totals.txt" in cli("validate", world.parameters, world.data).output
+    told = cli("validate", world.parameters, world.data).output
+    assert "holds no pop-group-totals.txt" in told
+    assert "Or give --totals: the output or release that published them." in told
 
 
 def test_a_household_in_an_unknown_block_or_with_a_wrong_value_is_an_error_that_shows_no_value(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ class _Rows:
 
 def find_published_totals(data: Path, table: str, findings: FindingsOf) -> TableFiles | None:
     """The files of the totals in a data directory."""
-    return find_table(data, table, findings)
+    return find_table(data, table, findings, " Or give --totals: the output or release that published them.")
 
 
 def find_totals_in(folder: Path, findings: FindingsOf) -> TableFiles | None:

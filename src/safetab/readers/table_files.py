@@ -28,10 +28,10 @@ class TableFiles:
     rows: int | None = None  # as their bytes say, once these were looked at
 
 
-def find_table(folder: Path, table: str, findings: FindingsOf) -> TableFiles | None:
-    """The files of a table, or nothing and a finding about what is missing or ambiguous."""
+def find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str = "") -> TableFiles | None:
+    """The files of a table, or nothing and a finding about what is missing (and what to do otherwise) or ambiguous."""
     try:
-        files = _find_table(folder, table, findings)
+        files = _find_table(folder, table, findings, otherwise)
     except OSError as error:
         raise_if_the_machine_failed(error)
         findings.error("", why_unreadable(folder, error))
@@ -75,7 +75,7 @@ def _is_utf8(path: Path) -> bool:
     return True
 
 
-def _find_table(folder: Path, table: str, findings: FindingsOf) -> TableFiles | None:
+def _find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str) -> TableFiles | None:
     if not folder.is_dir():
         advice = ' For an .ini file, config.json must say "reader": "cef".' if folder.suffix == ".ini" else ""
         findings.error("", f"{folder} is not a directory. Give the directory that holds {table}.txt.{advice}")
@@ -83,7 +83,8 @@ def _find_table(folder: Path, table: str, findings: FindingsOf) -> TableFiles | 
     candidates = [folder / f"{table}{form.value}" for form in TableForm] + [folder / table]
     present = [path for path in candidates if path.exists()]
     if not present:
-        findings.error("", f"{folder} holds no {table}.txt, {table}.txt.gz, {table}.parquet, or folder {table}.")
+        forms = f"{table}.txt, {table}.txt.gz, {table}.parquet, or folder {table}"
+        findings.error("", f"{folder} holds no {forms}.{otherwise}")
         return None
     if len(present) > 1:
         names = shortened(path.name for path in present)
