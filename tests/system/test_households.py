@@ -304,9 +304,10 @@ def test_both_products_together(tmp_path: Path) -> None:
     made = cli("plan", world.parameters, world.data, "--with", tmp_path / "persons-parameters", "--json")
     rows = {row["who"]: row for row in json.loads(made.stdout)["joint_loss"]}
     persons, households = 12, 2 * 12 * 0.25  # levels of the US pass; both families
-    assert float(rows["the record of a household alone"]["us"]["unbounded_rho"]) == households
-    assert float(rows["a person"]["us"]["unbounded_rho"]) == persons + 2 * households
-    assert float(rows["a household of 3 people"]["us"]["unbounded_rho"]) == 9 * persons + households
+    assert float(rows["the record of a household alone"]["us"]["rho"]) == households
+    assert float(rows["a person"]["us"]["rho"]) == persons + 2 * households
+    assert float(rows["a person who moves to another household"]["us"]["rho"]) == 2 * persons + 8 * households
+    assert float(rows["a household of 3 people"]["us"]["rho"]) == 9 * persons + households
     other_way = cli("plan", tmp_path / "persons-parameters", world.data, "--with", world.parameters, "--json")
     assert json.loads(other_way.stdout)["joint_loss"] == json.loads(made.stdout)["joint_loss"]
     assert cli("plan", world.parameters, world.data, "--with", world.parameters).exit_code == 1

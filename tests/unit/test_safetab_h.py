@@ -100,6 +100,7 @@ def test_what_both_products_of_2020_cost_together() -> None:
     joint, us = JointLoss(production_of_2020(SAFETAB_P), households), TabulationPass.US
     assert joint.of_a_record(us) == Fraction("8.895302")
     assert joint.of_a_person(us) == Fraction("22.734604")
+    assert joint.of_a_move(us) == Fraction("81.050416")
     assert joint.of_people(us, 3) == 9 * Fraction("4.944") + Fraction("8.895302")
 
 

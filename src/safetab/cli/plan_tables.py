@@ -65,11 +65,11 @@ def _of(family: TableFamily, families: Sequence[TableFamily]) -> str:
 
 
 def show_joint_loss(joint: JointLoss) -> None:
-    """What a household, a person and a household of several people lose by both products together."""
+    """Print what each change to a person or a household costs in both products together."""
     symbol = joint.definition.budget_symbol
     at_delta = [f"epsilon at\ndelta {float(DELTA):g}"] if joint.definition is PrivacyDefinition.ZCDP else []
     table = text_table(
-        "who is added or removed",
+        "who is added, removed or moved",
         *(head for one in joint.passes for head in (f"{one.value.upper()} {symbol}", *at_delta)),
     )
     for who, losses in joint.rows():

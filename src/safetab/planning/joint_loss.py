@@ -1,4 +1,4 @@
-"""What two products about the same census cost together: a household, a person, a household of several people."""
+"""What two products about the same census cost together, for each way in which a person or a household may change."""
 
 from __future__ import annotations
 
@@ -44,16 +44,24 @@ class JointLoss:
         """A person is added or removed: one person's record, and at most one household's, which changes."""
         return _loss(self.persons, one) + 2 * _loss(self.households, one)
 
+    def of_a_move(self, one: TabulationPass) -> Fraction:
+        """A person moves to another household: one person's record changes, and two households' may change alike."""
+        return 2 * _loss(self.persons, one) + self._group_factor(2) * 2 * _loss(self.households, one)
+
     def of_people(self, one: TabulationPass, people: int) -> Fraction:
-        """A household of so many people is added or removed, with everybody in it."""
-        is_zcdp = self.definition is PrivacyDefinition.ZCDP
-        return (people**2 if is_zcdp else people) * _loss(self.persons, one) + _loss(self.households, one)
+        """A household of this many people is added or removed, with everybody in it."""
+        return self._group_factor(people) * _loss(self.persons, one) + _loss(self.households, one)
+
+    def _group_factor(self, records: int) -> int:
+        """How many times the loss of one record this many records cost that all change in the same way."""
+        return records**2 if self.definition is PrivacyDefinition.ZCDP else records
 
     def rows(self) -> Iterator[tuple[str, dict[TabulationPass, Fraction]]]:
-        """Who is added or removed, and the loss in each pass at most."""
+        """Who is added, removed or moved, and the most that this costs in each pass."""
         noun = self.households.product.record.noun
         yield f"the record of a {noun} alone", {one: self.of_a_record(one) for one in self.passes}
         yield "a person", {one: self.of_a_person(one) for one in self.passes}
+        yield f"a person who moves to another {noun}", {one: self.of_a_move(one) for one in self.passes}
         for people in PEOPLE_SHOWN:
             losses = {one: self.of_people(one, people) for one in self.passes}
             yield f"a {noun} of {people} people", losses

@@ -52,14 +52,11 @@ def loss_as_json(plan: RunPlan) -> JsonObject:
 
 
 def joint_loss_as_json(joint: JointLoss) -> list[JsonObject]:
-    """Who is added or removed, and what both products together cost them, by pass."""
+    """Who is added, removed or moved, and what both products together cost them, by pass."""
     symbol = joint.definition.budget_symbol
     return [
         {"who": who}
-        | {
-            one.value: {f"unbounded_{symbol}": exact(loss), **_epsilon(loss, joint.definition)}
-            for one, loss in losses.items()
-        }
+        | {one.value: {symbol: exact(loss), **_epsilon(loss, joint.definition)} for one, loss in losses.items()}
         for who, losses in joint.rows()
     ]
 
@@ -67,7 +64,7 @@ def joint_loss_as_json(joint: JointLoss) -> list[JsonObject]:
 def _epsilon(loss: Fraction, definition: PrivacyDefinition) -> JsonObject:
     if definition is PrivacyDefinition.PURE_DP:
         return {}
-    return {"delta": float(DELTA), "unbounded_epsilon": loss_number(epsilon_of_rho(loss, DELTA))}
+    return {"delta": float(DELTA), "epsilon": loss_number(epsilon_of_rho(loss, DELTA))}
 
 
 def _level_name(level: PopulationGroupLevel) -> JsonObject:

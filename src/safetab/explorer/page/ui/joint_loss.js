@@ -28,8 +28,8 @@ function jointTable(rows) {
   const withEpsilon = settingInForce().definition === "zcdp";
   const passes = Object.keys(rows[0].losses);
   const names = session.products.map(({ facts }) => facts.name).join(" and ");
-  return captioned(`${names} together: most privacy loss, unbounded`, [[
-    columnHead("Added or removed"), ...passes.map((pass) => columnHead(`${symbol}, ${PASSES[pass]}`)),
+  return captioned(`${names} together: most privacy loss`, [[
+    columnHead("Added, removed or moved"), ...passes.map((pass) => columnHead(`${symbol}, ${PASSES[pass]}`)),
     ...(withEpsilon ? [columnHead("ε at δ = 1e-10, the larger")] : []),
   ]], rows.map(({ who, losses, epsilon }, number) => [
     rowHead(capitalized(who)), ...passes.map((pass) => td(numberCell(`joint/${number}/loss/${pass}`, losses[pass], "loss"))),

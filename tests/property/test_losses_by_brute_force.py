@@ -1,0 +1,434 @@
+"""Every row of the loss tables of docs/privacy.md, against all neighbours of small worlds.
+
+The distances are computed here from the definitions alone: which groups a record is in, which cell it falls into, and how
+far the numbers of two neighbouring worlds lie apart. What the program claims comes from its stability, its shapes and its
+`JointLoss`, and what the docs claim is read from the tables themselves, so a row without a search fails.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import combinations, combinations_with_replacement, islice, product
+from operator import mul
+from pathlib import Path
+
+import pytest
+from tests.property.test_stability_by_brute_force import iterations_by_definition
+
+from safetab.census.geography_levels import TabulationPass
+from safetab.census.iteration_map import IterationMap, iteration_map_of
+from safetab.census.iterations import IterationLevel
+from safetab.census.stability import stability
+from safetab.config.config_file import read_config
+from safetab.planning.joint_loss import JointLoss
+from safetab.privacy.composition import PrivacyLoss, loss_of_disjoint_passes
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.products.product import Product, Selector, Shape
+from safetab.products.safetab_h.safetab_h import SAFETAB_H
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.readers.public_lists import read_public_lists
+from safetab.tuning.presets import production_of_2020
+
+ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
+PRIVACY = Path(__file__).parents[2] / "docs" / "privacy.md"
+RACES, ETHNICITIES = ["1000", "2000", "3000", "4000"], ["1000", "2000", "9950"]
+GAMMA = Fraction(1, 10)
+VALUES = {
+    SAFETAB_P: [0, 7, 120, 231],
+    SAFETAB_H: [0, 5, 11, 18],
+}  # attributes that every shape but the total tells apart
+WORLDS = 12
+KEPT = 12  # records of a pass that changes are made of: the costliest and some others
+
+
+@dataclass(frozen=True)
+class Record:
+    part: str  # the pass
+    block: str
+    races: frozenset[str]
+    ethnicity: str
+    value: int
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    part: str
+    entity_of_block: dict[str, str]
+    maps: tuple[dict[str, str], dict[str, str], dict[str, str]]  # alone, in combination, ethnicity
+    max_race_codes: int
+    total_only: frozenset[str]
+    budgets: tuple[Fraction, ...]  # of each table family
+
+    @cached_property
+    def stability(self) -> int:
+        """As the program computes it."""
+        return stability(IterationMap(*self.maps, self.max_race_codes))
+
+    def groups_of(self, record: Record) -> list[tuple[str, str]]:
+        if record.part != self.part or record.block not in self.entity_of_block:
+            return []
+        entity = self.entity_of_block[record.block]
+        return [(entity, iteration) for iteration in self._iterations_of(record.races, record.ethnicity)]
+
+    @cache  # noqa: B019 (a level lives as long as the tests)
+    def _iterations_of(self, races: frozenset[str], ethnicity: str) -> set[str]:
+        return iterations_by_definition(*self.maps, set(races), ethnicity)
+
+
+Change = tuple[tuple[Record, int], ...]  # records that are added (1) and removed (-1)
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    product: Product
+    levels: tuple[Level, ...]
+    max_race_codes: int
+
+    def budget(self, part: str) -> Fraction:
+        """What the product claims to cost a record of this pass."""
+        return sum((sum(level.budgets) for level in self.levels if level.part == part), Fraction(0))
+
+    def loss(self, change: Change, definition: PrivacyDefinition) -> Fraction:
+        """By composition: each group's stages with the noise that its share of the budget buys, the worst shapes."""
+        whole = Fraction(0)
+        for level in self.levels:
+            shifts: defaultdict[tuple[str, str], Counter[int]] = defaultdict(Counter)
+            for record, sign in change:
+                for group in level.groups_of(record):
+                    shifts[group][record.value] += sign
+            for (_, iteration), by_value in shifts.items():
+                costs = cost_of_group(
+                    self.product, frozenset(by_value.items()), definition, iteration in level.total_only
+                )
+                whole += sum(map(mul, costs, level.budgets)) / level.stability
+        return whole
+
+    def records(self, part: str) -> Iterator[Record]:
+        """Every record that there could be."""
+        blocks = sorted({block for level in self.levels if level.part == part for block in level.entity_of_block})
+        counts = range(1, self.max_race_codes + 1)
+        races = [frozenset(codes) for count in counts for codes in combinations(RACES, count)]
+        for fields in product(blocks, races, ETHNICITIES, VALUES[self.product]):
+            yield Record(part, *fields)
+
+
+@cache
+def cost_of_group(
+    made: Product, by_value: frozenset[tuple[int, int]], definition: PrivacyDefinition, is_total_only: bool
+) -> list[Fraction]:
+    """For each table family the distance of all that is measured of a group: both stages, with the worst shape."""
+    total = distance([sum(shift for _, shift in by_value)], definition)
+    if is_total_only:
+        return [Fraction(total)] * len(made.families)
+    shapes = [[distance(shifted_cells(by_value, shape), definition) for shape in one.shapes] for one in made.families]
+    if made.selector is Selector.NOISY_STAGE_1:
+        return [GAMMA * total + (1 - GAMMA) * max(distances) for distances in shapes]
+    return [Fraction(max(distances)) for distances in shapes]
+
+
+def distance(shifts: Sequence[int], definition: PrivacyDefinition) -> int:
+    """The squared L2 norm, or the L1 norm: what the noise of each definition is calibrated to."""
+    return sum(shift**2 if definition is ZCDP else abs(shift) for shift in shifts)
+
+
+def shifted_cells(by_value: Iterable[tuple[int, int]], shape: Shape) -> list[int]:
+    cells = Counter()
+    for value, shift in by_value:
+        cells[shape.cell_of_value[value]] += shift
+    return list(cells.values())
+
+
+# worlds
+
+
+def random_level(rng: random.Random, part: str, made: Product, max_race_codes: int) -> Level:
+    blocks = [f"{part}-{n}" for n in range(2)]
+    maps = tuple(
+        {code: f"{kind}{rng.randrange(3)}" for code in codes if rng.random() < 0.8}
+        for kind, codes in (("alone ", RACES), ("any ", RACES), ("ethnicity ", ETHNICITIES))
+    )
+    iterations = sorted({iteration for one in maps for iteration in one.values()})
+    has_total_only = made.selector is Selector.NOISY_STAGE_1
+    return Level(
+        part=part,
+        entity_of_block={block: rng.choice("xy") for block in blocks if rng.random() < 0.9},
+        maps=maps,
+        max_race_codes=max_race_codes,
+        total_only=frozenset(one for one in iterations if has_total_only and rng.random() < 0.2),
+        budgets=tuple(Fraction(rng.randint(1, 9), 10) for _ in made.families),
+    )
+
+
+@cache
+def random_world(made: Product, seed: int) -> World:
+    rng = random.Random(seed)
+    most = rng.choice([1, 2, 3])
+    parts = ["us", "us", "pr"]
+    return World(made, tuple(random_level(rng, part, made, most) for part in parts), most)
+
+
+@cache
+def rich_world(made: Product) -> World:
+    """Every code has iterations of its own, so that neighbours can be as far apart as the proofs say."""
+
+    def level(part: str, *budgets: str) -> Level:
+        return Level(
+            part=part,
+            entity_of_block={f"{part}-0": "x", f"{part}-1": "y"},
+            maps=tuple({code: f"{kind} {code}" for code in RACES} for kind in ("alone", "any", "ethnicity")),
+            max_race_codes=2,
+            total_only=frozenset(),
+            budgets=tuple(map(Fraction, budgets))[: len(made.families)],
+        )
+
+    return World(made, (level("us", "2", "0.7"), level("us", "0.3", "1.1"), level("pr", "0.9", "0.4")), 2)
+
+
+@cache
+def kept_records(world: World, part: str) -> tuple[Record, ...]:
+    """The costliest records, with partners in other groups and other cells of the same groups, and some others."""
+    every = list(world.records(part))
+    random.Random(1).shuffle(every)
+    dearest = sorted(every, key=lambda one: -world.loss(((one, 1),), ZCDP))[:1]
+    disjoint = [one for one in every if dearest and not one.races & dearest[0].races and len(one.races) > 1]
+    alike = [replace(one, value=value) for one in dearest for value in VALUES[world.product]]
+    return tuple(dict.fromkeys([*dearest, *alike, *disjoint[:4], *every]))[:KEPT]
+
+
+# what changes, in the words of the tables
+
+
+def one_added(world: World, part: str) -> Iterator[Change]:
+    return (((record, 1),) for record in world.records(part))
+
+
+def one_changed(world: World, part: str) -> Iterator[Change]:
+    for old, new in product(kept_records(world, part), repeat=2):
+        yield (old, -1), (new, 1)
+
+
+def one_moved_between_passes(world: World, _: str) -> Iterator[Change]:
+    for old, new in product(kept_records(world, "us"), kept_records(world, "pr")):
+        yield (old, -1), (new, 1)
+
+
+def household_changes(world: World, part: str) -> list[Change]:
+    """A household stays in its block when somebody leaves or joins; it may also appear or disappear."""
+    kept = kept_records(world, part)
+    pairs = [((old, -1), (new, 1)) for old, new in product(kept, repeat=2) if old.block == new.block and old != new]
+    return [*pairs, *((((one, sign),)) for one in kept for sign in (-1, 1))]
+
+
+def one_household_changed(world: World, part: str) -> Iterator[Change]:
+    return iter(household_changes(world, part))
+
+
+def two_households_changed(world: World, part: str) -> Iterator[Change]:
+    """All pairs of the costliest changes, each with itself: two households may be alike."""
+    dearest = sorted(household_changes(world, part), key=lambda change: -world.loss(change, ZCDP))[:16]
+    return (one + other for one, other in combinations_with_replacement(dearest, 2))
+
+
+def several_added(people: int):
+    def changes(world: World, part: str) -> Iterator[Change]:
+        chosen = combinations_with_replacement(kept_records(world, part)[:6], people)
+        return (tuple((record, 1) for record in records) for records in chosen)
+
+    return changes
+
+
+def nothing(_: World, __: str) -> Iterator[Change]:
+    return iter([()])
+
+
+PEOPLE = (2, 3)
+OF_ONE_PRODUCT = {
+    "one record is added or removed": one_added,
+    "one record changes": one_changed,
+    "one record moves to the other pass": one_moved_between_passes,
+}
+OF_TWO_PRODUCTS = {
+    "a household's record alone": (nothing, one_added),
+    "a person is added or removed": (one_added, one_household_changed),
+    "a person moves to another household": (one_changed, two_households_changed),
+    "a household of k people is added or removed": (several_added, one_added),
+}
+
+
+def worst(world: World, changes, part: str, definition: PrivacyDefinition) -> Fraction:
+    return max((world.loss(change, definition) for change in changes(world, part)), default=Fraction(0))
+
+
+# what the docs say
+
+
+def table_of_docs(anchor: str) -> dict[str, tuple[str, str]]:
+    """The last two cells of each row of the first table after an anchor: the claims under zCDP and pure DP."""
+    text = PRIVACY.read_text().split(f'<a id="{anchor}"></a>', 1)[1]
+    lines = text[text.index("\n|") + 1 :].split("\n\n")[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    return {row[0]: (row[-2], row[-1]) for row in rows}
+
+
+def factors(claim: str, people: int = 1) -> dict[str, int]:
+    """The factor of each product's loss, or of each pass's."""
+    terms = [re.fullmatch(r"(\d+|k²|k)?[ρε]_?(\w*)", term.strip()) for term in claim.split("+")]
+    numbers = {None: 1, "k": people, "k²": people**2}
+    return {term[2]: numbers[term[1]] if term[1] in numbers else int(term[1]) for term in terms}
+
+
+def claimed(anchor: str, row: str, definition: PrivacyDefinition, people: int = 1) -> dict[str, int]:
+    return factors(table_of_docs(anchor)[row][definition is PURE], people)
+
+
+def test_every_row_of_the_loss_tables_has_a_search() -> None:
+    assert set(table_of_docs("loss-of-one-product")) == set(OF_ONE_PRODUCT)
+    assert set(table_of_docs("two-products")) == set(OF_TWO_PRODUCTS)
+
+
+# one product
+
+
+def claim_of_one_product(world: World, row: str, definition: PrivacyDefinition) -> Fraction:
+    claim = claimed("loss-of-one-product", row, definition)
+    if "US" in claim:
+        return sum(factor * world.budget(part.lower()) for part, factor in claim.items())
+    return claim[""] * world.budget("us")
+
+
+both_products = pytest.mark.parametrize("made", [SAFETAB_P, SAFETAB_H], ids=lambda one: one.name)
+both_definitions = pytest.mark.parametrize("definition", [ZCDP, PURE], ids=lambda one: one.value)
+
+
+@both_products
+@both_definitions
+@pytest.mark.parametrize("row", OF_ONE_PRODUCT)
+def test_no_neighbours_of_one_product_are_further_apart_than_claimed(made, definition, row: str) -> None:
+    for seed in range(WORLDS):
+        world = random_world(made, seed)
+        assert worst(world, OF_ONE_PRODUCT[row], "us", definition) <= claim_of_one_product(world, row, definition)
+
+
+@both_products
+@both_definitions
+@pytest.mark.parametrize("row", OF_ONE_PRODUCT)
+def test_some_neighbours_of_one_product_are_as_far_apart_as_claimed(made, definition, row: str) -> None:
+    world = rich_world(made)
+    assert worst(world, OF_ONE_PRODUCT[row], "us", definition) == claim_of_one_product(world, row, definition)
+
+
+@both_products
+def test_what_the_program_says_of_a_changed_record_is_what_the_docs_say(made) -> None:
+    world = rich_world(made)
+    us, pr = (PrivacyLoss(world.budget(part)) for part in ("us", "pr"))
+    assert us.bounded == claim_of_one_product(world, "one record changes", ZCDP)
+    assert loss_of_disjoint_passes([us, pr]).bounded >= claim_of_one_product(
+        world, "one record moves to the other pass", ZCDP
+    )
+
+
+# two products
+
+
+def searches_of_two_products() -> Iterator[tuple[str, int, object, object]]:
+    for row, (of_persons, of_households) in OF_TWO_PRODUCTS.items():
+        for people in PEOPLE if " k " in row else (1,):
+            yield row, people, of_persons(people) if " k " in row else of_persons, of_households
+
+
+def claim_of_two_products(row: str, people: int, definition, persons: World, households: World) -> Fraction:
+    claim = claimed("two-products", row, definition, people)
+    return claim.get("P", 0) * persons.budget("us") + claim.get("H", 0) * households.budget("us")
+
+
+two_products = pytest.mark.parametrize(
+    ("row", "people", "of_persons", "of_households"),
+    [pytest.param(*one, id=f"{one[0]}-{one[1]}") for one in searches_of_two_products()],
+)
+
+
+def worst_of_both(of_persons, of_households, definition, persons: World, households: World) -> Fraction:
+    """The files change independently of one another here, so the worst of both together is the sum."""
+    return worst(persons, of_persons, "us", definition) + worst(households, of_households, "us", definition)
+
+
+@both_definitions
+@two_products
+def test_no_neighbours_of_two_products_are_further_apart_than_claimed(
+    definition, row: str, people: int, of_persons, of_households
+) -> None:
+    for seed in range(WORLDS):
+        persons, households = random_world(SAFETAB_P, seed), random_world(SAFETAB_H, 1000 + seed)
+        found = worst_of_both(of_persons, of_households, definition, persons, households)
+        assert found <= claim_of_two_products(row, people, definition, persons, households)
+
+
+@both_definitions
+@two_products
+def test_some_neighbours_of_two_products_are_as_far_apart_as_claimed(
+    definition, row: str, people: int, of_persons, of_households
+) -> None:
+    persons, households = rich_world(SAFETAB_P), rich_world(SAFETAB_H)
+    found = worst_of_both(of_persons, of_households, definition, persons, households)
+    assert found == claim_of_two_products(row, people, definition, persons, households)
+
+
+def test_a_move_that_was_claimed_to_cost_four_times_the_households_would_be_refuted() -> None:
+    """The search can fail: a smaller factor under zCDP is exceeded, under pure DP it is reached."""
+    world = rich_world(SAFETAB_H)
+    assert worst(world, two_households_changed, "us", ZCDP) == 8 * world.budget("us")
+    assert worst(world, two_households_changed, "us", PURE) == 4 * world.budget("us")
+
+
+@both_definitions
+def test_a_move_to_the_other_pass_costs_no_more_than_one_inside_the_costlier(definition) -> None:
+    """One household record changes in each pass; the passes share no number."""
+    for seed in range(WORLDS):
+        persons, households = random_world(SAFETAB_P, seed), random_world(SAFETAB_H, 1000 + seed)
+        found = worst(persons, one_moved_between_passes, "", definition)
+        found += sum(worst(households, one_household_changed, part, definition) for part in ("us", "pr"))
+        claim = claimed("two-products", "a person moves to another household", definition)
+        dearest = {"P": persons, "H": households}
+        assert found <= sum(
+            factor * max(dearest[one].budget(part) for part in ("us", "pr")) for one, factor in claim.items()
+        )
+
+
+@both_definitions
+def test_the_program_claims_what_the_docs_claim(definition) -> None:
+    persons, households = (
+        replace(production_of_2020(made), privacy_definition=definition) for made in (SAFETAB_P, SAFETAB_H)
+    )
+    joint = JointLoss(persons, households)
+    said = {who: losses[TabulationPass.US] for who, losses in joint.rows()}
+    of_docs = {
+        "the record of a household alone": ("a household's record alone", 1),
+        "a person": ("a person is added or removed", 1),
+        "a person who moves to another household": ("a person moves to another household", 1),
+    } | {f"a household of {k} people": ("a household of k people is added or removed", k) for k in (2, 3, 4, 5)}
+    assert said.keys() == of_docs.keys()
+    for who, (row, people) in of_docs.items():
+        claim = claimed("two-products", row, definition, people)
+        expected = claim.get("P", 0) * Fraction("4.944") + claim.get("H", 0) * Fraction("8.895302")
+        assert said[who] == expected, who
+
+
+@pytest.mark.needs_2020_files
+@pytest.mark.parametrize("level", [IterationLevel.REGIONAL, IterationLevel.DETAILED])
+def test_the_lists_of_2020_reach_the_bound_of_a_move(level: IterationLevel, spec_2020: Path) -> None:
+    """Two households with the same householder's codes go from one type to another: 72 at stability 9."""
+    config, lists = read_config(spec_2020).require(), read_public_lists(spec_2020).require()
+    iterations = iteration_map_of(lists, level, is_substate=False, max_race_codes=config.max_race_codes)
+    code_of_group = {group: code for code, group in iterations.in_combination.items()}
+    codes = list(islice(code_of_group.values(), config.max_race_codes))
+    groups = iterations.iterations_of(codes, next(iter(iterations.ethnicity)))
+    assert len(groups) == stability(iterations) == 9
+    old, new, *_ = VALUES[SAFETAB_H]
+    shifts = shifted_cells([(old, -2), (new, 2)], SAFETAB_H.families[0].shapes[-1])
+    assert len(groups) * distance(shifts, ZCDP) == 72
