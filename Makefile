@@ -15,8 +15,8 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
 
-demo: $(VENV)/.runtime ## the whole tour on synthetic people
-	$(BIN)/safetab demo build/demo --overwrite
+demo: $(VENV)/.runtime ## the whole tour on synthetic people: site, explorer, report; OPEN=1 opens a browser
+	$(BIN)/safetab demo build/demo --overwrite $(if $(OPEN),--open)
 
 test: $(VENV)/.dev ## the default test suite
 	$(BIN)/python -m pytest -n 2 -q
