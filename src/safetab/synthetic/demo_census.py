@@ -38,20 +38,20 @@ def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020, *, has
 
     With households it writes their records too, and `out/household-parameters`.
 
-    Neither folder may exist: the marker for made-up people must never come to lie beside real ones. Fewer than
+    No such folder may exist: the marker for made-up people must never come to lie beside real ones. Fewer than
     FEWEST_PEOPLE are refused, since a state or Puerto Rico could be left without anyone.
     """
     if people < FEWEST_PEOPLE:
         raise ValueError(f"{people} people are too few for six states. Ask for {FEWEST_PEOPLE} or more.")
-    parameters, data = out / "parameters", out / "data"
-    for folder in (parameters, data):
+    parameters, household_parameters, data = out / "parameters", out / HOUSEHOLD_PARAMETERS, out / "data"
+    for folder in (parameters, household_parameters, data):
         if folder.exists():
             raise FileExistsError(f"{folder} exists. Give a directory without it.")
     plan = replace(demo_plan(people, seed), has_households=has_households)
     parameters.mkdir(parents=True)
     write_parameters(parameters, plan.lists, plan.us_states)
     if has_households:
-        write_household_parameters(out / HOUSEHOLD_PARAMETERS, parameters)
+        write_household_parameters(household_parameters, parameters)
     write_census_data(data, plan, NoProgress())
 
 
