@@ -110,7 +110,7 @@ def _show_pages(out: Path) -> None:
         say(f"\n  {words}")
         typer.echo(f"  {out / page}")
     say("\nOr ask on the terminal:")
-    typer.echo(f'  {_program()} show {out / PEOPLE} "{COUNTY_NAME}" Dominican')
+    typer.echo(f'  {_program()} show {out / PEOPLE} "Providence County, RI" Dominican')
     typer.echo(f"  {_program()} plan {out / 'parameters'} {out / 'data'}")
 
 
