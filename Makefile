@@ -8,15 +8,15 @@ LOCKED := install --require-hashes --only-binary :all:
 # Commands and tests start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-faults test-faults-quick test-browser r-page test-spark audit check docs paper
+.PHONY: demo test test-slow test-faults test-faults-quick test-browser r-page test-spark audit check docs pictures paper
 .PHONY: bench bench-small bench-spark bench-noise bench-households bench-release bench-explorer bench-site
 .PHONY: lock check-wheels bill audit-dependencies dist clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
 
-demo: $(VENV)/.runtime ## the whole tour on synthetic people
-	$(BIN)/safetab demo build/demo --overwrite
+demo: $(VENV)/.runtime ## the whole tour on synthetic people: site, explorer, report; OPEN=1 opens a browser
+	$(BIN)/safetab demo build/demo --overwrite $(if $(OPEN),--open)
 
 test: $(VENV)/.dev ## the default test suite
 	$(BIN)/python -m pytest -n 2 -q
@@ -44,6 +44,9 @@ audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes, 
 
 docs: $(VENV)/.docs ## the documentation as one site that needs no internet: build/docs/index.html
 	$(BIN)/python -m docs.site
+
+pictures: demo $(VENV)/.dev ## the pictures of the README, from the demo; needs chromium
+	$(BIN)/python -m docs.pictures
 
 check: $(VENV)/.dev ## format, lint, types, layers
 	$(BIN)/ruff format --check .

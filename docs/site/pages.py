@@ -20,6 +20,7 @@ NAVIGATION = """
 :hidden:
 :caption: Begin here
 
+overview
 {tutorial}
 ```
 
@@ -98,7 +99,7 @@ def _places(project: Path) -> dict[Path, str]:
     places = {project / "README.md": FRONT} | {project / name: name for name in _ROOT_PAGES}
     for path in sorted(docs.rglob("*")):
         inside = path.relative_to(docs)
-        if path.suffix in {".md", ".svg", ".ipynb"} and inside.parts[0] != "site":
+        if path.suffix in {".md", ".svg", ".png", ".ipynb"} and inside.parts[0] != "site":
             places[path] = inside.with_suffix(".md" if path.suffix == ".ipynb" else path.suffix).as_posix()
     return places
 

@@ -438,11 +438,3 @@ def test_the_key_figures_count_each_group_and_each_row_once(out: Path) -> None:
     shown = re.findall(r"<dd>([^<]*)</dd>", (out / "report.html").read_text(encoding="utf-8"))
     assert shown[:2] == [f"{len({group(row) for row in rows}):,}", f"{len(rows):,}"]
     assert shown[3] == str(len(page_of(out).concerns))
-
-
-def test_the_tour_ends_by_saying_where_the_report_lies(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["demo", str(tmp_path / "tour")])
-    report = tmp_path / "tour" / "output" / "report.html"
-    assert f"The report is {report}: open it in a browser." in result.stdout
-    assert "Providence" in result.stdout
-    assert page_of(report.parent).concerns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,14 +15,29 @@ from safetab.cli.main import app
 
 @pytest.fixture(autouse=True)
 def quick_tour(monkeypatch: pytest.MonkeyPatch) -> None:
-    def write(folder: Path) -> None:
+    def write(folder: Path, **_: object) -> None:
         (folder / "data").mkdir()
         (folder / "data" / "SYNTHETIC").write_text("nobody")
 
+    def write_site(_: Path, folder: Path) -> None:
+        folder.mkdir()
+        (folder / "index.html").write_text("a site")
+
     monkeypatch.setattr(demo, "write_demo_census", write)
     monkeypatch.setattr(demo, "run_files", lambda *_, **__: SimpleNamespace(warnings=(), plan=None))
+    monkeypatch.setattr(demo, "write_site", write_site)
+    monkeypatch.setattr(demo, "write_explorer", lambda request: request.page.write_text("an explorer"))
     monkeypatch.setattr(demo, "show_summary", lambda *_: None)
     monkeypatch.setattr(demo, "show_county", lambda *_: None)
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Addresses that a browser was asked to open, on a machine with a display."""
+    addresses: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: not addresses.append(address))
+    monkeypatch.setenv("DISPLAY", ":0")
+    return addresses
 
 
 def tour(out: Path, *more: str) -> tuple[int, str]:
@@ -38,7 +54,7 @@ def test_a_tour_replaces_a_tour(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["tour"]
 
 
-@pytest.mark.parametrize("name", ["thesis.txt", "data/thesis.txt"])
+@pytest.mark.parametrize("name", ["thesis.txt", "data/thesis.txt", "site/thesis.txt", "site-households/thesis.txt"])
 def test_what_somebody_put_into_a_tour_stays(name: str, tmp_path: Path) -> None:
     tour(tmp_path / "tour")
     (tmp_path / "tour" / name).write_text("years of work")
@@ -69,3 +85,27 @@ def test_the_folder_that_a_tour_goes_into_is_made(tmp_path: Path) -> None:
     assert tour(tmp_path / "build" / "tour") == (0, "")
     (tmp_path / "file").write_text("no folder")
     assert tour(tmp_path / "file" / "tour")[0] == 1
+
+
+def test_a_browser_opens_on_the_site_if_asked(tmp_path: Path, opened: list[str]) -> None:
+    tour(tmp_path / "quiet")
+    assert opened == []
+    tour(tmp_path / "tour", "--open")
+    assert opened == [(tmp_path / "tour" / "site" / "index.html").as_uri()]
+
+
+@pytest.mark.parametrize("has_display", [True, False])
+def test_a_tour_without_a_browser_says_so_and_ends_well(
+    has_display: bool, tmp_path: Path, opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if has_display:
+        monkeypatch.setattr(webbrowser, "open", lambda _: False)
+    else:
+        monkeypatch.setattr(demo.sys, "platform", "linux")
+        for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+            monkeypatch.delenv(name, raising=False)
+    ended = CliRunner().invoke(app, ["demo", str(tmp_path / "tour"), "--open"])
+    assert ended.exit_code == 0
+    assert "No browser could be opened here." in ended.stdout
+    assert (tmp_path / "tour" / "site" / "index.html").is_file()
+    assert opened == []

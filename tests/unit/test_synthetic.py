@@ -132,6 +132,21 @@ def test_the_bytes_are_the_same_on_every_machine(tmp_path: Path) -> None:
     assert digest == "90255053b1fed141e488b6e5a4bf00625defa642b68c8a8826b7fd0865cfd6dc"
 
 
+def test_households_are_of_the_same_people(tmp_path: Path) -> None:
+    householder = 2
+    for folder, has_households in (("people", False), ("homes", True)):
+        write_demo_census(tmp_path / folder, people=5_000, has_households=has_households)
+    people, homes = Written(tmp_path / "people"), Written(tmp_path / "homes")
+    assert [row[:householder] + row[householder + 1 :] for row in homes.people] == [
+        row[:householder] + row[householder + 1 :] for row in people.people
+    ]
+    assert homes.parts("household-records")
+    assert set(bytes_of(homes.folder)) - set(bytes_of(people.folder)) == {
+        *(f"data/household-records/{state}.txt" for state in STATES),
+        *(f"household-{name}" for name in bytes_of(homes.folder) if name.startswith("parameters/")),
+    }
+
+
 def test_the_person_file_has_the_header_of_the_format_and_plain_lines(demo: Written) -> None:
     content = (demo.data / "person-records" / "44.txt").read_bytes()
     assert content.startswith(HEADER.encode() + b"\n")

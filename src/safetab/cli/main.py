@@ -63,14 +63,17 @@ def _top(
 def demo(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.")] = Path("safetab-demo"),
     overwrite: Overwrite = False,
+    opens_browser: Annotated[bool, typer.Option("--open", help="Open the site in a browser at the end.")] = False,
 ) -> None:
-    """Take the whole tour: make a small synthetic census, run it, show a county.
+    """Take the whole tour: a small synthetic census, its tables, and pages to look at.
 
-    The people are made up, so everything may be looked at.
+    Makes people and households who do not exist, releases tables of both,
+    and writes a web site of each, the explorer and the report. The people are
+    made up, so everything may be looked at.
     """
     from safetab.cli.commands.demo import take_the_tour
 
-    take_the_tour(out, overwrite=overwrite)
+    take_the_tour(out, overwrite=overwrite, opens_browser=opens_browser)
 
 
 @app.command()

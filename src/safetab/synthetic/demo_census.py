@@ -21,6 +21,7 @@ from safetab.synthetic.files.census_files import CensusFormat
 from safetab.synthetic.geography.census_size import StateShare
 from safetab.synthetic.geography.given_counties import GivenCounty, Stretch
 from safetab.synthetic.geography.nation_states import PUERTO_RICO_OF_2020, US_STATES_OF_2020, NationState
+from safetab.synthetic.households.household_parameters import HOUSEHOLD_PARAMETERS, write_household_parameters
 from safetab.synthetic.lists.listed_groups import ListedGroup, public_lists_of
 from safetab.synthetic.lists.parameter_files import write_parameters
 from safetab.synthetic.people.code_mix import CodeMix, StateCodes, code_mix_of
@@ -32,21 +33,25 @@ _HAS_OWN_GROUP = {TabulationList.COMMON, TabulationList.TOTAL_ONLY}
 _IS_AMONG_OTHERS = {TabulationList.TOTAL_ONLY, TabulationList.SUBSTATE_ONLY}
 
 
-def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020) -> None:
+def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020, *, has_households: bool = False) -> None:
     """Writes `out/parameters` and `out/data`; the same people and seed give the same bytes.
 
-    Neither folder may exist: the marker for made-up people must never come to lie beside real ones. Fewer than
+    With households it writes their records too, and `out/household-parameters`.
+
+    No such folder may exist: the marker for made-up people must never come to lie beside real ones. Fewer than
     FEWEST_PEOPLE are refused, since a state or Puerto Rico could be left without anyone.
     """
     if people < FEWEST_PEOPLE:
         raise ValueError(f"{people} people are too few for six states. Ask for {FEWEST_PEOPLE} or more.")
-    parameters, data = out / "parameters", out / "data"
-    for folder in (parameters, data):
+    parameters, household_parameters, data = out / "parameters", out / HOUSEHOLD_PARAMETERS, out / "data"
+    for folder in (parameters, household_parameters, data):
         if folder.exists():
             raise FileExistsError(f"{folder} exists. Give a directory without it.")
-    plan = demo_plan(people, seed)
+    plan = replace(demo_plan(people, seed), has_households=has_households)
     parameters.mkdir(parents=True)
     write_parameters(parameters, plan.lists, plan.us_states)
+    if has_households:
+        write_household_parameters(household_parameters, parameters)
     write_census_data(data, plan, NoProgress())
 
 

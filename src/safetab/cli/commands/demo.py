@@ -1,9 +1,12 @@
-"""The tour: a synthetic census, a run, and what was released for one county."""
+"""The tour: a synthetic census, its people and households released, and the pages to look at them."""
 
 from __future__ import annotations
 
 import csv
 import datetime
+import os
+import sys
+import webbrowser
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,27 +19,44 @@ from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.run_report import show_summary
 from safetab.cli.terminal_progress import TerminalProgress
 from safetab.cli.text_tables import show_table, terminal_console, text_table
+from safetab.explorer.explore import ExplorerRequest, write_explorer
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.interrupts import publishing_for_itself
 from safetab.foundation.whole_path import whole_path
 from safetab.outputs.earlier_output import EarlierOutput, names_in
 from safetab.outputs.output_folder import output_findings, whole_output
-from safetab.pipeline.run import run_files
+from safetab.pipeline.options import RunOptions
+from safetab.pipeline.run import RunSummary, run_files
 from safetab.planning.run_plan import RunPlan
 from safetab.products.product import Shape
 from safetab.products.safetab_p.tables import CELL, PERSONS, SEX_BY_AGE_9, TOTAL_LINE
+from safetab.readers.geography import GEOGRAPHY_TABLE
 from safetab.reports.report import REPORT_FILE
+from safetab.site.write_site import write_site
 from safetab.synthetic.demo_census import write_demo_census
+from safetab.synthetic.households.household_parameters import HOUSEHOLD_PARAMETERS
 
 COUNTY = "44007"
 COUNTY_NAME = "Providence County, Rhode Island"
 MADE_FILE = "MADE-BY-SAFETAB-DEMO"
 """Lists the files of a tour: nothing else is ever removed."""
 
+PEOPLE = "output"
+HOUSEHOLDS = "output-households"
+PEOPLE_SITE = "site"
+HOUSEHOLDS_SITE = "site-households"
+PEOPLE_PAGE = f"{PEOPLE_SITE}/index.html"
+EXPLORER = "explorer.html"
+_PAGES = {
+    PEOPLE_PAGE: "The people, as a web site: find a place or a group by typing.",
+    f"{HOUSEHOLDS_SITE}/index.html": "The households, as a web site.",
+    EXPLORER: "The explorer: what budgets and thresholds do to precision and privacy.",
+    f"{PEOPLE}/{REPORT_FILE}": "The report: what was released, how precise it is, what it cost.",
+}
 _GROUPS_SHOWN = 12
 
 
-def take_the_tour(out: Path, *, overwrite: bool) -> None:
+def take_the_tour(out: Path, *, overwrite: bool, opens_browser: bool = False) -> None:
     """OUT appears whole or not at all; an earlier tour is replaced if nothing else lies in it."""
     whole, today = whole_path(out), datetime.datetime.now(datetime.UTC).date()
     with exits_with_code():
@@ -45,17 +65,65 @@ def take_the_tour(out: Path, *, overwrite: bool) -> None:
         refused = output_findings(whole, (), overwrite=overwrite, earlier=_EARLIER)
         if refused:
             raise InvalidInput(refused)
-        say(f"Making a synthetic census in {out}: about 200,000 people who do not exist.")
+        say(f"Making a synthetic census in {out}: about 200,000 people who do not exist, and their households.")
         with whole_output(whole, today, overwrite=overwrite) as folder:
-            write_demo_census(folder)
-            with TerminalProgress() as progress, publishing_for_itself():
-                summary = run_files(folder / "parameters", folder / "data", folder / "output", progress=progress)
+            write_demo_census(folder, has_households=True)
+            with publishing_for_itself():
+                runs = _run_both(folder)
+                _write_pages(folder)
             _write_made(folder)
-    show_findings(summary.warnings)
-    show_summary(summary, out / "output")
-    show_county(summary.plan, out / "output")
-    say(f"The report is {out / 'output' / REPORT_FILE}: open it in a browser.")
-    typer.echo(f"To see what was planned: safetab plan {out / 'parameters'} {out / 'data'}")
+    for name, summary in runs.items():
+        show_findings(summary.warnings)
+        show_summary(summary, out / name)
+    show_county(runs[PEOPLE].plan, out / PEOPLE)
+    _show_pages(out)
+    if opens_browser:
+        _open_in_browser(whole / PEOPLE_PAGE)
+
+
+def _run_both(folder: Path) -> dict[str, RunSummary]:
+    """Each run by its folder. People come first: their published totals choose the tables of households.
+
+    The totals are taken after the coterminous step, as in 2020.
+    """
+    people, households = folder / PEOPLE, folder / HOUSEHOLDS
+    with TerminalProgress() as progress:
+        options = RunOptions.of(coterminous=True)
+        of_people = run_files(folder / "parameters", folder / "data", people, options, progress)
+    with TerminalProgress() as progress:
+        options = RunOptions.of(totals=people)
+        of_households = run_files(folder / HOUSEHOLD_PARAMETERS, folder / "data", households, options, progress)
+    return {PEOPLE: of_people, HOUSEHOLDS: of_households}
+
+
+def _write_pages(folder: Path) -> None:
+    write_site(folder / PEOPLE, folder / PEOPLE_SITE)
+    write_site(folder / HOUSEHOLDS, folder / HOUSEHOLDS_SITE)
+    geography = folder / "data" / GEOGRAPHY_TABLE
+    write_explorer(ExplorerRequest(folder / EXPLORER, parameters=folder / "parameters", geography=geography))
+
+
+def _show_pages(out: Path) -> None:
+    """Paths stand whole on a line of their own, to be copied."""
+    say("\nOpen these in a browser. None of them needs a network.")
+    for page, words in _PAGES.items():
+        say(f"\n  {words}")
+        typer.echo(f"  {out / page}")
+    say("\nOr ask on the terminal:")
+    typer.echo(f'  {_program()} show {out / PEOPLE} "Providence County, RI" Dominican')
+    typer.echo(f"  {_program()} plan {out / 'parameters'} {out / 'data'}")
+
+
+def _program() -> str:
+    """As it was called, so that the lines above can be copied: `make demo` calls .venv/bin/safetab."""
+    return sys.argv[0] if Path(sys.argv[0]).name == "safetab" else "safetab"
+
+
+def _open_in_browser(page: Path) -> None:
+    """Without a display, Python would start a browser for text in this very terminal."""
+    has_display = sys.platform != "linux" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
+    if not (has_display and webbrowser.open(page.as_uri())):
+        say("\nNo browser could be opened here. Open the files above on a computer with a screen.")
 
 
 def _names_of_tour(folder: Path) -> set[str]:

@@ -1,0 +1,1 @@
+"""The pictures of the README, taken from the demo: `make pictures`."""

@@ -1,0 +1,65 @@
+"""Takes the pictures from the pages that `make demo` wrote."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+PICTURES = Path(__file__).parent
+DEMO = PICTURES.parents[1] / "build" / "demo"
+WIDTH_PIXELS = 1400
+MARGIN_PIXELS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A page from one of its elements down to another. A narrower window makes larger letters."""
+
+    name: str
+    page: str
+    first: str
+    last: str
+    window_pixels: int
+
+
+PICTURED = (
+    Picture("site", "site/index.html#/area/COUNTY/44007/1167", "body", "table.pyramid", 1120),
+    Picture("explorer", "explorer.html", "#sticky", "#overview-legend", 1400),
+)
+
+
+def main() -> None:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for picture in PICTURED:
+            file = _take(picture, browser)
+            sys.stdout.write(f"Wrote {file.name}: {file.stat().st_size / 1000:.0f} kB\n")
+        browser.close()
+
+
+def _take(picture: Picture, browser: Browser) -> Path:
+    width = picture.window_pixels
+    page = browser.new_page(
+        viewport={"width": width, "height": width},
+        device_scale_factor=WIDTH_PIXELS / width,
+        color_scheme="light",
+        offline=True,
+    )
+    page.goto(f"{DEMO.as_uri()}/{picture.page}")
+    first = page.locator(picture.first).bounding_box()
+    last = page.locator(picture.last).bounding_box()
+    assert first is not None, f"{picture.page} shows no {picture.first}"
+    assert last is not None, f"{picture.page} shows no {picture.last}"
+    height = last["y"] + last["height"] + MARGIN_PIXELS - first["y"]
+    file = PICTURES / f"{picture.name}.png"
+    page.screenshot(path=file, clip={"x": 0, "y": first["y"], "width": width, "height": height})
+    page.close()
+    return file
+
+
+if __name__ == "__main__":
+    main()
