@@ -37,6 +37,7 @@ NAVIGATION = """
 reference/python
 reference/commands
 file-formats
+compatibility
 glossary{others}
 ```
 
