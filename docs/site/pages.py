@@ -38,6 +38,7 @@ overview
 reference/python
 reference/commands
 file-formats
+compatibility
 glossary{others}
 ```
 

@@ -19,8 +19,8 @@ from safetab.foundation.findings import InvalidInput
 from safetab.outputs import manifest
 from safetab.release.checksums import write_checksums
 
-NUMBERS = "numbers/geography_level=COUNTY/regional.parquet"
-OTHER_NUMBERS = "numbers/geography_level=STATE/regional.parquet"
+NUMBERS = "numbers/geography_level=COUNTY/regional-sex-by-age.parquet"
+OTHER_NUMBERS = "numbers/geography_level=STATE/regional-sex-by-age.parquet"
 ENTITIES = "universe/entities.parquet"
 
 

@@ -554,8 +554,10 @@ def test_show_tells_mistakes_and_what_to_do(options: list[str], message: str, ou
 def test_a_file_that_is_damaged_later_is_told_when_it_is_needed(out: Path, tmp_path: Path) -> None:
     shutil.copytree(out / "release", tmp_path / "release")
     opened = safetab.open_release(tmp_path)
-    (tmp_path / "release" / "numbers" / "geography_level=COUNTY" / "detailed.parquet").write_bytes(b"PAR1")
-    with pytest.raises(InvalidInput, match=r"detailed.parquet has 1 problem:\n  is damaged. Get the release again"):
+    (tmp_path / "release" / "numbers" / "geography_level=COUNTY" / "detailed-sex-by-age.parquet").write_bytes(b"PAR1")
+    with pytest.raises(
+        InvalidInput, match=r"detailed-sex-by-age.parquet has 1 problem:\n  is damaged. Get the release again"
+    ):
         opened.total("Providence County", "Dominican")
     assert opened.total("Rhode Island", "Dominican").value
 

@@ -259,7 +259,7 @@ def test_totals_that_are_not_public_clamped_or_ruled_are_refused(tmp_path: Path)
 def test_a_release_whose_totals_are_withheld_is_refused(tmp_path: Path) -> None:
     world = write_household_world(tmp_path / "world", 10)
     person_run(world, tmp_path / "persons", coterminous=True)
-    path = tmp_path / "persons/release/numbers/geography_level=STATE/detailed.parquet"
+    path = tmp_path / "persons/release/numbers/geography_level=STATE/detailed-sex-by-age.parquet"
     table = pq.read_table(path, partitioning=None)
     counts = [None, *table["unclamped_count"].to_pylist()[1:]]
     at = table.column_names.index("unclamped_count")
@@ -274,7 +274,7 @@ def test_a_release_whose_totals_are_withheld_is_refused(tmp_path: Path) -> None:
 def test_a_release_with_two_totals_for_a_group_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
     world, log = write_household_world(tmp_path / "world", 10), tmp_path / "spend.log"
     person_run(world, tmp_path / "persons", coterminous=True)
-    path = tmp_path / "persons/release/numbers/geography_level=STATE/detailed.parquet"
+    path = tmp_path / "persons/release/numbers/geography_level=STATE/detailed-sex-by-age.parquet"
     table = pq.read_table(path, partitioning=None)
     pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), path)
     write_checksums(tmp_path / "persons/release")

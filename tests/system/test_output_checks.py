@@ -96,7 +96,7 @@ def first_of_table_changed(table: pa.Table, label: str, name: str, value: object
 
 T1, T2 = "t1/us.csv", "t2/us.csv"
 MEASURED = "measurements/us.parquet"
-STATE = "release/numbers/geography_level=STATE/detailed.parquet"
+STATE = "release/numbers/geography_level=STATE/detailed-sex-by-age.parquet"
 TRACT = "release/numbers/geography_level=TRACT/*.parquet"
 
 DAMAGES = {
@@ -133,7 +133,7 @@ DAMAGES = {
     "a release status": (table_changed(STATE, first_changed("status", "lost")), "status is not one of its values: row 1"),
     "a copy without donor": (table_changed(STATE, first_changed("status", "copied")), "must name its donor: row 1"),
     "a release region": (table_changed(STATE, first_changed("region_id", "99")), "a group is not in the universe"),
-    "a release row lost": (table_changed(STATE, lambda t: t.slice(1)), "STATE/detailed.parquet: "),
+    "a release row lost": (table_changed(STATE, lambda t: t.slice(1)), "STATE/detailed-sex-by-age.parquet: "),
     "a release group lost": (
         table_changed(
             STATE,
@@ -262,7 +262,7 @@ def test_a_whole_output_passes(whole: Path, universe: Universe) -> None:
         (lambda out: (out / T2).write_text((out / T2).read_text() + "\n"), "manifest.json: outputs: names or hashes"),
         (
             lambda out: (out / STATE).unlink(),
-            "manifest.json: release/numbers/geography_level=STATE/detailed.parquet is not",
+            "manifest.json: release/numbers/geography_level=STATE/detailed-sex-by-age.parquet is not",
         ),
     ],
 )

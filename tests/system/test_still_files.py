@@ -95,12 +95,12 @@ def test_a_file_cut_while_it_is_read_is_not_called_wrong(world: RandomWorld, ste
 
 
 def test_the_numbers_of_given_totals_are_watched(tmp_path: Path) -> None:
-    file = tmp_path / "out" / "release" / "numbers" / "geography_level=COUNTY" / "detailed.parquet"
+    file = tmp_path / "out" / "release" / "numbers" / "geography_level=COUNTY" / "detailed-sex-by-age.parquet"
     file.parent.mkdir(parents=True)
     file.write_text("numbers")
     still = StillFiles([tmp_path / "out"])
     appended(file)
-    with pytest.raises(RunFailed, match=r"detailed.parquet changed"):
+    with pytest.raises(RunFailed, match=r"detailed-sex-by-age.parquet changed"):
         still.hashes_of({"totals": file})
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from safetab.config.config_file import budget_key, threshold_key
 from safetab.config.run_config import RunConfig
+from safetab.foundation.formats import FORMAT, OUTPUT_FORMAT
 from safetab.foundation.in_threads import results_in_threads
 from safetab.foundation.version import VERSION
 from safetab.planning.plan_json import exact, loss_as_json
@@ -44,6 +45,7 @@ def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows:
     manifest = {
         "program": "safetab",
         "version": VERSION,
+        FORMAT: OUTPUT_FORMAT,
         "product": ran.plan.config.product.name,
         "date": ran.date.isoformat(),
         **status_as_json(ran.status),

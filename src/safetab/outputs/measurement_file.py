@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from safetab.foundation.formats import FORMAT, OUTPUT_FORMAT
 from safetab.outputs.group_columns import GroupColumns
 from safetab.outputs.text_columns import as_dictionaries, with_own_dictionaries
 from safetab.planning.run_plan import LevelPlan
@@ -36,6 +37,12 @@ def schema_of(product: Product) -> pa.Schema:
     )
 
 
+def stated_format(path: Path) -> int | None:
+    """The format in the metadata of a measurement file; None if there is none. ValueError if it is no number."""
+    stated = (pa.parquet.read_metadata(path).metadata or {}).get(FORMAT.encode())
+    return None if stated is None else int(stated)
+
+
 _ROWS_OF_A_GROUP = 1 << 20
 
 
@@ -46,6 +53,7 @@ class MeasurementFile:
         path.parent.mkdir(exist_ok=True)
         self._schema = as_dictionaries(schema_of(product))
         self._writer = pa.parquet.ParquetWriter(path, self._schema, compression="zstd", store_schema=False)
+        self._writer.add_key_value_metadata({FORMAT: str(OUTPUT_FORMAT)})
         self._waiting = self._schema.empty_table()
         self.rows = 0
 

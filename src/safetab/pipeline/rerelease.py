@@ -16,6 +16,7 @@ from safetab.census.geography import Geography, region_id
 from safetab.census.geography_levels import EntityKind, TabulationPass
 from safetab.foundation.failures import refusals_as_run_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity, shortened
+from safetab.foundation.formats import FORMAT, OUTPUT_FORMAT, format_of, readable_format
 from safetab.foundation.text_files import UnreadableFile, read_text
 from safetab.foundation.version import VERSION
 from safetab.foundation.whole_path import resolved
@@ -28,6 +29,7 @@ from safetab.outputs.manifest import (
     outputs_as_json,
     write_manifest_json,
 )
+from safetab.outputs.measurement_file import stated_format
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.declared_options import CONFIDENCE, CSV, STEPS, with_defaults
 from safetab.pipeline.release_documents import write_documents
@@ -37,6 +39,7 @@ from safetab.readers.table_files import table_paths_at
 from safetab.release.allowed_files import measured_files
 from safetab.release.checks.output_checks import OutputChecks
 from safetab.release.coterminous.coterminous_sets import without_blocks
+from safetab.release.damage import damage_told
 from safetab.release.documents import PRIVACY_FILE, ReleaseFacts, steps_as_json
 from safetab.release.numbers.number_files import RELEASE_FOLDER
 from safetab.release.release_folder import open_release_folder
@@ -49,6 +52,9 @@ EMPTY_BLOCKS_AUTHORITY = (
     " if the numbers of units in each block are published without noise, outside the privacy loss stated here, as the"
     " curator states by giving the list. The Census Bureau did so for 2020: it declared them invariant."
 )
+
+MEASURED_BY = "measured_by"
+"""Where the manifest of a re-release says which run measured its numbers."""
 
 GeographyOfPass = Mapping[TabulationPass, Geography]
 
@@ -92,7 +98,7 @@ class _Measured:
 
     manifest: Mapping[str, Any]
     status: OutputStatus
-    origin: str
+    origin: Mapping[str, Any]  # version, format and day of the run that measured
     loss: str
     rows: Mapping[str, int]  # of t1, t2 and the measurements
     documents: tuple[str, ...]
@@ -180,9 +186,9 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
             write_documents(output, folder.universe, facts)
             _write_log(output, facts, measured, rows)
             steps = steps_as_json(request.options) | empty_blocks_as_json(request.empty_blocks)
-            manifest = {**measured.manifest, **status_as_json(measured.status), "release": steps}
-            manifest |= {"rerelease": _rerelease_as_json(facts, request)} | outputs_as_json(output, rows)
-            write_manifest_json(output, manifest)
+            manifest = {**measured.manifest, **_written_by(facts), **status_as_json(measured.status), "release": steps}
+            manifest |= {MEASURED_BY: measured.origin, "rerelease": {"public_files": _public_files(request)}}
+            write_manifest_json(output, manifest | outputs_as_json(output, rows))
         checks.of_the_whole()
     return RereleaseSummary(measured.status, rows)
 
@@ -192,6 +198,7 @@ def _measured(out: Path, universe: Universe) -> _Measured:
     needed = (*measured_files(universe), f"{RELEASE_FOLDER}/{PRIVACY_FILE}")
     try:
         manifest: dict[str, Any] = json.loads(read_text(out / MANIFEST_FILE))
+        readable_format(out / MANIFEST_FILE, manifest.get(FORMAT))
         files = manifest["outputs"] | manifest["documents"]
         outside = [name for name in files if not _stays_inside(name)]
         if outside:
@@ -213,6 +220,9 @@ def _measured(out: Path, universe: Universe) -> _Measured:
         )
     if measured is None:
         raise _no_output(out, f"files are not what its manifest says: {shortened(changed)}. Get the output again.")
+    for path in (out / name for name in measured.rows if name.endswith(".parquet")):
+        with damage_told(path):
+            readable_format(path, stated_format(path))
     return measured
 
 
@@ -231,11 +241,15 @@ def _facts_of(manifest: Mapping[str, Any], universe: Universe) -> _Measured:
     return _Measured(
         manifest=manifest,
         status=status_of_json(manifest),
-        origin=f"{manifest['date']} (safetab {manifest['version']})",
+        origin=_origin_of(manifest.get(MEASURED_BY, manifest)),
         loss=f"{symbol} {loss[f'unbounded_{symbol}']}, bounded {loss[f'bounded_{symbol}']}",
         rows={name: int(manifest["outputs"][name]["rows"]) for name in measured_files(universe)},
         documents=(f"{RELEASE_FOLDER}/{PRIVACY_FILE}", *({NOT_FOR_RELEASE_FILE} & set(manifest["documents"]))),
     )
+
+
+def _origin_of(said: Mapping[str, Any]) -> dict[str, object]:
+    return {"version": str(said["version"]), FORMAT: format_of(said.get(FORMAT)), "date": str(said["date"])}
 
 
 def _populated(universe: Universe, path: Path, empty_blocks: Path | None) -> GeographyOfPass:
@@ -264,7 +278,8 @@ def _copy_what_stays(out: Path, output: Path, measured: _Measured) -> None:
 def _write_log(output: Path, facts: ReleaseFacts, measured: _Measured, rows: Mapping[str, int]) -> None:
     lines = [
         f"{facts.date.isoformat()} safetab {facts.version}",
-        f"released again from the measurements of {measured.origin}: nothing was drawn, nothing was spent",
+        f"released again from the measurements of {measured.origin['date']} (safetab {measured.origin['version']}):"
+        " nothing was drawn, nothing was spent",
         measured.status.line,
         *(f"wrote {name}: {count} rows" for name, count in sorted(rows.items())),
         measured.loss,
@@ -272,8 +287,11 @@ def _write_log(output: Path, facts: ReleaseFacts, measured: _Measured, rows: Map
     (output / LOG_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _rerelease_as_json(facts: ReleaseFacts, request: RereleaseRequest) -> dict[str, object]:
-    """When, by what, and which public files were read: the rest of the manifest is about the measurements."""
+def _written_by(facts: ReleaseFacts) -> dict[str, object]:
+    return {"version": facts.version, FORMAT: OUTPUT_FORMAT, "date": facts.date.isoformat()}
+
+
+def _public_files(request: RereleaseRequest) -> dict[str, object]:
+    """The files that the re-release itself read, with their hashes."""
     given = {"geography": request.geography, "empty_blocks": request.empty_blocks}
-    read = {name: hashes_of(table_paths_at(path)) for name, path in given.items() if path is not None}
-    return {"version": facts.version, "date": facts.date.isoformat(), "public_files": read}
+    return {name: hashes_of(table_paths_at(path)) for name, path in given.items() if path is not None}

@@ -111,10 +111,12 @@ class TableFamily:
 
     number: int  # in the address of noise
     name: str
+    file_word: str  # in the names of files, where it never changes
     shapes: tuple[Shape, ...]
     detail: str  # what the finer shapes show beyond the total, in a sentence
     grains: str  # how fine each of them is
     divided_into: str  # what a finer shape has more of, as a plural
+    is_unnamed_in_format_0: bool = False  # its files had no such word
 
     @property
     def total(self) -> Shape:

@@ -17,6 +17,7 @@ import pyarrow.parquet
 
 from safetab.census.geo_ids import geo_id
 from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.foundation.formats import OUTPUT_FORMAT
 from safetab.foundation.safe_csv import safe_texts
 from safetab.outputs.text_columns import TEXT
 from safetab.release.damage import damage_told
@@ -59,7 +60,7 @@ def all_csv_names() -> tuple[str, ...]:
     return (*(f"{NUMBERS_FOLDER}/{level.label}.csv" for level in GeographyLevel), *universe)
 
 
-def write_csv_tables(release: Path, universe: Universe, folder: Path) -> dict[str, int]:
+def write_csv_tables(release: Path, universe: Universe, folder: Path, of_format: int = OUTPUT_FORMAT) -> dict[str, int]:
     """numbers/COUNTY.csv, .., universe/entities.csv, ..; tells their rows, by the path in the folder."""
     rows: dict[str, int] = {}
     known = {release / name for name in (*UNIVERSE_FILES, COTERMINOUS_FILE)}
@@ -67,7 +68,7 @@ def write_csv_tables(release: Path, universe: Universe, folder: Path) -> dict[st
         rows |= _written(folder, f"{_UNIVERSE_FOLDER}/{path.stem}.csv", [path], None)
     for label in sorted({level.geography.label for level in universe.levels}):
         designs = [level.design for level in universe.levels if level.geography.label == label]
-        paths = [path for design in designs if (path := release / numbers_file(design)).is_file()]
+        paths = [path for design in designs if (path := release / numbers_file(design, of_format)).is_file()]
         if paths:
             rows |= _written(folder, f"{NUMBERS_FOLDER}/{label}.csv", paths, label)
     return rows

@@ -11,6 +11,7 @@ from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 
+from safetab.foundation.formats import FORMAT, OUTPUT_FORMAT
 from safetab.foundation.version import VERSION
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
@@ -104,6 +105,7 @@ def write_datapackage(
 def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
     return {
         "version": facts.version,
+        FORMAT: OUTPUT_FORMAT,
         "date": facts.date.isoformat(),
         "product": universe.product.name,
         **status_as_json(facts.status),
@@ -173,6 +175,7 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
     definition, noun = universe.definition, universe.product.record.noun
     document: JsonObject = {
         **_made_by(universe.product, facts),
+        FORMAT: OUTPUT_FORMAT,
         "date": facts.date.isoformat(),
         **status_as_json(facts.status),
         "model": "central: a trusted curator holds the records and releases noisy counts once",

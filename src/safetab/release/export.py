@@ -21,7 +21,7 @@ from safetab.release.checksums import CHECKSUMS
 from safetab.release.csv_tables import all_csv_names, write_csv_tables
 from safetab.release.damage import document_of
 from safetab.release.data_dictionary import csv_resources_of
-from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
+from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE, facts_as_json
 from safetab.release.origin import LEAST_MARGIN_COLUMN
 from safetab.release.release_folder import EXPORTED_ENTITIES, ReleaseFolder, open_release_folder
 
@@ -78,7 +78,7 @@ def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:
         opened.numbers_of(level)  # has the columns of numbers
     (output / PRIVACY_FILE).write_text(document_of(release / PRIVACY_FILE), encoding="utf-8")
     (output / README_FILE).write_text(_ABOUT_EXPORTS + document_of(release / README_FILE), encoding="utf-8")
-    rows |= write_csv_tables(release, opened.universe, output)
+    rows |= write_csv_tables(release, opened.universe, output, opened.format)
     _write_dictionary(opened, output, rows)
     return rows
 
@@ -87,6 +87,7 @@ def _write_dictionary(opened: ReleaseFolder, output: Path, rows: Mapping[str, in
     """The data dictionary for the CSV files: a resource for each."""
     package = json.loads((opened.path / DATAPACKAGE_FILE).read_text(encoding="utf-8"))
     more = () if opened.facts.origin is None else (LEAST_MARGIN_COLUMN,)
-    package["safetab"].pop(CHECKSUMS, None)
+    package["safetab"] = facts_as_json(opened.universe, opened.facts)
+    del package["safetab"][CHECKSUMS]
     package["resources"] = csv_resources_of(opened.universe.product, rows, more=more)
     (output / DATAPACKAGE_FILE).write_text(json.dumps(package, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

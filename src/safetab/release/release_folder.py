@@ -13,7 +13,8 @@ import pyarrow.parquet
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity, shortened
+from safetab.foundation.formats import FORMAT, OUTPUT_FORMAT, readable_format
 from safetab.foundation.whole_path import resolved
 from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.output_status import status_of_json
@@ -21,7 +22,7 @@ from safetab.products.all_products import product_named
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files
 from safetab.release.damage import damage_told
 from safetab.release.documents import DATAPACKAGE_FILE, ReleaseFacts
-from safetab.release.numbers.number_columns import number_schema
+from safetab.release.numbers.number_columns import Column, number_columns
 from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.origin import origin_of_json
 from safetab.release.release_options import KIND_NAMES, CoterminousOptions, ReleaseOptions, confidence_of
@@ -40,6 +41,7 @@ class ReleaseFolder:
     path: Path
     facts: ReleaseFacts
     universe: Universe
+    format: int = OUTPUT_FORMAT
 
     def refuse_inside(self, file: Path) -> None:
         """Raises InvalidInput for a new file in the folder: it would no longer hold what was released."""
@@ -50,11 +52,13 @@ class ReleaseFolder:
 
     def numbers_of(self, level: ReleaseLevel) -> Path | None:
         """The file of a level's numbers, if it has any. Raises InvalidInput if it has not the columns of numbers."""
-        path = self.path / numbers_file(level.design)
+        path = self.path / numbers_file(level.design, self.format)
         if not path.is_file():
             return None
-        if not _has_columns(path, number_schema(self.universe.product)):
-            raise InvalidInput([_finding(path, "has other columns than numbers have. Get the release again.")])
+        wrong = _wrong_columns(path, number_columns(self.universe.product))
+        if wrong:
+            message = f"has other columns than numbers have: look at {shortened(wrong)}. Get the release again."
+            raise InvalidInput([_finding(path, message)])
         return path
 
 
@@ -78,20 +82,24 @@ def _opened(path: Path) -> ReleaseFolder:
         check_files(folder)
     with damage_told(folder, "is a release that is damaged, or of another version."):
         facts = json.loads((folder / DATAPACKAGE_FILE).read_text(encoding="utf-8"))["safetab"]
+        written_in = readable_format(folder, facts.get(FORMAT))
         if CHECKSUMS in facts and not has_checksums:  # older releases have none
             raise InvalidInput([_finding(folder, f"its {CHECKSUMS_FILE} is missing. Get the release again.")])
         definition = next(one for one in PrivacyDefinition if one.spelling == facts["privacy_definition"])
         states = {TabulationPass(name): tuple(listed) for name, listed in facts["states"].items()}
         run = ReleasedRun(product_named(facts.get("product")), definition, states, bool(facts["allow_negative_counts"]))
         universe = read_universe(folder, run)
-        return ReleaseFolder(folder, _facts(facts), universe)
+        return ReleaseFolder(folder, _facts(facts), universe, written_in)
 
 
-def _has_columns(path: Path, expected: pa.Schema) -> bool:
+def _wrong_columns(path: Path, expected: tuple[Column, ...]) -> list[str]:
+    """Columns that are missing or of another type, and whether any is there twice."""
     with damage_told(path):
         found = pa.parquet.read_schema(path)
     types = {field.name: field.type for field in found}
-    return len(types) == len(found) and all(types.get(field.name) == field.type for field in expected)
+    twice = ["a column that it has twice"] if len(types) < len(found) else []
+    needed = [column for column in expected if column.name in types or not column.may_be_absent]
+    return twice + [column.name for column in needed if types.get(column.name) != column.type]
 
 
 def _facts(facts: dict[str, Any]) -> ReleaseFacts:

@@ -1,8 +1,9 @@
 """The lines of a spend log: one JSON object each, for people and programs.
 
-The first line is the header with the secret of the fingerprints. A run appends `begun` for each of its passes before it
-draws noise, and `released` or `failed` at its end. `limit` sets how much a data set may lose in all, `same-people` says
-that two names are of the same people. A line that a crash cut short is followed by one that says `torn`.
+The first line is the header with the format and the secret of the fingerprints. A run appends `begun` for each of its
+passes before it draws noise, and `released` or `failed` at its end. `limit` sets how much a data set may lose in all,
+`same-people` says that two names are of the same people. A line that a crash cut short is followed by one that says
+`torn`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from fractions import Fraction
 from safetab.census.geography_levels import TabulationPass
 from safetab.config.exact_json import NotJson, parse_exact_json
 from safetab.foundation.findings import Checked, FindingsOf
+from safetab.foundation.formats import FORMAT, SPEND_LOG_FORMAT, format_of, newer_format
 from safetab.pipeline.spend_log.accounts import Limit, Spend
 from safetab.planning.plan_json import exact
 from safetab.privacy.definitions import PrivacyDefinition
@@ -25,8 +27,8 @@ from safetab.products.all_products import PRODUCTS
 DATASET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 DATASET_RULE = "must be 1 to 100 letters, digits, dots, hyphens or underscores, beginning with one of the first two."
 
-_FORMAT = 1
-_HEADER_KEYS = {"safetab_spend_log", "keep", "secret"}
+_MARK = "safetab_spend_log"
+_HEADER_KEYS = {_MARK, "keep", "secret"}
 _KEEP = "confidential: for the curator alone, mode 0600"
 _EXACT = re.compile("[0-9]{1,100}(/[1-9][0-9]{0,99})?")
 _FORMS = {
@@ -89,7 +91,7 @@ class LogContent:
 
 
 def header_line(secret: bytes) -> str:
-    return _line({"safetab_spend_log": _FORMAT, "keep": _KEEP, "secret": secret.hex()})
+    return _line({_MARK: 1, FORMAT: SPEND_LOG_FORMAT, "keep": _KEEP, "secret": secret.hex()})
 
 
 def begun_line(spend: Spend) -> str:
@@ -143,7 +145,12 @@ def read_lines(file: str, written: bytes) -> Checked[LogContent]:
     findings = FindingsOf(file)
     first, *lines = written.split(b"\n")
     try:
-        content = LogContent(_secret_of(first))
+        header = _object_of(first)
+        newer = newer_format(_format_of(header), SPEND_LOG_FORMAT)
+        if newer:
+            findings.error("", newer)
+            return Checked(None, findings.findings)
+        content = LogContent(_secret_of(header))
     except _Malformed as malformed:
         findings.error(
             "line 1", f"is not the header of a spend log: {malformed} Give another file, or restore this one."
@@ -230,13 +237,20 @@ def _values_of(line: bytes) -> dict[str, str]:
     return texts
 
 
-def _secret_of(line: bytes) -> bytes:
-    values = _object_of(line)
-    secret = values.get("secret")
-    if values.keys() != _HEADER_KEYS or not isinstance(secret, str) or not _SECRET.fullmatch(secret):
+def _format_of(header: Mapping[str, object]) -> int:
+    """Later headers have the mark and their format too, whatever else they have."""
+    if header.get(_MARK) != 1:
+        raise _Malformed(f"{_MARK} must be 1.")
+    try:
+        return format_of(header.get(FORMAT))
+    except ValueError as error:
+        raise _Malformed(f"{error}.") from None
+
+
+def _secret_of(header: Mapping[str, object]) -> bytes:
+    secret = header.get("secret")
+    if header.keys() - {FORMAT} != _HEADER_KEYS or not isinstance(secret, str) or not _SECRET.fullmatch(secret):
         raise _Malformed(f"it must have {', '.join(sorted(_HEADER_KEYS))}.")
-    if values["safetab_spend_log"] != _FORMAT:
-        raise _Malformed(f"this version reads format {_FORMAT}.")
     return bytes.fromhex(secret)
 
 

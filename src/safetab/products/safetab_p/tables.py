@@ -107,8 +107,10 @@ SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23 = SEX_BY_AGE = tuple(_sex_by_age(label
 PERSONS = TableFamily(
     number=0,
     name="persons",
+    file_word="sex-by-age",
     shapes=(TOTAL, *SEX_BY_AGE),
     divided_into="ages",
     detail="sex by age",
     grains=f"{' / '.join(str(len(starts)) for starts in AGE_STARTS.values())} ages",
+    is_unnamed_in_format_0=True,
 )

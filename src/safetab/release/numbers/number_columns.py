@@ -23,13 +23,17 @@ STATUSES = (PUBLISHED, COPIED, WITHHELD)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a released table; `is_required` says that it is never null."""
+    """A column of a released table; `is_required` says that it is never null.
+
+    A column that joins later `may_be_absent`: releases from before lack it, and are still read.
+    """
 
     name: str
     type: pa.DataType
     description: str
     is_required: bool = True
     values: tuple[str, ...] = ()
+    may_be_absent: bool = False
 
 
 _OF_GROUPS = (

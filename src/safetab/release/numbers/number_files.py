@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 
+from safetab.foundation.formats import OUTPUT_FORMAT
 from safetab.planning.level_design import LevelDesign
 from safetab.release.numbers.level_numbers import Numbers, joined_numbers
 from safetab.release.numbers.number_columns import NumberColumns
@@ -17,10 +18,11 @@ _SEARCHED = ["region_id", "iteration_code"]  # readers skip row groups by these
 _ROWS_AT_ONCE = 1 << 12  # whose texts the writer looks through for their least and greatest: the file is the same
 
 
-def numbers_file(design: LevelDesign) -> str:
-    """The path of a level's numbers inside the release; readers take the geography level from the folder's name."""
-    level, family = design.level, design.family.name.replace(" ", "-")
-    name = level.iterations.label.lower() + (f"-{family}" if design.product.has_several_families else "")
+def numbers_file(design: LevelDesign, of_format: int = OUTPUT_FORMAT) -> str:
+    """The path of a level's numbers inside a release; readers take the geography level from the folder's name."""
+    level, family = design.level, design.family
+    is_named = of_format > 0 or not family.is_unnamed_in_format_0
+    name = level.iterations.label.lower() + (f"-{family.file_word}" if is_named else "")
     return f"{NUMBERS_FOLDER}/geography_level={level.geography.label}/{name}.parquet"
 
 

@@ -1,0 +1,314 @@
+"""Releases and spend logs of every earlier format are stored in tests/formats: every command that reads one reads them all."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import Result
+from tests.releases import Row, numbers_of
+from tests.stored_formats import FORMAT_OF, GEOGRAPHY, HOUSEHOLDS, KEY, PERSONS, STORED, stored
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.foundation.formats import OUTPUT_FORMAT, SPEND_LOG_FORMAT
+from safetab.foundation.version import VERSION
+from safetab.outputs.manifest import sha256_of
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.release.checksums import write_checksums
+from safetab.release.numbers import number_columns
+from safetab.release.numbers.number_columns import Column
+
+LATEST = STORED / "format-1"
+NEWER = "was written by a newer version of safetab (format 7; this one reads up to 1). Update safetab."
+AREA = "44007"
+DAY_OR_VERSION = re.compile(r"\d{4}-\d\d-\d\d|safetab \d+\.\d+\.\d+")
+ABOUT_ITSELF = {"README.txt", "datapackage.json", "privacy.json"}
+"""These files of an export tell version and day."""
+
+
+def each(*names: str) -> Callable[..., Any]:
+    """A case for each stored release of these kinds."""
+    paths = [path for name in names for path in stored(name)]
+    return pytest.mark.parametrize("path", [pytest.param(one, id=f"{one.parent.name} {one.name}") for one in paths])
+
+
+def done(*arguments: object) -> Result:
+    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def refused(*arguments: object) -> str:
+    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    assert result.exit_code == 1, result.output
+    return " ".join(result.stderr.split())
+
+
+def json_of(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text())
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in ABOUT_ITSELF
+    }
+
+
+def release_in(path: Path) -> Path:
+    return path if path.name == "official" else path / "release"
+
+
+def rows_in(path: Path) -> list[Row]:
+    """All rows of a release's numbers, whatever the names of its files."""
+    found = []
+    for file in sorted((release_in(path) / "numbers").rglob("*.parquet"), key=str):
+        level = file.parent.name.removeprefix("geography_level=")
+        found += [{"level": level, **row} for row in pq.read_table(file, partitioning=None).to_pylist()]
+    return found
+
+
+def counts_in(path: Path) -> list[tuple[object, ...]]:
+    keys = ("level", "region_id", "iteration_code", "table_id", "line", "count", "margin_of_error")
+    return [tuple(row[key] for key in keys) for row in rows_in(path)]
+
+
+def test_every_format_is_stored() -> None:
+    assert set(FORMAT_OF.values()) == set(range(OUTPUT_FORMAT + 1)) == set(range(SPEND_LOG_FORMAT + 1))
+    for name, number in FORMAT_OF.items():
+        package = json_of(STORED / name / "persons" / "release" / "datapackage.json")["safetab"]
+        manifest = json_of(STORED / name / "persons" / "manifest.json")
+        assert (package.get("format", 0), manifest.get("format", 0)) == (number, number)
+
+
+def test_whatever_is_written_states_its_format(both_products: Path, tmp_path: Path) -> None:
+    for out in (both_products / "people", both_products / "households"):
+        assert json_of(out / "manifest.json")["format"] == 1
+        assert json_of(out / "release" / "datapackage.json")["safetab"]["format"] == 1
+        assert json_of(out / "release" / "privacy.json")["format"] == 1
+        for path in (out / "measurements").iterdir():
+            assert pq.read_metadata(path).metadata == {b"format": b"1"}
+    done("spend", tmp_path / "log", "--dataset", "made-up", "--set-limit", "3", "--unit", "rho")
+    assert json.loads((tmp_path / "log").read_text().splitlines()[0])["format"] == 1
+
+
+def test_a_numbers_file_is_named_by_its_family_however_many_the_product_has(both_products: Path) -> None:
+    for out, families in (("people", {"sex-by-age"}), ("households", {"household-type", "tenure"})):
+        names = {path.stem for path in (both_products / out / "release" / "numbers").rglob("*.parquet")}
+        assert {name.partition("-")[2] for name in names} == families
+
+
+@each("persons", "households", "official")
+def test_python_answers_from_it(path: Path) -> None:
+    opened = safetab.open_release(path)
+    published = {
+        row["iteration_code"]: row["count"]
+        for row in rows_in(path)
+        if row["region_id"] == AREA and row["table_id"] in {"T01001", "T03001"}
+    }
+    assert published
+    for code, count in published.items():
+        assert opened.total(AREA, code).value == count
+
+
+@each("persons", "households", "official")
+def test_its_numbers_are_those_of_the_same_key_today(path: Path) -> None:
+    assert rows_in(path) == rows_in(LATEST / path.name)
+
+
+@each("persons", "households", "official")
+@pytest.mark.parametrize("command", [["show", AREA], ["status"], ["status", "--area", AREA]])
+def test_what_is_printed_is_the_same_for_every_format(command: list[str], path: Path) -> None:
+    name, *rest = command
+    printed = done(name, path, *rest).stdout
+    assert printed == done(name, LATEST / path.name, *rest).stdout
+    assert printed.count("\n") > 3
+
+
+@each("persons", "households", "official")
+@pytest.mark.parametrize("form", ["tidy", "census"])
+def test_it_is_exported_with_the_same_numbers(form: str, path: Path, tmp_path: Path) -> None:
+    for out, release in ((tmp_path / "old", path), (tmp_path / "new", LATEST / path.name)):
+        done("export", release, out, "--form", form)
+    assert files_in(tmp_path / "old") == files_in(tmp_path / "new")
+    if form == "tidy":
+        old, new = (json_of(tmp_path / one / "datapackage.json") for one in ("old", "new"))
+        assert old["resources"] == new["resources"]
+        assert old["safetab"].keys() == new["safetab"].keys()
+        assert old["safetab"]["format"] == 1
+
+
+@each("persons", "households", "official")
+def test_its_report_and_its_site_are_written(path: Path, tmp_path: Path) -> None:
+    pages = []
+    for out, release in ((tmp_path / "old", path), (tmp_path / "new", LATEST / path.name)):
+        done("site", release, out)
+        done("report", release, "-o", out / "report.html")
+        pages.append(DAY_OR_VERSION.sub("", (out / "report.html").read_text()))
+    assert pages[0] == pages[1]
+    old, new = files_in(tmp_path / "old"), files_in(tmp_path / "new")
+    assert old.keys() == new.keys()
+    assert {name for name in old if old[name] != new[name]} <= {
+        "report.html",
+        "index.html",
+        "data/facts.js",
+    }  # version and day
+
+
+@each("persons", "households")
+def test_a_rerelease_is_of_today_and_says_who_measured(path: Path, tmp_path: Path) -> None:
+    before, new, again = json_of(path / "manifest.json"), tmp_path / "new", tmp_path / "again"
+    done("rerelease", path, new, "--confidence", "0.9")
+    done("rerelease", new, again, "--confidence", "0.9")
+    done("rerelease", LATEST / path.name, tmp_path / "latest", "--confidence", "0.9")
+    for out in (new, again):
+        told = json_of(out / "manifest.json")
+        assert (told["version"], told["format"]) == (VERSION, OUTPUT_FORMAT)
+        measured_by = {"version": before["version"], "format": before.get("format", 0), "date": before["date"]}
+        assert told["measured_by"] == measured_by
+        assert json_of(out / "release" / "datapackage.json")["safetab"]["format"] == OUTPUT_FORMAT
+        assert numbers_of(out) == numbers_of(tmp_path / "latest")
+        for name in ("measurements/us.parquet", "release/privacy.json"):
+            assert (out / name).read_bytes() == (path / name).read_bytes()
+
+
+@each("persons")
+def test_the_version_of_an_older_program_is_not_written_on(path: Path, tmp_path: Path) -> None:
+    shutil.copytree(path, tmp_path / "out")
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(json_of(path / "manifest.json") | {"version": "0.0.1"}))
+    done("rerelease", tmp_path / "out", tmp_path / "new")
+    told = json_of(tmp_path / "new" / "manifest.json")
+    assert (told["version"], told["measured_by"]["version"]) == (VERSION, "0.0.1")
+    assert "(safetab 0.0.1)" in (tmp_path / "new" / "log.txt").read_text()
+
+
+@each("persons", "households")
+def test_the_coterminous_step_is_taken(path: Path, tmp_path: Path) -> None:
+    done("coterminous", path, tmp_path / "old", "--geography", GEOGRAPHY)
+    done("coterminous", LATEST / path.name, tmp_path / "new", "--geography", GEOGRAPHY)
+    assert numbers_of(tmp_path / "old") == numbers_of(tmp_path / "new")
+    assert "copied" in {row["status"] for row in numbers_of(tmp_path / "old")}
+
+
+@each("persons")
+def test_its_totals_choose_the_tables_of_households(path: Path, tmp_path: Path) -> None:
+    done("run", HOUSEHOLDS.parameters, HOUSEHOLDS.data, tmp_path / "out", "--totals", path, "--test-key", KEY)
+    assert counts_in(tmp_path / "out") == counts_in(LATEST / "households")
+
+
+@each("persons")
+def test_its_tables_are_read_as_published_files(path: Path, tmp_path: Path) -> None:
+    done("export", path, tmp_path / "census", "--form", "census")
+    tables = sorted((tmp_path / "census").glob("T0*.csv"))
+    given = ("--parameters", PERSONS.parameters, "--geography", GEOGRAPHY)
+    done("official", *tables, tmp_path / "official", *given)
+    assert counts_in(tmp_path / "official") == counts_in(LATEST / "official")
+
+
+@pytest.mark.parametrize(
+    ("name", "rho", "runs"), [("format-0-1e9a05d", "1.2", 1), ("format-0-6153825", "6", 2), ("format-1", "6", 2)]
+)
+def test_a_spend_log_is_read_and_carried_on(name: str, rho: str, runs: int, tmp_path: Path) -> None:
+    log = Path(shutil.copy(STORED / name / "spend.log", tmp_path / "spend.log"))
+    log.chmod(0o600)
+    account = json.loads(done("spend", log, "--json").stdout)["accounts"][0]
+    assert (account["pass"], account["spent"]["rho"], account["runs"]) == ("us", rho, runs)
+    spending = ("--dataset", "made-up", "--spend-log", log)
+    done("run", PERSONS.parameters, PERSONS.data, tmp_path / "out", "--test-key", KEY, *spending)
+    account = json.loads(done("spend", log, "--json").stdout)["accounts"][0]
+    assert (float(account["spent"]["rho"]), account["runs"]) == (float(rho) + 1.2, runs + 1)
+    assert log.read_text().startswith((STORED / name / "spend.log").read_text())  # nobody's line is changed
+
+
+def of_the_future(tmp_path: Path, number: object = 7) -> Path:
+    """A release that is whole, and whose format is unknown."""
+    out = tmp_path / "future"
+    shutil.copytree(LATEST / "persons", out)
+    package = json_of(out / "release" / "datapackage.json")
+    package["safetab"] = {"format": number, "something": "else"}
+    (out / "release" / "datapackage.json").write_text(json.dumps(package))
+    write_checksums(out / "release")
+    return out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["show", "OUT", "44007"],
+        ["status", "OUT"],
+        ["report", "OUT", "-o", "NEW"],
+        ["site", "OUT", "NEW"],
+        ["export", "OUT", "NEW"],
+        ["export", "OUT", "NEW", "--form", "census"],
+        ["rerelease", "OUT", "NEW"],
+        ["coterminous", "OUT", "NEW", "--geography", str(GEOGRAPHY)],
+        ["run", str(HOUSEHOLDS.parameters), str(HOUSEHOLDS.data), "NEW", "--totals", "OUT", "--test-key", KEY],
+    ],
+)
+def test_a_release_of_a_newer_format_is_refused_by_every_command(command: list[str], tmp_path: Path) -> None:
+    places = {"OUT": str(of_the_future(tmp_path)), "NEW": str(tmp_path / "new")}
+    assert NEWER in refused(*(places.get(word, word) for word in command))
+    assert not (tmp_path / "new").exists()
+
+
+def test_python_refuses_a_newer_format_too(tmp_path: Path) -> None:
+    with pytest.raises(safetab.InvalidInput, match="newer version of safetab"):
+        safetab.open_release(of_the_future(tmp_path))
+
+
+@pytest.mark.parametrize("number", ["7", True, -1, 1.5, [1]])
+def test_a_format_that_is_no_number_is_damage(number: object, tmp_path: Path) -> None:
+    assert "is a release that is damaged" in refused("show", of_the_future(tmp_path, number), "44007")
+
+
+def test_measurements_and_manifests_of_a_newer_format_are_refused(tmp_path: Path) -> None:
+    shutil.copytree(LATEST / "persons", tmp_path / "out")
+    path, manifest = tmp_path / "out" / "manifest.json", json_of(LATEST / "persons" / "manifest.json")
+    path.write_text(json.dumps(manifest | {"format": 7}))
+    assert f"manifest.json has 1 problem: {NEWER}" in refused("rerelease", tmp_path / "out", tmp_path / "new")
+    measured = tmp_path / "out" / "measurements" / "us.parquet"
+    table = pq.read_table(measured).replace_schema_metadata({"format": "7"})
+    pq.write_table(table, measured)
+    manifest["outputs"]["measurements/us.parquet"]["sha256"] = sha256_of(measured)
+    path.write_text(json.dumps(manifest))
+    assert f"us.parquet has 1 problem: {NEWER}" in refused("rerelease", tmp_path / "out", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_spend_log_of_a_newer_format_is_refused_and_stays(tmp_path: Path) -> None:
+    log = tmp_path / "spend.log"
+    text = (LATEST / "spend.log").read_text().replace('"format": 1', '"format": 7, "more": "keys"')
+    log.write_text(text)
+    log.chmod(0o600)
+    assert NEWER in refused("spend", log)
+    spending = ("--dataset", "made-up", "--spend-log", log)
+    given = (PERSONS.parameters, PERSONS.data, tmp_path / "out", "--test-key", KEY)
+    assert NEWER in refused("run", *given, *spending)
+    assert log.read_text() == text
+    log.write_text(text.replace('"format": 7', '"format": "seven"'))
+    assert "line 1: is not the header of a spend log" in refused("spend", log)
+
+
+@each("persons")
+def test_a_release_from_before_a_column_joined_is_read_all_the_same(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    joined = Column("joined_later", number_columns.TEXT, "A column of tomorrow.", may_be_absent=True)
+    monkeypatch.setattr(number_columns, "_OF_NUMBERS", (*number_columns._OF_NUMBERS, joined))
+    number_columns.number_columns.cache_clear()
+    try:
+        assert number_columns.number_columns(SAFETAB_P)[-1] is joined
+        for command in (("show", path, AREA), ("report", path, "-o", tmp_path / "page.html")):
+            done(*command)
+        done("export", path, tmp_path / "csv")
+    finally:
+        number_columns.number_columns.cache_clear()
