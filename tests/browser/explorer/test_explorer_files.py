@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from safetab.config.config_file import parse_config
+from safetab.foundation.version import VERSION
 from safetab.products.all_products import PRODUCTS
 from safetab.products.product import Product
 from safetab.synthetic.demo_census import write_demo_census
@@ -77,17 +79,31 @@ def test_a_config_at_fault_is_told_whole_and_changes_nothing(page: Page) -> None
     assert "line 1" in page.locator("#load-problems").text_content()
 
 
+def downloaded(page: Page, button: str) -> list[list[str]]:
+    with page.expect_download() as started:
+        page.locator(button).click()
+    return [*csv.reader(Path(started.value.path()).read_text("utf-8-sig").splitlines())]
+
+
 def test_tables_are_downloaded_as_csv(page: Page) -> None:
-    with page.expect_download() as started:
-        page.locator("#save-margins").click()
-    lines = Path(started.value.path()).read_text("utf-8-sig").splitlines()
-    assert 'us,"County, Detailed",COUNTY,Detailed,persons,sex_age_23,total,95,75' in lines
-    assert 'us,"County, Detailed",COUNTY,Detailed,persons,sex_age_23,sex_marginal,95,53' in lines
-    with page.expect_download() as started:
-        page.locator("#save-curves").click()
-    header, *rows = Path(started.value.path()).read_text("utf-8-sig").splitlines()
-    assert header.startswith("true_size_persons,")
+    rows = [row[:-3] for row in downloaded(page, "#save-margins")]
+    level = ["us", "County, Detailed", "COUNTY", "Detailed", "persons", "sex_age_23"]
+    assert [*level, "total", "95", "75"] in rows
+    assert [*level, "sex_marginal", "95", "53"] in rows
+    header, *rows = downloaded(page, "#save-curves")
+    assert header[0] == "true_size_persons"
     assert len(rows) > 40
+
+
+def test_every_download_says_which_setting_it_is_of_where_it_is_from_and_when(page: Page) -> None:
+    page.clock.set_fixed_time("2026-03-09T12:00:00")
+    field(page, "Budget of County, Detailed").fill("0.2")
+    source = f"safetab {VERSION}. {page.locator('#source').text_content()}"
+    for button in ("#save-levels", "#save-margins", "#save-curves"):
+        header, *rows = downloaded(page, button)
+        assert header[-3:] == ["setting", "source", "date"], button
+        assert {tuple(row[-3:]) for row in rows} == {("2020 production, changed", source, "2026-03-09")}, button
+        assert {len(row) for row in rows} == {len(header)}
 
 
 def test_a_configuration_of_the_other_product_brings_it_into_view(page: Page) -> None:
