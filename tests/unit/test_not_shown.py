@@ -10,7 +10,10 @@ from safetab.audit.drawn_noise import DrawnNoise
 from safetab.audit.loss_bound import judged
 from safetab.audit.loss_samples import Samples
 from safetab.audit.persons.loss_worlds import LOSS_WORLDS, ONE_GROUP
+from safetab.audit.selftest import DRAWS, NOISES, NoiseVerdict, p_value_of_counts
 from safetab.audit.verdicts import Result, verdict
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.privacy.calibration import Noise
 
 SUPPRESSED = LOSS_WORLDS[3]
 
@@ -57,6 +60,20 @@ def test_noise_checks_without_noise_are_not_shown() -> None:
     found = [noise_checks._two_runs(nothing, nothing), noise_checks._as_wide_as_due(nothing)]
     found.append(noise_checks._unrelated(nothing))
     assert [one.result for one in found] == [Result.NOT_SHOWN] * 3
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+@pytest.mark.parametrize("off", [0.97, 1.03])
+def test_the_draws_would_show_a_variance_that_is_3_percent_off(noise: Noise, off: float) -> None:
+    rng, values = np.random.default_rng(5), np.arange(-400, 401)
+    if isinstance(noise, DiscreteGaussian):
+        chances = np.exp(-(values**2) / (2 * float(noise.sigma_squared) * off))
+    else:
+        chances = np.exp(-np.abs(values) / (float(noise.scale) * off**0.5))
+    for _ in range(10):
+        drawn = rng.multinomial(DRAWS, chances / chances.sum()).tolist()
+        seen = {value: count for value, count in zip(values.tolist(), drawn, strict=True) if count}
+        assert not NoiseVerdict(noise, p_value_of_counts(seen, noise)).is_right
 
 
 def test_a_fault_counts_whatever_the_check_could_find() -> None:

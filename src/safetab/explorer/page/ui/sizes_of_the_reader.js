@@ -26,18 +26,17 @@ function sizesOfTheReader(state, redraw) {
       + " list (adaptive, or total_only for groups that the lists name for a total alone) and households. Groups of a level that aren't listed have nobody in them."
       + " The file is read in this page and kept nowhere; true sizes of a census are confidential all the same."),
     element("div", { class: "form" }, labelled("Sizes as CSV", id, input),
-      button("Save the sizes in use as CSV", () => download(`group-sizes-${dateStamp()}.csv`, "text/csv", csvOf(sizeRecords(state.sizes, state.from)))),
+      button("Save the sizes in use as CSV", () => download(`group-sizes-${dateStamp()}.csv`, "text/csv", csvOf(sizeRecords(state.sizes)))),
       button("Use the made-up census", () => put(session.common.sizes.levels, madeUpSizes()))),
     problems,
   );
 }
 
-/** Its last two columns are for readers of the file; the page reads the others again. */
-function sizeRecords(sizes, from) {
+function sizeRecords(sizes) {
   const records = Object.entries(sizes).flatMap(([key, kinds]) => Object.entries(kinds).flatMap(([list, { sizes: pairs }]) => (
-    pairs.map(([people, groups, households]) => [...key.split(","), list, people, households, groups, from, dateStamp()])
+    pairs.map(([people, groups, households]) => [...key.split(","), list, people, households, groups])
   )));
-  return [["geography_level", "iteration_level", "list", "people", "households", "groups", "source", "date"], ...records];
+  return [["geography_level", "iteration_level", "list", "people", "households", "groups"], ...records];
 }
 
 /** { sizes } as the page holds its own, or every kind of problem once, with the first line that has it. */
