@@ -58,8 +58,12 @@ function storage() {
 
 /** What this page stored when it was last open here, or null. */
 function storedSettings() {
-  const stored = JSON.parse(storage()?.getItem(STORED) ?? "null");
-  return stored?.page === session.fingerprint ? stored : null;
+  try {
+    const stored = JSON.parse(storage()?.getItem(STORED) ?? "null");
+    return stored?.page === session.fingerprint ? stored : null;
+  } catch {
+    return null; // no JSON
+  }
 }
 
 /** Puts what was in force when the page was last open here in force; gives back the product that was in view, or null. */
@@ -142,10 +146,13 @@ function remember() {
     });
     const view = session.products.findIndex(({ facts }) => facts === session.facts);
     const before = storedSettings();
+    if (view === session.common.first_product && session.products.every(isFresh)) {
+      if (before !== null) storage()?.removeItem(STORED); // another page's stay
+      return;
+    }
     const isChanged = JSON.stringify(before?.products) !== JSON.stringify(products);
     const changed = isChanged ? new Date().toISOString() : before.changed;
-    if (view === session.common.first_product && session.products.every(isFresh)) storage()?.removeItem(STORED);
-    else storage()?.setItem(STORED, JSON.stringify({ page: session.fingerprint, view, changed, products }));
+    storage()?.setItem(STORED, JSON.stringify({ page: session.fingerprint, view, changed, products }));
   } catch {
     // no storage, or a full one: the address and a saved file remain
   }
