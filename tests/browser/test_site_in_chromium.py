@@ -15,6 +15,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page
 from tests.browser.chromium import Watched, chromium, opened
@@ -28,6 +29,7 @@ from safetab.estimates.difference import chance_in_words
 from safetab.estimates.estimate import Estimate, shown
 from safetab.estimates.open_release import Release
 from safetab.estimates.reading.absence import Absence
+from safetab.foundation.version import VERSION
 from safetab.site.write_site import write_site
 from safetab.synthetic.demo_census import write_demo_census
 
@@ -355,10 +357,7 @@ def _luminance(colour: str) -> float:
 
 def test_what_is_shown_can_be_downloaded(watched: Watched, release: Release) -> None:
     go(watched.page, COUNTY)
-    with watched.page.expect_download() as download:
-        watched.page.get_by_role("button", name="Download as CSV").click()
-    text = Path(download.value.path()).read_text(encoding="utf-8-sig")
-    rows = [*csv.DictReader(io.StringIO(text))]
+    rows = [*csv.DictReader(io.StringIO(downloaded(watched.page)))]
     numbers = {row["iteration_code"]: row for row in rows if row["status"] == "number"}
     answers = release.totals(geography=release.geography("44007", "COUNTY")).numbers
     assert {one.counted[0].group.code for one in answers} == set(numbers)
@@ -368,6 +367,25 @@ def test_what_is_shown_can_be_downloaded(watched: Watched, release: Release) -> 
         assert found == (one.value, one.margin_of_error, *one.interval)
     assert {row["status"] for row in rows} >= {"number", "suppressed", "not tabulated"}
     assert all(row["note"] for row in rows if row["status"] == "suppressed")
+
+
+def downloaded(page: Page) -> str:
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download as CSV").click()
+    return Path(download.value.path()).read_text(encoding="utf-8-sig")
+
+
+def test_every_download_keeps_the_status_the_source_and_the_date(watched: Watched, folder: Path) -> None:
+    date = json.loads((folder / "out" / "manifest.json").read_text())["date"]
+    comparison = "#/compare/COUNTY/44007/1002/COUNTY/15003/1002"
+    for route in (COUNTY, f"{COUNTY}/1002", "#/group/1002/state", comparison):
+        go(watched.page, route)
+        table = pd.read_csv(io.StringIO(downloaded(watched.page)), dtype=str)
+        assert len(table) > 0, route
+        assert [*table.columns[-3:]] == ["release_status", "source", "release_date"], route
+        assert set(table["release_status"]) == {"test key, not for release"}
+        assert set(table["source"]) == {f"SafeTab-P, made by safetab {VERSION}"}
+        assert set(table["release_date"]) == {date}
 
 
 @pytest.mark.parametrize("route", ROUTES)

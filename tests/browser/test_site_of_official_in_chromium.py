@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from tests.official_forms import numbers_in, read_again, write_persons
 from tests.releases import Row
 
 import safetab
+from safetab.foundation.version import VERSION
 from safetab.site.write_site import write_site
 
 pytestmark = pytest.mark.browser
@@ -61,6 +64,18 @@ def test_a_number_that_the_bureau_withheld_is_no_number(browser: Browser, folder
         area = texts_at(page, route.rpartition("/")[0])
         assert f"{row['iteration_name']} withheld" in area
         assert watched.complaints == []
+
+
+def test_a_download_says_that_the_numbers_were_read(browser: Browser, folder: Path) -> None:
+    with opened(browser, folder / "whole-site" / "index.html") as watched:
+        watched.page.wait_for_selector("main h1")
+        texts_at(watched.page, "#/area/USA/1")
+        with watched.page.expect_download() as download:
+            watched.page.get_by_role("button", name="Download as CSV").click()
+        text = Path(download.value.path()).read_text(encoding="utf-8-sig")
+    rows = csv.DictReader(io.StringIO(text))
+    told = {(row["release_status"], row["source"]) for row in rows}
+    assert told == {("test key, not for release", f"SafeTab-P, read by safetab {VERSION}")}
 
 
 def test_a_total_of_an_unknown_table_has_both_ends_of_its_margin(browser: Browser, folder: Path) -> None:

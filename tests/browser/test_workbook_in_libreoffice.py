@@ -153,5 +153,43 @@ def test_the_numbers_kept_in_the_file_are_those_that_libreoffice_computes(produc
     assert compared > 1500
 
 
+BAD = "bad budget"
+REFUSED_ROW = "no: the budget is not a number of 0 or above"
+
+
+@pytest.mark.parametrize("typed", [-1, "abc", None, "0.5"], ids=["negative", "word", "empty", "a number as text"])
+def test_totals_refuse_a_budget_that_is_none(production: Tuning, tmp_path: Path, typed: object) -> None:
+    write_workbook(production, tmp_path / "as-loaded.xlsx")
+    opened = load_workbook(tmp_path / "as-loaded.xlsx")
+    row = FIRST_LEVEL + 2  # a level of the US pass
+    opened["Inputs"].cell(row, 3).value = typed
+    opened.save(tmp_path / "typed.xlsx")
+    book = computed(tmp_path / "typed.xlsx", tmp_path)
+    of_puerto_rico = float(sum(b for one, b in production.config.families[0].budgets.items() if name(one)[:3] == "PR-"))
+    for sheet, rows, first in ((book["Results"], range(5, 8), 1), (book["Inputs"], range(6, 9), 9)):
+        losses = {
+            sheet.cell(one, first).value: [sheet.cell(one, first + k).value for k in (1, 2, 3, 4)] for one in rows
+        }
+        assert losses["US pass"] == [BAD] * 4
+        assert losses["anybody"] == [BAD] * 4
+        assert losses["PR pass"][0] == pytest.approx(of_puerto_rico)
+    epsilon_rows = [
+        [cell for cell in one if cell is not None] for one in book["Epsilon"].iter_rows(7, 12, values_only=True)
+    ]
+    assert [set(one) == {BAD} for one in epsilon_rows] == [True, True, False, False, True, True]
+    results = results_of(book)
+    names = list(results)
+    assert results[names[2]][-1] == REFUSED_ROW
+    assert set(results[names[2]][1:16]) == {None}
+    measured = {name(level) for level in production.levels}
+    for level, cells in results.items():
+        if level in measured - {names[2]} and not level.startswith("PR-"):
+            assert (cells[0], cells[-1]) == (BAD, "yes"), level
+    assert isinstance(results["PR-STATE Detailed"][0], float)
+    assert book["Inputs"].cell(row, 14).value == REFUSED_ROW
+    assert book["Config"]["A4"].value == "bad budget: every budget must be a number of 0 or above"
+    assert no_errors(book)
+
+
 def name(level: PopulationGroupLevel) -> str:
     return f"{level.geography.label} {level.iterations.label}"

@@ -1,26 +1,60 @@
-"""`safetab audit`: what it says beforehand, its exit codes, its page."""
+"""`safetab audit`: what it says beforehand, its exit codes, its page, its JSON."""
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
+from tests.report_pages import ReportPage
 from typer.testing import CliRunner
 
 from safetab.audit import audit
 from safetab.audit.audit import AUDITED_PRODUCTS, Part, parts_of_audit
-from safetab.audit.verdicts import verdict
+from safetab.audit.verdicts import Verdict, verdict
 from safetab.cli.main import app
+from safetab.foundation.version import VERSION
 from safetab.products.all_products import PRODUCTS
 
 
-def planted_parts(monkeypatch: pytest.MonkeyPatch, *faults: str) -> None:
+class AuditPage(ReportPage):
+    """`lines` are those at the top, `rows` the cells of each table, by caption."""
+
+    def __init__(self, page: str) -> None:
+        self.lines: list[str] = []
+        self.rows: dict[str, list[list[str]]] = {}
+        super().__init__(page)
+
+    def handle_starttag(self, tag, attrs):
+        super().handle_starttag(tag, attrs)
+        if tag == "li" and "header" in self._open:
+            self.lines.append("")
+        if tag == "tr" and "tbody" in self._open:
+            self.rows.setdefault(self._caption, []).append([])
+        if tag in {"th", "td"} and "tbody" in self._open:
+            self.rows[self._caption][-1].append("")
+
+    def handle_data(self, data):
+        super().handle_data(data)
+        if "li" in self._open and "header" in self._open:
+            self.lines[-1] += data
+        if "tbody" in self._open:
+            self.rows[self._caption][-1][-1] += data
+
+
+FEW = verdict("third", [], "4 samples are too few", "nothing below fourfold spending", could_find=False)
+
+
+def planted_parts(monkeypatch: pytest.MonkeyPatch, *faults: str, more: tuple[Verdict, ...] = ()) -> None:
     found = [
         verdict("first", [], "three worlds"),
         verdict("second", faults, "two worlds", "a budget overspent by 4.7%"),
     ]
-    part = Part("Nothing is lost", "worlds", 61, 2, lambda *_: iter(found))
-    monkeypatch.setattr(audit, "parts_of_audit", lambda *_, **__: (part,))
+    parts = [Part("Nothing is lost", "worlds", 61, 2, lambda *_: iter(found))]
+    if more:
+        parts.append(Part("Noise < data & noise", "samples", 1, 1, lambda *_: iter(more)))
+    monkeypatch.setattr(audit, "parts_of_audit", lambda *_, **__: tuple(parts))
 
 
 def test_it_says_what_it_will_do_and_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,14 +67,104 @@ def test_it_says_what_it_will_do_and_how_long_it_takes(monkeypatch: pytest.Monke
 
 def test_a_fault_is_shown_and_ends_with_3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     planted_parts(monkeypatch, "x differs")
-    result = CliRunner().invoke(app, ["audit", "--page", str(tmp_path / "page.md")])
+    result = CliRunner().invoke(app, ["audit", "--page", str(tmp_path / "page.html")])
     assert result.exit_code == 3
     assert "FAILED  second: two worlds" in result.output
-    page = (tmp_path / "page.md").read_text()
-    assert "Full form: 2 checks, 1 failed." in page
-    assert "## Nothing is lost" in page
-    assert "| first | three worlds | any difference | passed |" in page
-    assert "| second | two worlds | a budget overspent by 4.7% | FAILED: x differs |" in page
+    assert "1 check of the audit failed. Do not release anything with this installation." in result.output
+    page = AuditPage((tmp_path / "page.html").read_text())
+    assert page.rows["Checks of worlds"] == [
+        ["first", "passed", "three worlds", "any difference"],
+        ["second", "FAILED: x differs", "two worlds", "a budget overspent by 4.7%"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"), [(["--quick"], " Run the full audit, without --quick."), ([], "")], ids=["quick", "full"]
+)
+def test_a_check_that_could_not_find_anything_is_not_counted_as_passed(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], advice: str
+) -> None:
+    planted_parts(monkeypatch, more=(FEW,))
+    result = CliRunner().invoke(app, ["audit", *words])
+    assert result.exit_code == 0
+    assert "not shown  third: 4 samples are too few" in result.stdout
+    said = " ".join(result.stdout[result.stdout.index("3 checks:") :].split())
+    assert said == (
+        "3 checks: 2 passed, 0 failed, 1 not shown. The audit found nothing, but 1 of 3 checks could not have found"
+        f" anything, so what it looks at is not shown.{advice}"
+    )
+
+
+def test_json_has_every_verdict_the_counts_and_the_last_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    planted_parts(monkeypatch, "x differs", more=(FEW,))
+    result = CliRunner().invoke(app, ["audit", "--json", "--quick"])
+    assert result.exit_code == 3
+    told = json.loads(result.stdout)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", told.pop("date"))
+    last = "1 check of the audit failed. Do not release anything with this installation."
+    assert last in " ".join(result.stderr.split())
+    nothing_lost, noise = (
+        {"part": "worlds", "claim": "Nothing is lost"},
+        {"part": "samples", "claim": "Noise < data & noise"},
+    )
+    assert told == {
+        "version": VERSION,
+        "form": "quick",
+        "summary": {"checks": 3, "passed": 1, "failed": 1, "not_shown": 1},
+        "conclusion": last,
+        "exit_code": 3,
+        "verdicts": [
+            nothing_lost
+            | {"check": "first", "result": "passed", "faults": [], "seen": "three worlds"}
+            | {"would_have_found": "any difference"},
+            nothing_lost
+            | {"check": "second", "result": "failed", "faults": ["x differs"], "seen": "two worlds"}
+            | {"would_have_found": "a budget overspent by 4.7%"},
+            noise
+            | {"check": "third", "result": "not shown", "faults": [], "seen": "4 samples are too few"}
+            | {"would_have_found": "nothing below fourfold spending"},
+        ],
+    }
+
+
+def test_json_of_an_audit_that_found_nothing_ends_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    planted_parts(monkeypatch)
+    result = CliRunner().invoke(app, ["audit", "--json"])
+    told = json.loads(result.stdout)
+    assert (result.exit_code, told["exit_code"]) == (0, 0)
+    assert (told["form"], told["conclusion"]) == ("full", "The audit found nothing.")
+
+
+def test_the_page_is_html_with_the_counts_at_the_top(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    planted_parts(monkeypatch, more=(FEW, verdict("<fourth>", [], "a & b")))
+    result = CliRunner().invoke(app, ["audit", "--quick", "--page", str(tmp_path / "page.html")])
+    assert result.exit_code == 0
+    text = (tmp_path / "page.html").read_text()
+    assert text.startswith('<!doctype html>\n<html lang="en">')
+    page = AuditPage(text)  # every element is closed
+    assert page.tags.count(("h1", {})) == 1
+    policies = [
+        attributes for tag, attributes in page.tags if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert [policy["content"].split(";")[0] for policy in policies] == ["default-src 'none'"]
+    lines = [re.sub(r"\d{4}-\d\d-\d\d", "DATE", line) for line in page.lines]
+    assert len(lines) == 5
+    assert lines[0].startswith("What this is: ")
+    assert lines[1].startswith("Verdict: The audit found nothing, but 1 of 4 checks could not have found anything")
+    assert lines[2] == "Counts: 4 checks: 3 passed, 0 failed, 1 not shown."
+    assert lines[3] == f"Version and date: safetab {VERSION}, DATE, quick form."
+    assert lines[4].startswith("What to check: ")
+    assert page.rows == {
+        "Checks of worlds": [
+            ["first", "passed", "three worlds", "any difference"],
+            ["second", "passed", "two worlds", "a budget overspent by 4.7%"],
+        ],
+        "Checks of samples": [
+            ["third", "not shown", "4 samples are too few", "nothing below fourfold spending"],
+            ["<fourth>", "passed", "a & b", "any difference"],
+        ],
+    }
+    assert [text for tag, text in page.headings if tag == "h2"] == ["Nothing is lost", "Noise < data & noise"]
 
 
 def test_a_page_that_is_there_is_refused_before_anything_is_done(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def caught(bug: PlantedBug, folder: Path, patch: Patch) -> bool:
     for beside in ("of_tables_beside", "of_numbers_beside"):
         patch.setattr(OutputChecks, beside, lambda _: nullcontext())
     bug.plant(patch)
-    failed = (verdict.check for verdict in bug.checks(folder) if not verdict.is_passed)
+    failed = (verdict.check for verdict in bug.checks(folder) if verdict.faults)
     return any(check.startswith(bug.caught_by) for check in failed)
 
 

@@ -34,7 +34,6 @@ from safetab.privacy.loss_curve import ChangedCounts, LossCurve
 
 LOSS = "loss"
 CONFIDENCE = 0.9999
-_ONE_SIDED = 3.891  # standard errors of a bound at half of 1 - CONFIDENCE
 _POWER = 2.327  # standard errors that an estimate stays above, 99 times of 100
 _TO_CHOOSE = 10  # a tenth of the samples chooses S and epsilon, the others judge
 _EPSILONS = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(3), Fraction(39, 10))
@@ -43,6 +42,7 @@ _ROUNDING = 1e-15
 _LIMITS = 200
 _NEARLY = 0.95  # a right program gains nothing over the claim: what could gain most decides
 _MOST_FACTOR = Fraction(4)
+_NEEDED_FACTOR = Fraction(3, 2)  # of the budget: where spending so much would not be found, a check shows nothing
 _LEAST_SHARE = 0.85  # of the budget that must be seen where nothing is suppressed, in a full audit
 
 
@@ -79,10 +79,14 @@ def judged(world: LossWorld, samples: Samples, *, is_full: bool) -> Verdict:
     if is_full and not world.is_suppressed and share < _LEAST_SHARE:
         faults.append(f"only {share:.1%} of the loss was seen: the claim is loose, or the audit has lost its edge")
     seen = f"{words}: {share:.1%} of the budget, {2 * len(samples.without):,} samples"
-    if bound.delta <= 0:
-        seen = f"{2 * len(samples.without):,} samples are too few to show any loss here: run the full audit"
     power = f"a budget overspent by {found - 1:.1%}" if found < _MOST_FACTOR else "nothing below fourfold spending"
-    return verdict(f"{LOSS}: {world.name}", faults, seen, power)
+    could_find = bound.delta > 0 and found <= _NEEDED_FACTOR
+    if not could_find and not faults:
+        seen = f"{seen}, too few to show a budget overspent by {float(_NEEDED_FACTOR - 1):.0%}"
+        if bound.delta <= 0:
+            seen, power = f"{2 * len(samples.without):,} samples are too few to show any loss here", ""
+        seen += "" if is_full else ": run the full audit"
+    return verdict(f"{LOSS}: {world.name}", faults, seen, power, could_find=could_find)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +110,14 @@ class ClaimedLoss:
         return float(high)
 
     def found_with_99_percent(self, bound: Bound) -> float:
-        """The least multiple of the budget whose spending the same samples would show, 99 times of 100."""
+        """The least multiple of the budget whose spending the same samples would show, 99 times of 100.
+
+        The bound lies below what is seen; what is seen must lie above the claim by as much, and by its own spread.
+        """
         weight = math.exp(bound.epsilon)
         errors = [math.sqrt(p * (1 - p) / bound.trials) for p in (bound.inside, bound.outside)]
-        needed = _ONE_SIDED * (errors[0] + weight * errors[1]) + _POWER * math.hypot(errors[0], weight * errors[1])
+        below = bound.inside - weight * bound.outside - bound.delta
+        needed = below + _POWER * math.hypot(errors[0], weight * errors[1])
         return self.factor_with(bound.epsilon, self.delta(bound.epsilon) + needed)
 
 

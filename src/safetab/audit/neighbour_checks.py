@@ -63,7 +63,8 @@ def _no_trace(audited: AuditedProduct, folder: Path, base: AuditedRun, key: byte
 def _compared(neighbour: Neighbour, base: AuditedRun, other: AuditedRun) -> Iterator[Verdict]:
     yield _one_record(neighbour, base.record, other.record)
     faults = different_files(base.released, other.released)
-    yield verdict(f"{REPLAY}: {neighbour.name}", faults, f"{len(base.released)} files, the log among them")
+    seen = f"{len(base.released)} files, the log among them"
+    yield verdict(f"{REPLAY}: {neighbour.name}", faults, seen, could_find=bool(base.released))
 
 
 def _one_record(neighbour: Neighbour, base: Record, other: Record) -> Verdict:

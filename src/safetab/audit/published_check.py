@@ -44,7 +44,8 @@ def published_check(run: AuditedRun, out: Path, key: bytes) -> Verdict:
         for level, _, _, family, stage in wrong
     ]
     groups = sum(plan.universe.size for plan in run.plan.levels)
-    return verdict(PUBLISHED, faults, f"{len(found):,} measurements of {groups:,} groups, as a plain judge has them")
+    seen = f"{len(found):,} measurements of {groups:,} groups, as a plain judge has them"
+    return verdict(PUBLISHED, faults, seen, could_find=groups > 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,33 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from safetab.audit.audit import Part
-from safetab.audit.verdicts import Verdict
+from safetab.audit.audit_report import AuditReport
+from safetab.audit.verdicts import Result, Verdict
 from safetab.foundation.version import VERSION
+from safetab.reports.document import contents_and_sections, document
+from safetab.reports.markup import Markup, element
+from safetab.reports.page_tables import paragraphs, whole_table
 
-_EXACT = "any difference"
+_HEADINGS = ("Check", "Result", "What was seen", "What it would have found with a chance of 99 %")
+_WHAT_THIS_IS = (
+    "safetab audit ran the installed program on census records that do not exist and tried to break each of its"
+    " privacy claims."
+)
+_WHAT_TO_CHECK = (
+    "that the version above is the one in use; every check that failed or is not shown; and, in the section on the"
+    " audit of docs/privacy.md, what no check can see."
+)
+_NOT_SHOWN = (
+    '"Not shown" means that the check had too little to look at: it found no fault and could not have found one.'
+    ' "Any difference" means that the check is exact: one difference fails it.'
+)
 
 
-def review_page(found: Sequence[tuple[Part, Verdict]], *, is_quick: bool) -> str:
-    """Markdown; a table for each claim."""
-    failed = sum(not verdict.is_passed for _, verdict in found)
-    lines = [
-        f"# Audit of safetab {VERSION}",
-        "",
-        f"{'Quick' if is_quick else 'Full'} form: {len(found)} checks, {failed} failed. What each check does, and which"
-        " bugs none of them can see, is in docs/privacy.md#audit.",
-        '"Would have found" is with a chance of 99 % where the check is statistical.',
+def review_page(report: AuditReport) -> str:
+    """HTML in one file; a table for each part of the audit, below its claim."""
+    parts = dict.fromkeys(part for part, _ in report.found)
+    sections = [
+        (f"part-{number}", part.claim, _table(f"Checks of {part.what}", (v for p, v in report.found if p is part)))
+        for number, part in enumerate(parts, start=1)
     ]
-    for claim in dict.fromkeys(part.claim for part, _ in found):
-        lines += ["", f"## {claim}", "", *_table(verdict for part, verdict in found if part.claim == claim)]
-    return "\n".join(lines) + "\n"
+    has_failed = report.count(Result.FAILED) > 0
+    lines = (
+        ("What this is", _WHAT_THIS_IS),
+        ("Verdict", report.conclusion),
+        ("Counts", report.counts),
+        ("Version and date", f"safetab {VERSION}, {report.date.isoformat()}, {report.form} form."),
+        ("What to check", _WHAT_TO_CHECK),
+    )
+    items = [element("li", element("strong", f"{name}: "), text) for name, text in lines]
+    header = element(
+        "header",
+        element("p", report.conclusion, class_="forbidden") if has_failed else "",
+        element("p", "Audit", class_="kicker"),
+        element("h1", "Does the program keep its privacy claims?"),
+        element("ul", *items, class_="lines"),
+        paragraphs(_NOT_SHOWN),
+    )
+    footer = element("footer", paragraphs(f"Made by safetab {VERSION}: safetab audit --page."))
+    title = f"Audit of safetab {VERSION}, {report.date.isoformat()}"
+    return document(title, element("body", header, contents_and_sections(sections), footer))
 
 
-def _table(verdicts: Iterable[Verdict]) -> list[str]:
-    rows = ["| check | evidence | would have found | result |", "|---|---|---|---|"]
-    for one in verdicts:
-        result = "passed" if one.is_passed else f"FAILED: {'; '.join(one.faults)}"
-        rows.append(f"| {one.check} | {one.seen} | {one.power or _EXACT} | {result} |")
-    return rows
+def _table(caption: str, verdicts: Iterable[Verdict]) -> Markup:
+    head = element("thead", element("tr", *(element("th", text, scope="col") for text in _HEADINGS)))
+    body = element("tbody", *(_row(one) for one in verdicts))
+    return element("div", whole_table(caption, head, [body]), class_="words")
+
+
+def _row(one: Verdict) -> Markup:
+    result = f"FAILED: {'; '.join(one.faults)}" if one.faults else one.result.value
+    return element(
+        "tr",
+        element("th", one.check, scope="row"),
+        element("td", result, class_=f"result-{one.result.name.lower().replace('_', '-')}"),
+        element("td", one.seen),
+        element("td", one.would_have_found),
+    )

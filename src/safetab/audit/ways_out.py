@@ -41,4 +41,4 @@ def _replayed(name: str, folder: Path, few: People, many: People, setting: Setti
     other = audited_run(folder / "many", many, replace(setting, replayed=one.record))
     faults = different_files(one.released, other.released)
     seen = f"{len(one.released)} files, {len(few):,} and {len(many):,} {setting.audited.product.record.nouns}"
-    return verdict(name, faults, seen)
+    return verdict(name, faults, seen, could_find=bool(one.released))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from safetab.config.config_file import parse_config
+from safetab.foundation.version import VERSION
 from safetab.products.all_products import PRODUCTS
 from safetab.products.product import Product
 from safetab.synthetic.demo_census import write_demo_census
@@ -77,17 +79,31 @@ def test_a_config_at_fault_is_told_whole_and_changes_nothing(page: Page) -> None
     assert "line 1" in page.locator("#load-problems").text_content()
 
 
+def downloaded(page: Page, button: str) -> list[list[str]]:
+    with page.expect_download() as started:
+        page.locator(button).click()
+    return [*csv.reader(Path(started.value.path()).read_text("utf-8-sig").splitlines())]
+
+
 def test_tables_are_downloaded_as_csv(page: Page) -> None:
-    with page.expect_download() as started:
-        page.locator("#save-margins").click()
-    lines = Path(started.value.path()).read_text("utf-8-sig").splitlines()
-    assert 'us,"County, Detailed",COUNTY,Detailed,persons,sex_age_23,total,95,75' in lines
-    assert 'us,"County, Detailed",COUNTY,Detailed,persons,sex_age_23,sex_marginal,95,53' in lines
-    with page.expect_download() as started:
-        page.locator("#save-curves").click()
-    header, *rows = Path(started.value.path()).read_text("utf-8-sig").splitlines()
-    assert header.startswith("true_size_persons,")
+    rows = [row[:-3] for row in downloaded(page, "#save-margins")]
+    level = ["us", "County, Detailed", "COUNTY", "Detailed", "persons", "sex_age_23"]
+    assert [*level, "total", "95", "75"] in rows
+    assert [*level, "sex_marginal", "95", "53"] in rows
+    header, *rows = downloaded(page, "#save-curves")
+    assert header[0] == "true_size_persons"
     assert len(rows) > 40
+
+
+def test_every_download_says_which_setting_it_is_of_where_it_is_from_and_when(page: Page) -> None:
+    page.clock.set_fixed_time("2026-03-09T12:00:00")
+    field(page, "Budget of County, Detailed").fill("0.2")
+    source = f"safetab {VERSION}. {page.locator('#source').text_content()}"
+    for button in ("#save-levels", "#save-margins", "#save-curves"):
+        header, *rows = downloaded(page, button)
+        assert header[-3:] == ["setting", "source", "date"], button
+        assert {tuple(row[-3:]) for row in rows} == {("2020 production, changed", source, "2026-03-09")}, button
+        assert {len(row) for row in rows} == {len(header)}
 
 
 def test_a_configuration_of_the_other_product_brings_it_into_view(page: Page) -> None:
@@ -131,6 +147,78 @@ def test_a_reload_and_a_link_bring_the_settings_of_both_products_back(browser: B
             other.page.goto(f"{file.as_uri()}{wrong}")
             assert other.page.evaluate("window.explorer.setting().thresholds['COUNTY,2']") == [971, 4971, 19971]
         assert other.complaints == []
+
+
+def test_a_restored_setting_says_so_and_can_be_left(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as one:
+        page, line = one.page, one.page.locator("#restored")
+        assert not line.is_visible()
+        losses = page.locator("#bar-losses").text_content()
+        page.reload()
+        assert not line.is_visible()  # nothing was changed
+        page.get_by_role("button", name="Keep the setting in force").click()
+        page.evaluate("window.explorer.show(1)")
+        field(page, "Budget of County, Detailed, tenure").fill("0.5")
+        page.evaluate("window.explorer.show(0)")
+        field(page, "Budget of County, Detailed").fill("50")
+        page.wait_for_timeout(600)
+        page.goto("about:blank")
+        page.goto(file.as_uri())
+        today = page.evaluate(
+            "new Date().toLocaleDateString('en-US', { year: 'numeric', month: 'long', day: 'numeric' })"
+        )
+        assert line.text_content() == f"Restored your last setting ({today}). Start fresh"
+        assert line.bounding_box()["y"] < page.locator("h1").bounding_box()["y"]
+        assert page.locator("#bar-losses").text_content() != losses
+        line.get_by_role("button", name="Start fresh").click()
+        assert not line.is_visible()
+        assert page.locator("#bar-losses").text_content() == losses
+        assert page.locator("#started-from").text_content() == "Now: 2020 production."
+        assert page.locator("#kept-list strong").count() == 0
+        assert page.evaluate("document.activeElement.id") == "started-from"
+        page.wait_for_timeout(600)
+        assert page.evaluate("localStorage.length") == 0
+        assert page.url == file.as_uri()
+        page.reload()
+        assert not line.is_visible()
+        assert page.evaluate("(window.explorer.show(1), window.explorer.setting().budgets['COUNTY,2,tenure'])") != "0.5"
+        assert one.complaints == []
+
+
+def test_the_date_is_that_of_the_last_change_and_not_of_the_last_visit(browser: Browser, file: Path) -> None:
+    with opened(browser, file) as one:
+        page = one.page
+        page.clock.install(time="2026-03-01T12:00:00")
+        page.goto(file.as_uri())
+        field(page, "Budget of County, Detailed").fill("50")
+        page.clock.run_for(1000)
+        page.clock.set_system_time("2026-03-09T12:00:00")
+        for _ in range(2):
+            page.reload()
+            page.clock.run_for(1000)
+            assert "(March 1, 2026)" in page.locator("#restored").text_content()
+        field(page, "Budget of County, Detailed").fill("40")
+        page.clock.run_for(1000)
+        page.reload()
+        assert "(March 9, 2026)" in page.locator("#restored").text_content()
+
+
+def test_a_link_is_not_called_the_last_setting_until_the_page_comes_back_without_it(
+    browser: Browser, file: Path
+) -> None:
+    with opened(browser, file) as one:
+        page, line = one.page, one.page.locator("#restored")
+        page.goto("about:blank")
+        page.goto(f"{file.as_uri()}#set/SafeTab-P~b5=0.2")
+        assert not line.is_visible()
+        page.wait_for_timeout(600)
+        page.goto("about:blank")
+        page.goto(file.as_uri())
+        assert page.locator("#started-from").text_content() == "Now: a link, changed."
+        assert line.is_visible()
+        page.goto("about:blank")
+        page.goto(f"{file.as_uri()}#set/SafeTab-P~b5=0.3")
+        assert not line.is_visible()
 
 
 def test_leaving_asks_only_if_something_is_unsaved(page: Page) -> None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from safetab.audit.verdicts import Verdict
+    from safetab.cli.terminal_progress import TerminalProgress
 
 
 def add_trust_commands(app: typer.Typer) -> None:
@@ -35,19 +41,25 @@ def selftest() -> None:
 def audit(
     quick: Annotated[bool, typer.Option("--quick", help="The same kinds of checks with a tenth of the work.")] = False,
     page: Annotated[
-        Path | None, typer.Option(help="Write a page for reviewers: each claim, the evidence, and what it would find.")
+        Path | None,
+        typer.Option(help="Write a page (HTML) for reviewers: each claim, the evidence, and what it would find."),
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON, for programs.")] = False,
 ) -> None:
     """Try to break the program's own privacy claims.
 
     Runs it on neighbouring worlds and compares what enters the noise and
     what is released on every way out; checks noise and keys; and bounds the
     loss from below by many runs. Needs no data. It says beforehand what it
-    will do and how long that takes.
+    will do and how long that takes. A check that could not have found any
+    fault is not counted as passed: its result is "not shown".
     """
     from safetab.audit.audit import audit as verdicts
     from safetab.audit.audit import parts_of_audit
+    from safetab.audit.audit_report import AuditReport, report_as_json
     from safetab.audit.review_page import review_page
+    from safetab.audit.verdicts import Result
+    from safetab.cli.exit_codes import ExitCode
     from safetab.cli.messages import exits_with_code, say
     from safetab.cli.terminal_progress import TerminalProgress
     from safetab.foundation.failures import RunFailed
@@ -61,21 +73,35 @@ def audit(
             raise InvalidInput(refused)
         parts = parts_of_audit(is_quick=quick)
         for part in parts:
-            say(f"{part.what}: about {part.cpu_seconds} CPU seconds")
-        say(f"Together about {-(-sum(part.cpu_seconds for part in parts) // 60)} minutes of one core.")
+            say(f"{part.what}: about {part.cpu_seconds} CPU seconds", err=as_json)
+        minutes = -(-sum(part.cpu_seconds for part in parts) // 60)
+        say(f"Together about {minutes} minutes of one core.", err=as_json)
         with TerminalProgress() as progress:
             for part, verdict in verdicts(parts, progress):
-                progress.print(f"{'passed' if verdict.is_passed else 'FAILED'}  {verdict.check}: {verdict.seen}")
-                for fault in verdict.faults:
-                    progress.print(f"        {fault}")
+                if not as_json:
+                    _print(progress, verdict)
                 found.append((part, verdict))
+        report = AuditReport(tuple(found), quick, datetime.datetime.now(datetime.UTC).date())
+        has_failed = report.count(Result.FAILED) > 0
         if page is not None:
-            text = review_page(found, is_quick=quick)
+            text = review_page(report)
             write_new_file(page, lambda path: _write(path, text))
-        failed = sum(not verdict.is_passed for _, verdict in found)
-        if failed:
-            raise RunFailed(f"{failed} checks of the audit failed. Do not release anything with this installation.")
-    say("The audit found nothing.")
+        if as_json:
+            exit_code = ExitCode.RUN_FAILED if has_failed else 0
+            typer.echo(json.dumps(report_as_json(report, exit_code), indent=2))
+        else:
+            say(report.counts)
+        if has_failed:
+            raise RunFailed(report.conclusion)
+    if not as_json:
+        say(report.conclusion)
+
+
+def _print(progress: TerminalProgress, verdict: Verdict) -> None:
+    word = "FAILED" if verdict.faults else verdict.result.value
+    progress.print(f"{word}  {verdict.check}: {verdict.seen}")
+    for fault in verdict.faults:
+        progress.print(f"        {fault}")
 
 
 def _write(path: Path, text: str) -> None:

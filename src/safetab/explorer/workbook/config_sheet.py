@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from xlsxwriter import Workbook
 
 from safetab.config.config_file import budget_key, threshold_key
-from safetab.explorer.workbook.inputs import Inputs
-from safetab.explorer.workbook.live import Live, a_space, followed_by, listed_with_commas, number_text, of
+from safetab.explorer.workbook.inputs import BAD_BUDGET, Inputs
+from safetab.explorer.workbook.live import Live, a_space, followed_by, listed_with_commas, number_text, of, when
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
@@ -46,7 +46,8 @@ def write_config(workbook: Workbook, inputs: Inputs, base: str, styles: Styles) 
         after = sheet.put(row, 2, line.after, styles.code)
         whole = sheet.put(row, 3, followed_by(whole, before, value, after, a_space()), styles.code)
     sheet.worksheet.merge_range(WHOLE_TEXT_ROW, 0, WHOLE_TEXT_ROW, 2, "", styles.code_framed)
-    sheet.put(WHOLE_TEXT_ROW, 0, whole, styles.code_framed)
+    refused = f"{BAD_BUDGET}: every budget must be a number of 0 or above"
+    sheet.put(WHOLE_TEXT_ROW, 0, when(inputs.are_budgets_right, whole, refused), styles.code_framed)
     sheet.worksheet.set_row(WHOLE_TEXT_ROW, 220)
     sheet.worksheet.print_area(0, 0, WHOLE_TEXT_ROW, 2)  # the rows below only make it up
 

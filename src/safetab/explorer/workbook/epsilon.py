@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xlsxwriter import Workbook
 
 from safetab.explorer.workbook.inputs import Inputs
-from safetab.explorer.workbook.live import Live, greater, logarithm, of, root, rounded_up, when
+from safetab.explorer.workbook.live import Live, greater, if_number, logarithm, of, root, rounded_up, when
 from safetab.explorer.workbook.sheets import Sheet, Styles
 
 EPSILON = "Epsilon"
@@ -46,17 +46,18 @@ class EpsilonSheet:
         return EpsilonSheet(sheet, inputs, styles)
 
     def epsilon_of(self, rho: Live) -> Live:
-        """Where the epsilon of a loss stands; words that a loss of 0 has none, or 0 under pure differential privacy."""
+        """Where the epsilon of a loss stands, 0 if there is none. A loss that is words has its words in every cell."""
         row = _FIRST_ROW + self.rows
         self.rows += 1
-        loss = self.sheet.put(row, 0, greater(rho, 1e-300), self.styles.budget)
+        loss = self.sheet.put(row, 0, if_number(rho, greater(rho, 1e-300)), self.styles.budget)
         unlikely = -logarithm(self.inputs.delta)
-        order = self.sheet.put(row, 1, 1 + root(unlikely / loss), self.styles.number)
+        order = self.sheet.put(row, 1, if_number(loss, 1 + root(unlikely / loss)), self.styles.number)
         for step in range(_STEPS):
             better = 1 + root(greater(unlikely - logarithm(order), 1e-9) / loss)
-            order = self.sheet.put(row, 2 + step, better, self.styles.number)
+            order = self.sheet.put(row, 2 + step, if_number(loss, better), self.styles.number)
         shrink, spread = -logarithm(1 - 1 / order), (unlikely - logarithm(order)) / (order - 1)
         terms = order * loss + shrink + (unlikely + logarithm(order)) / (order - 1)
-        bound = self.sheet.put(row, 2 + _STEPS, order * loss - shrink + spread + terms * _ROUNDING, self.styles.precise)
+        bound = if_number(loss, order * loss - shrink + spread + terms * _ROUNDING)
+        bound = self.sheet.put(row, 2 + _STEPS, bound, self.styles.precise)
         epsilon = when(rho.is_above(0), rounded_up(greater(bound, 0), DECIMALS), 0)
-        return self.sheet.put(row, 3 + _STEPS, epsilon, self.styles.number)
+        return self.sheet.put(row, 3 + _STEPS, if_number(loss, epsilon), self.styles.number)

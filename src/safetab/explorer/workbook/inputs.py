@@ -9,7 +9,7 @@ from xlsxwriter import Workbook
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.explorer.workbook.live import Live, one_of
+from safetab.explorer.workbook.live import Live, are_zero_or_above, one_of
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.planning.losses import DELTA
 from safetab.privacy.definitions import PrivacyDefinition
@@ -19,6 +19,7 @@ from safetab.tuning.tuning import Tuning
 INPUTS = "Inputs"
 FACTS = "Facts"
 FIRST_LEVEL = 13
+BAD_BUDGET = "bad budget"
 FIRST_RESULT = 7
 """The column after the inputs of a level: there its results stand."""
 _HEADS = (
@@ -70,6 +71,13 @@ class Inputs:
     delta: Live
     levels: tuple[LevelInputs, ...]
     sheet: Sheet
+
+    def budgets_of(self, tabulation_pass: TabulationPass) -> list[Live]:
+        return [level.budget for level in self.levels if level.tabulation_pass is tabulation_pass]
+
+    @property
+    def are_budgets_right(self) -> Live:
+        return are_zero_or_above([level.budget for level in self.levels])
 
     @property
     def is_zcdp(self) -> Live:

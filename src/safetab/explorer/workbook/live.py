@@ -163,6 +163,24 @@ def both(one: Live, other: Live) -> Live:
     return Live(f"AND({one.text},{other.text})", bool(one.value and other.value))
 
 
+def are_zero_or_above(cells: Sequence[Live]) -> Live:
+    """Whether each of neighbouring cells holds a number, and none is negative; an empty cell holds none."""
+    where = range_of(cells)
+    text = f"AND(COUNT({where})={len(cells)},MIN({where})>=0)"
+    return Live(text, all(not isinstance(cell.value, str) and cell.value >= 0 for cell in cells))
+
+
+def as_number(cell: Live) -> Live:
+    """The cell's number, and 0 for words."""
+    return Live(f"N({cell.text})", 0 if isinstance(cell.value, str) else cell.value)
+
+
+def if_number(cell: Live, formula: Live) -> Live:
+    """The cell's own words where it has no number."""
+    has_words = isinstance(cell.value, str)
+    return Live(f"IF(ISNUMBER({cell.text}),{formula.text},{cell.text})", cell.value if has_words else formula.value)
+
+
 def total_of(cells: Sequence[Live]) -> Live:
     """The sum of neighbouring cells; words count for nothing."""
     values = [cell.value for cell in cells if not isinstance(cell.value, str)]

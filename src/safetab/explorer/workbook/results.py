@@ -9,9 +9,21 @@ from xlsxwriter.format import Format
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.explorer.workbook.epsilon import EpsilonSheet
+from safetab.explorer.workbook.inputs import BAD_BUDGET, FIRST_RESULT, Inputs, LevelInputs
 from safetab.explorer.workbook.inputs import FIRST_LEVEL as FIRST_INPUT
-from safetab.explorer.workbook.inputs import FIRST_RESULT, Inputs, LevelInputs
-from safetab.explorer.workbook.live import Live, both, greater, of, root, rounded_up, total_of, when
+from safetab.explorer.workbook.live import (
+    Live,
+    are_zero_or_above,
+    as_number,
+    both,
+    greater,
+    if_number,
+    of,
+    root,
+    rounded_up,
+    total_of,
+    when,
+)
 from safetab.explorer.workbook.noise import LiveNoise, least_rho
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.planning.losses import reference_words
@@ -63,10 +75,10 @@ def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> tuple[L
     sheet.put(0, 0, "Results", styles.title)
     sheet.put(1, 1, "Margins of error (±) are in persons, each with its confidence.", styles.text)
     epsilons = EpsilonSheet.begun(workbook, inputs, styles)
-    _write_losses(sheet, inputs, epsilons, styles)
+    totals = _write_losses(sheet, inputs, epsilons, styles)
     sheet.put_heads(FIRST_LEVEL - 1, HEADS, styles)
     rows = tuple(
-        _LevelRow(sheet, FIRST_LEVEL + number, inputs, level, styles).write()
+        _LevelRow(sheet, FIRST_LEVEL + number, inputs, level, styles).write(totals[level.tabulation_pass])
         for number, level in enumerate(inputs.levels)
     )
     sheet.worksheet.conditional_format(
@@ -99,31 +111,47 @@ def _write_beside_inputs(inputs: Inputs, rows: tuple[LevelResults, ...], styles:
             inputs.sheet.put(FIRST_INPUT + number, column, row.cells[HEADS.index(head)], look)
 
 
-def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: EpsilonSheet, styles: Styles) -> None:
-    """Here, and beside the inputs."""
+def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: EpsilonSheet, styles: Styles) -> dict[TabulationPass, Live]:
+    """Here, and beside the inputs. Where the total of each pass stands: words if one of its budgets is bad."""
     heads = ("people", "unbounded", "bounded", "epsilon at delta, unbounded", "epsilon at delta, bounded")
     sheet.put_heads(3, heads, styles)
-    totals: list[Live] = []
+    totals: dict[TabulationPass, Live] = {}
     for one in TabulationPass:
-        budgets = [level.budget for level in inputs.levels if level.tabulation_pass is one]
+        budgets = inputs.budgets_of(one)
         if budgets:
-            totals.append(_write_loss(sheet, 4 + len(totals), f"{one.value.upper()} pass", total_of(budgets), epsilons))
-    costliest = totals[0] if len(totals) == 1 else greater(*totals)
+            loss = when(are_zero_or_above(budgets), total_of(budgets), BAD_BUDGET)
+            totals[one] = _write_loss(sheet, 4 + len(totals), f"{one.value.upper()} pass", loss, epsilons)
+    first, *others = totals.values()
+    costliest = first
+    for other in others:
+        costliest = if_number(costliest, if_number(other, greater(costliest, other)))
     _write_loss(sheet, 4 + len(totals), "anybody", costliest, epsilons)
-    words = "Losses are rounded up. Epsilon is the page's, at the delta of the inputs: the sheet Epsilon has its steps."
+    words = (
+        "Losses are rounded up. Epsilon is the page's, at the delta of the inputs: the sheet Epsilon has its steps."
+        " A total says bad budget if a budget is missing, not a number, or negative."
+    )
     sheet.put(7, 1, words, styles.text)
     sheet.put(8, 1, reference_words(SAFETAB_P, PrivacyDefinition.ZCDP), styles.text)
+    _mark_bad_budgets(sheet, (4, 1), styles)
+    _mark_bad_budgets(inputs.sheet, (5, FIRST_RESULT + 2), styles)
+    return totals
+
+
+def _mark_bad_budgets(sheet: Sheet, first: tuple[int, int], styles: Styles) -> None:
+    last = first[0] + len(TabulationPass), first[1] + 3
+    rule = {"type": "cell", "criteria": "==", "value": f'"{BAD_BUDGET}"', "format": styles.alarm}
+    sheet.worksheet.conditional_format(*first, *last, rule)
 
 
 def _write_loss(sheet: Sheet, row: int, people: str, loss: Live, epsilons: EpsilonSheet) -> Live:
     inputs, styles = epsilons.inputs, epsilons.styles
     sheet.put(row, 0, people, styles.text)
-    unbounded = sheet.put(row, 1, rounded_up(loss, LOSS_DECIMALS), styles.budget)
-    bounded = sheet.put(row, 2, 2 * unbounded, styles.budget)
+    unbounded = sheet.put(row, 1, if_number(loss, rounded_up(loss, LOSS_DECIMALS)), styles.budget)
+    bounded = sheet.put(row, 2, if_number(unbounded, 2 * unbounded), styles.budget)
     stated = [unbounded, bounded]
-    for column, cost in ((3, loss), (4, 2 * loss)):
-        epsilon = when(inputs.is_zcdp, epsilons.epsilon_of(cost), rounded_up(cost, LOSS_DECIMALS))
-        stated.append(sheet.put(row, column, epsilon, styles.epsilon))
+    for column, cost in ((3, loss), (4, if_number(loss, 2 * loss))):
+        pure = if_number(cost, rounded_up(cost, LOSS_DECIMALS))
+        stated.append(sheet.put(row, column, when(inputs.is_zcdp, epsilons.epsilon_of(cost), pure), styles.epsilon))
     _write_loss_beside_inputs(inputs.sheet, row + 1, people, stated, styles)
     return unbounded
 
@@ -146,13 +174,13 @@ class _LevelRow:
         self._sheet, self._row, self._column = sheet, row, 0
         self._cells: list[Live] = []
         self._inputs, self._level, self._styles = inputs, level, styles
-        self._has_budget = (level.budget * level.stability).is_above(0)
+        self._has_budget = (as_number(level.budget) * level.stability).is_above(0)
 
-    def write(self) -> LevelResults:
+    def write(self, total_of_pass: Live) -> LevelResults:
         level, inputs, styles = self._level, self._inputs, self._styles
         self._put(level.name, styles.text, always=True)
-        of_pass = [one.budget for one in inputs.levels if one.tabulation_pass is level.tabulation_pass]
-        self._put(level.budget / total_of(of_pass), styles.percent)
+        share = level.budget / total_of(inputs.budgets_of(level.tabulation_pass))
+        self._put(if_number(total_of_pass, share), styles.percent)
         stage_1 = self._put(self._parameter(inputs.gamma), styles.number, is_there=level.adaptive > 0)
         stage_2 = self._put(self._parameter(1 - inputs.gamma), styles.number, is_there=level.adaptive > 0)
         total_only = self._put(self._parameter(of(1)), styles.number, is_there=level.total_only > 0)
@@ -216,4 +244,6 @@ class _LevelRow:
         by_normal = self._put(when(can_be, rounded_up(least, LOSS_DECIMALS), ""), styles.budget, always=True)
         self._put(when(can_be, 1 - by_normal / by_paper, ""), styles.percent, always=True)
         too_narrow = both(inputs.is_zcdp, of(LEAST_SIGMA).is_above(main))
-        self._put(when(too_narrow, f"no: sigma is below {LEAST_SIGMA}", "yes"), styles.note)
+        holds = when(too_narrow, f"no: sigma is below {LEAST_SIGMA}", "yes")
+        is_right, refused = are_zero_or_above([level.budget]), "no: the budget is not a number of 0 or above"
+        self._put(when(is_right, when(self._has_budget, holds, ""), refused), styles.note, always=True)

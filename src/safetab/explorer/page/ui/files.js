@@ -6,11 +6,11 @@ function buildFiles() {
   byId("save").addEventListener("click", saveConfig);
   byId("load").addEventListener("change", loadConfig);
   byId("link").addEventListener("focus", () => { remember(); byId("link").select(); });
-  byId("save-levels").addEventListener("click", () => download(`levels-${dateStamp()}.csv`, "text/csv", csvOf(levelsRecords())));
-  byId("save-margins").addEventListener("click", () => download(`margins-${dateStamp()}.csv`, "text/csv", csvOf(marginsRecords())));
+  byId("save-levels").addEventListener("click", () => download(`levels-${dateStamp()}.csv`, "text/csv", csvOf(withOrigin(levelsRecords()))));
+  byId("save-margins").addEventListener("click", () => download(`margins-${dateStamp()}.csv`, "text/csv", csvOf(withOrigin(marginsRecords()))));
   byId("save-curves").addEventListener("click", () => {
     const records = curvesRecords();
-    if (records) download(`curves-${session.level.replace(",", "-level-").replace(/[, ]/g, "-")}-${dateStamp()}.csv`, "text/csv", csvOf(records));
+    if (records) download(`curves-${session.level.replace(",", "-level-").replace(/[, ]/g, "-")}-${dateStamp()}.csv`, "text/csv", csvOf(withOrigin(records)));
     else announce(`${levelName(levelWith(session.level))} isn't tabulated: it has no curves.`);
   });
 }
@@ -78,6 +78,12 @@ function csvOf(records) {
     return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
   return `\ufeff${records.map((record) => record.map(cell).join(",")).join("\r\n")}\r\n`;
+}
+
+/** A file that is copied alone keeps which setting it is of, who computed it from what, and when: the last cells of every record. */
+function withOrigin([head, ...records]) {
+  const origin = [`${entryInForce().from}${isAsStarted() ? "" : ", changed"}`, `safetab ${session.common.version}. ${session.common.source}`, dateStamp()];
+  return [[...head, "setting", "source", "date"], ...records.map((record) => [...record, ...origin])];
 }
 
 const LEVEL_HEADS = ["pass", "level", "geography_level", "iteration_level", "tables"];

@@ -56,23 +56,62 @@ function storage() {
   }
 }
 
-/** What was in force when the page was last open here; gives back the product that was in view, or null. */
-function settingsFromStorage() {
+/** What this page stored when it was last open here, or null. */
+function storedSettings() {
   try {
     const stored = JSON.parse(storage()?.getItem(STORED) ?? "null");
-    if (stored?.page !== session.fingerprint) return null;
+    return stored?.page === session.fingerprint ? stored : null;
+  } catch {
+    return null; // no JSON
+  }
+}
+
+/** Puts what was in force when the page was last open here in force; gives back the product that was in view, or null. */
+function settingsFromStorage() {
+  try {
+    const stored = storedSettings();
+    if (stored === null) return null;
+    session.restored = { changed: stored.changed };
     stored.products.forEach(({ config, base, from, kept, pinned }, number) => {
       const { facts } = session.products[number];
       Object.assign(session.products[number], keptFromStorage(facts, kept ?? [], pinned));
       const setting = drawableSetting(facts, config);
       if (setting === null) return;
-      Object.assign(session.products[number], { entries: [{ setting, base, from }], position: 0 });
+      Object.assign(session.products[number], { entries: [{ setting, base, from, isStored: true }], position: 0 });
       savedAsFile.add(JSON.stringify(setting));
     });
     return stored.view;
   } catch {
     return null;
   }
+}
+
+/** Whether a product has the setting that the page was written with, and none is kept beside it. */
+function isFresh({ facts, entries, position, kept }) {
+  return kept.length === 0 && sameSetting(settingOfBase(facts, facts.presets[0].config), entries[position].setting);
+}
+
+/** Says that stored settings are in force, and when they were last changed. A link is not one of them. */
+function showRestored() {
+  const isRestored = session.restored !== null && session.products.some((one) => !isFresh(one) && (one.entries[one.position].isStored || one.kept.length > 0));
+  byId("restored").hidden = !isRestored;
+  if (!isRestored) return;
+  const { changed } = session.restored;
+  const when = changed ? ` (${dayOf(new Date(changed))})` : "";
+  place(byId("restored"), `Restored your last setting${when}. `, button("Start fresh", startFresh));
+}
+
+/** Back to the setting that the page was written with, for every product; what was stored is forgotten. */
+function startFresh() {
+  session.facts = null;
+  session.restored = null;
+  session.products.forEach((one) => Object.assign(one, productAtStart(one.facts)));
+  showProduct(session.common.first_product);
+  showRestored();
+  remember();
+  byId("started-from").tabIndex = -1;
+  byId("started-from").focus({ preventScroll: true });
+  announce("Started fresh.");
 }
 
 /** The setting of a stored config.json; null if a run would refuse it. */
@@ -106,7 +145,14 @@ function remember() {
       return { config: configText(facts, base, setting), base, from, kept: named, pinned: kept.find((one) => one.setting === pinned)?.name };
     });
     const view = session.products.findIndex(({ facts }) => facts === session.facts);
-    storage()?.setItem(STORED, JSON.stringify({ page: session.fingerprint, view, products }));
+    const before = storedSettings();
+    if (view === session.common.first_product && session.products.every(isFresh)) {
+      if (before !== null) storage()?.removeItem(STORED); // another page's stay
+      return;
+    }
+    const isChanged = JSON.stringify(before?.products) !== JSON.stringify(products);
+    const changed = isChanged ? new Date().toISOString() : before.changed;
+    storage()?.setItem(STORED, JSON.stringify({ page: session.fingerprint, view, changed, products }));
   } catch {
     // no storage, or a full one: the address and a saved file remain
   }
@@ -127,6 +173,8 @@ function buildMemory() {
     keepProduct();
     session.facts = null;
     const number = settingsFromAddress();
+    session.restored = null;
+    showRestored();
     showProduct(number ?? session.common.first_product);
   });
   document.addEventListener("click", (event) => {

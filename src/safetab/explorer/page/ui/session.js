@@ -3,7 +3,7 @@
 const session = {
   products: [], // { facts, ...what is kept of each while another is in view }
   facts: null, // of the product in view
-  entries: [], // { setting, base, from }: base is the config text that a saved file starts from
+  entries: [], // { setting, base, from, isStored }: base is the config text that a saved file starts from
   position: -1,
   gesture: null, // while one slider moves or one field is typed in, its changes are one step of undo
   kept: [], // { number, name, setting }, of the product in view
@@ -16,6 +16,7 @@ const session = {
   resting: 0, // the timer after which waiting sections are drawn
   simulating: null, // sizes of groups and whether they are drawn from, for all products
   common: null, // facts of all products
+  restored: null, // { changed }: when the stored settings that were put in force were last changed; null if none were
   fingerprint: null, // tells this page's stored settings from those of another
   slowest: 0, // milliseconds of the slowest answer to a change, for measurement
 };

@@ -20,6 +20,7 @@ function start() {
   buildMemory();
   const stored = settingsFromStorage();
   showProduct(settingsFromAddress() ?? stored ?? common.first_product);
+  showRestored();
   openToTests();
 }
 

@@ -101,7 +101,11 @@ function listed(names) {
 }
 
 function today() {
-  return new Date().toLocaleDateString("en-US", { year: "numeric", month: "long", day: "numeric" });
+  return dayOf(new Date());
+}
+
+function dayOf(date) {
+  return date.toLocaleDateString("en-US", { year: "numeric", month: "long", day: "numeric" });
 }
 
 /** The ISO date in the reader's own time zone, for names of files. */

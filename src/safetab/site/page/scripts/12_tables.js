@@ -65,8 +65,18 @@ function csvCell(value) {
   return `"${safe.replaceAll('"', '""')}"`;
 }
 
+const CSV_ORIGIN_COLUMNS = ["release_status", "source", "release_date"];
+
+/** The last cells of every row: a file that is copied alone keeps what it is, who made it, and when. */
+function csvOrigin() {
+  const { product, version, date, status, isRead } = facts;
+  return [`${status.value}${status.forRelease ? "" : ", not for release"}`, `${product.name}, ${isRead ? "read" : "made"} by safetab ${version}`, date];
+}
+
 function csvText(rows, columns = CSV_COLUMNS) {
-  return `\ufeff${[columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n")}\r\n`;
+  const origin = csvOrigin();
+  const whole = [[...columns, ...CSV_ORIGIN_COLUMNS], ...rows.map((row) => [...row, ...origin])];
+  return `\ufeff${whole.map((row) => row.map(csvCell).join(",")).join("\r\n")}\r\n`;
 }
 
 /** Buttons below every view: what is shown as a file, and a link to it. */

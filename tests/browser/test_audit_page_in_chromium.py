@@ -1,0 +1,82 @@
+"""The page of an audit in headless Chromium: wide, narrow, dark and printed. `make test-browser` runs these."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+from tests.browser.chromium import chromium, opened
+
+from safetab.audit.audit import audit, parts_of_audit
+from safetab.audit.audit_report import AuditReport
+from safetab.audit.review_page import review_page
+from safetab.audit.verdicts import verdict
+
+pytestmark = pytest.mark.browser
+UNREADABLE = """() => [...document.querySelectorAll("main td, main th")].filter(
+  (cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent)"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A real part of the audit, with two verdicts more: a fault, and one that is not shown."""
+    parts = parts_of_audit(is_quick=True)
+    draws, long = parts[0], f"a_very_long_name_of_a_file_that_differs_{'x' * 40}.parquet differs"
+    found = [
+        *audit([draws]),
+        (parts[2], verdict("equal numbers, equal bytes", [long], "40 files, the log among them")),
+        (parts[5], verdict("loss: 1 group", [], "40 samples are too few to show any loss here", could_find=False)),
+    ]
+    file = tmp_path_factory.mktemp("audit") / "audit.html"
+    file.write_text(review_page(AuditReport(tuple(found), True, datetime.date(2026, 1, 2))), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_is_read_on_every_screen(browser: Browser, page: Path, width: int, scheme: str) -> None:
+    options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+    with opened(browser, page, **options) as watched:
+        assert watched.requests == [page.as_uri()]
+        assert watched.complaints == []
+        shown = watched.page
+        assert shown.evaluate("document.documentElement.scrollWidth") == width
+        assert shown.evaluate(UNREADABLE) == []
+        background = {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 22, 27)"}[scheme]
+        assert shown.evaluate("getComputedStyle(document.body).backgroundColor") == background
+        lines = shown.locator("header li").all_inner_texts()
+        assert len(lines) == 5
+        assert lines[2] == "Counts: 4 checks: 2 passed, 1 failed, 1 not shown."
+        results = shown.locator("main td:nth-child(2)").all_inner_texts()
+        assert results[:2] == ["passed", "passed"]
+        assert results[2].startswith("FAILED: a_very_long_name")
+        assert results[3] == "not shown"
+
+
+def test_a_reader_without_eyes_or_mouse_gets_the_tables(browser: Browser, page: Path) -> None:
+    with opened(browser, page, viewport={"width": 390, "height": 900}) as watched:
+        region = watched.page.get_by_role("region", name="Checks of draws without a census")
+        region.focus()
+        assert region.evaluate("(one) => one === document.activeElement")
+        assert region.get_by_role("columnheader").all_inner_texts()[:2] == ["Check", "Result"]
+        assert region.get_by_role("rowheader").first.inner_text() == "noise has its distribution"
+        assert watched.page.get_by_role("heading", level=1).count() == 1
+
+
+def test_the_page_prints_on_one_or_two_sheets_with_nothing_cut_off(browser: Browser, page: Path) -> None:
+    with opened(browser, page, viewport={"width": 688, "height": 1017}) as watched:
+        sheets = len(re.findall(rb"/Type\s*/Page\b", watched.page.pdf(format="A4", prefer_css_page_size=True)))
+        watched.page.emulate_media(media="print")
+        assert watched.page.evaluate(UNREADABLE) == []
+        assert watched.page.evaluate("document.documentElement.scrollWidth") <= 688
+    assert sheets <= 2

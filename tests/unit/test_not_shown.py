@@ -1,0 +1,81 @@
+"""A check of the audit that could not have found a fault is "not shown", never "passed"."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from safetab.audit import noise_checks
+from safetab.audit.drawn_noise import DrawnNoise
+from safetab.audit.loss_bound import judged
+from safetab.audit.loss_samples import Samples
+from safetab.audit.persons.loss_worlds import LOSS_WORLDS, ONE_GROUP
+from safetab.audit.selftest import DRAWS, NOISES, NoiseVerdict, p_value_of_counts
+from safetab.audit.verdicts import Result, verdict
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.privacy.calibration import Noise
+
+SUPPRESSED = LOSS_WORLDS[3]
+
+
+def samples(size: int, with_person: float, without: float) -> Samples:
+    """So many of each world; these shares of them say that the person is there."""
+    places = (np.arange(size) * 0.618033988749895) % 1
+    return Samples(*((places < share).astype(float) for share in (with_person, without)))
+
+
+@pytest.mark.parametrize(
+    ("size", "with_person", "without", "result"),
+    [
+        (20_000, 0.765, 0.235, Result.PASSED),  # a delta of 0.53, and 0.537 is claimed
+        (20_000, 0.02, 0.02, Result.NOT_SHOWN),  # no loss at all is seen
+        (100, 0.765, 0.235, Result.NOT_SHOWN),
+        (600, 0.765, 0.235, Result.NOT_SHOWN),  # some loss is seen; spending half as much again would not be
+        (20_000, 0.8, 0.2, Result.FAILED),
+        (600, 1.0, 0.0, Result.FAILED),  # few samples show a gross fault
+    ],
+)
+def test_a_loss_check_without_the_power_it_needs_is_not_shown(
+    size: int, with_person: float, without: float, result: Result
+) -> None:
+    found = judged(ONE_GROUP, samples(size, with_person, without), is_full=False)
+    assert found.result is result, found
+    assert ("too few" in found.seen) == (result is Result.NOT_SHOWN)
+
+
+def test_a_full_audit_that_sees_too_little_has_failed_where_nothing_is_suppressed() -> None:
+    few = samples(600, 0.765, 0.235)
+    assert judged(ONE_GROUP, few, is_full=True).result is Result.FAILED
+    assert judged(SUPPRESSED, samples(600, 0.02, 0.02), is_full=True).result is Result.NOT_SHOWN
+
+
+def test_a_few_samples_that_show_some_loss_say_how_much() -> None:
+    found = judged(ONE_GROUP, samples(600, 0.765, 0.235), is_full=False)
+    assert found.seen.startswith("delta at least 0.")
+    assert found.seen.endswith("too few to show a budget overspent by 50%: run the full audit")
+
+
+def test_noise_checks_without_noise_are_not_shown() -> None:
+    nothing: list[DrawnNoise] = []
+    found = [noise_checks._two_runs(nothing, nothing), noise_checks._as_wide_as_due(nothing)]
+    found.append(noise_checks._unrelated(nothing))
+    assert [one.result for one in found] == [Result.NOT_SHOWN] * 3
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+@pytest.mark.parametrize("off", [0.97, 1.03])
+def test_the_draws_would_show_a_variance_that_is_3_percent_off(noise: Noise, off: float) -> None:
+    rng, values = np.random.default_rng(5), np.arange(-400, 401)
+    if isinstance(noise, DiscreteGaussian):
+        chances = np.exp(-(values**2) / (2 * float(noise.sigma_squared) * off))
+    else:
+        chances = np.exp(-np.abs(values) / (float(noise.scale) * off**0.5))
+    for _ in range(10):
+        drawn = rng.multinomial(DRAWS, chances / chances.sum()).tolist()
+        seen = {value: count for value, count in zip(values.tolist(), drawn, strict=True) if count}
+        assert not NoiseVerdict(noise, p_value_of_counts(seen, noise)).is_right
+
+
+def test_a_fault_counts_whatever_the_check_could_find() -> None:
+    assert verdict("x", ["fault"], "seen", could_find=False).result is Result.FAILED
+    assert verdict("x", [], "seen", could_find=False).would_have_found == "nothing"
