@@ -46,22 +46,22 @@ def _ended(
 
 @needs_compiler
 def test_an_error_is_given_at_the_operation_asked_for_and_nowhere_else(tmp_path: Path) -> None:
-    ending = _ended(tmp_path, 4, error=28)
+    ending = _ended(tmp_path, 5, error=28)
     assert ending.stdout.splitlines() == ["a", "b ENOSPC", "c"]
     names = [line.split("\t")[1] for line in (tmp_path / "trace").read_text().splitlines()]
-    assert names == ["create", "write"] * 3
+    assert names == ["create", "write", "close"] * 3
     assert "watched/b" in (tmp_path / "trace").read_text()
 
 
 @needs_compiler
 def test_a_lasting_error_stays(tmp_path: Path) -> None:
-    assert _ended(tmp_path, 3, error=28, lasting=1).stdout.splitlines() == ["a", "b ENOSPC", "c ENOSPC"]
+    assert _ended(tmp_path, 4, error=28, lasting=1).stdout.splitlines() == ["a", "b ENOSPC", "c ENOSPC"]
 
 
 @needs_compiler
 @pytest.mark.parametrize(("sent", "made"), [(9, {"a"}), (2, {"a", "b"})])  # Python answers Ctrl-C after the call
 def test_a_signal_is_sent_at_the_operation(sent: int, made: set[str], tmp_path: Path) -> None:
-    ending = _ended(tmp_path, 3, sent=sent)
+    ending = _ended(tmp_path, 4, sent=sent)
     assert ending.returncode == -sent
     assert {path.name for path in (tmp_path / "watched").iterdir()} == made
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from safetab.engines.backend import Backend
 from safetab.engines.contract import MiscountedPersons
 from safetab.foundation.confidential_log import ConfidentialLog
 from safetab.foundation.failures import (
+    NOTHING_RELEASED,
     NOTHING_WRITTEN,
     OUT_OF_MEMORY,
     RunFailed,
@@ -22,7 +23,7 @@ from safetab.foundation.failures import (
     raise_if_the_machine_failed,
 )
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
-from safetab.foundation.interrupts import Publication
+from safetab.foundation.interrupts import Publication, interrupts_held, until_published
 from safetab.pipeline.backends import backend_of
 from safetab.pipeline.options import RunOptions
 
@@ -55,15 +56,27 @@ class Afterwards:
             self._findings.warning("", f"was written, and is whole. What followed failed: {why}.")
 
 
+class RunCost:
+    """What a run costs if it ends now without an output: a sentence, which changes when noise is about to be drawn."""
+
+    def __init__(self) -> None:
+        self.is_charged = False
+        self.sentence = "Nothing was spent."
+
+    def charge(self, sentence: str) -> None:
+        self.is_charged, self.sentence = True, sentence
+
+
 @contextmanager
 def guarded(
-    options: RunOptions, log_path: Path | None, afterwards: Afterwards | None = None
+    options: RunOptions, log_path: Path | None, afterwards: Afterwards | None = None, cost: RunCost | None = None
 ) -> Iterator[tuple[ConfidentialLog | None, Backend]]:
     """The curator's log, if there is one, and where counting happens; what goes wrong inside is put into our words."""
     with (
+        opened_log(log_path) if log_path else nullcontext() as log,
+        endings_told(log, cost),
         os_errors_as_run_failed(),
         afterwards.failures_as_warnings() if afterwards else nullcontext(),
-        opened_log(log_path) if log_path else nullcontext() as log,
         findings_logged(log),
         own_errors_logged(log),
         pyarrow_threads(options.threads),
@@ -82,6 +95,35 @@ def opened_log(path: Path) -> Iterator[ConfidentialLog]:
         raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)]) from None
     with log:
         yield log
+
+
+@contextmanager
+def endings_told(log: ConfidentialLog | None, cost: RunCost | None = None) -> Iterator[None]:
+    """A failure or an interrupt says what it cost, if it could have cost anything; the confidential log has it too."""
+    with until_published() as publication:
+        try:
+            yield
+        except InvalidInput as invalid:  # whose findings are in the log
+            if cost is None or not cost.is_charged:
+                raise
+            _log_ending(log, cost.sentence)
+            raise InvalidInput(invalid.findings, f"{invalid.advice} {cost.sentence}".strip()) from None
+        except RunFailed as failed:
+            words = str(failed) if cost is None else f"{failed} {cost.sentence}"
+            _log_ending(log, f"The run failed: {words}")
+            raise RunFailed(words) from None
+        except KeyboardInterrupt:
+            words = NOTHING_WRITTEN if cost is None else f"{NOTHING_RELEASED} {cost.sentence}"
+            publication.if_interrupted = words
+            _log_ending(log, f"Interrupted. {words}")
+            raise KeyboardInterrupt(words) from None
+
+
+def _log_ending(log: ConfidentialLog | None, words: str) -> None:
+    """As well as it can: the log's disk may be what failed."""
+    if log is not None:
+        with interrupts_held(), suppress(OSError):
+            log.write(words)
 
 
 def log_passed(log: ConfidentialLog, warnings: Iterable[Finding]) -> None:
