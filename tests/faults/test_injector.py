@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,8 @@ import pytest
 
 from tests.conftest import PROJECT
 from tests.faults.commands import HUNG, Ending
-from tests.faults.injector import compiler
+from tests.faults.errors import wrong_words
+from tests.faults.injector import Fault, compiler
 from tests.faults.run_places import RunPlaces, is_whole, spread_over
 from tests.faults.suite import wrong_ending
 
@@ -71,6 +74,28 @@ def test_what_no_command_may_do_is_seen() -> None:
     assert wrong_ending(Ending(HUNG, "", ""), 0) == ["it hung"]
     assert len(wrong_ending(Ending(1, "", "Traceback (most recent call last):"), 0, 1)) == 1
     assert len(wrong_ending(Ending(-11, "", ""), 0, 1)) == 1
+
+
+def said(code: int, words: str, number: int, *operations: str) -> list[str]:
+    return wrong_words(Ending(code, "", words), Fault(1, error=number), operations)
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC, errno.EMFILE, errno.EROFS, errno.EINTR])
+def test_a_machine_fault_that_is_told_as_damage_is_seen(number: int) -> None:
+    reason = f"The run failed: the machine refused: {os.strerror(number)}. Nothing was written."
+    assert said(3, reason, number, "close") == []
+    assert said(0, "", number, "close") == []
+    assert said(1, reason, number, "close")
+    assert said(3, "The run failed: something else.", number, "read")
+    for words in ("is damaged. Get the release again.", "is damaged, or not what its ending says. Write it again."):
+        assert said(1, words, number, "close")
+        assert said(3, f"{reason} a-file {words}", number, "close")
+
+
+def test_an_interrupted_call_must_be_made_again_where_that_can_be() -> None:
+    words = f"The run failed: the machine refused: {os.strerror(errno.EINTR)}."
+    assert said(3, words, errno.EINTR, "mkdir") == []
+    assert said(3, words, errno.EINTR, "read")
 
 
 def test_half_an_output_is_not_whole(tmp_path: Path) -> None:

@@ -13,6 +13,10 @@ from pathlib import Path
 import pytest
 from tests.random_worlds import RandomWorld, write_random_world
 
+from safetab.pipeline import run as run_module
+from safetab.pipeline.options import RunOptions
+from safetab.pipeline.run import run_files
+
 MAIN = "\nfrom safetab.cli.start import main; main()"
 AS_USUAL = """
 import signal
@@ -221,3 +225,40 @@ planner.plan_of_files = lambda *_: {sent(name)}
     )
     assert (ended.returncode, ended.stdout) == (code, "")
     assert ended.stderr == "Interrupted. Nothing was written.\n"
+
+
+def test_python_is_told_too(world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_module, "safetab", interrupted)
+    options = RunOptions(dataset="these-people", spend_log=tmp_path / "spend.log")
+    with pytest.raises(KeyboardInterrupt, match=f"^Nothing was released. {SPENT}$"):
+        run_files(world.parameters, world.data, tmp_path / "out", options)
+
+
+def test_the_tour_has_written_nothing(tmp_path: Path) -> None:
+    patch = WHILE_NOISE_IS_DRAWN.format(fault=sent("SIGINT"))
+    command = [sys.executable, "-c", AS_USUAL + patch + MAIN, "demo", str(tmp_path / "tour")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 130
+    assert ended.stderr.endswith("\nInterrupted. Nothing was written.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_limit_that_was_set_is_not_said_to_be_unwritten(tmp_path: Path) -> None:
+    """Once it is in the log, an interrupt has nothing to stop."""
+    patch = """
+from safetab.pipeline.spend_log import limit_changes
+warnings = limit_changes._warnings
+def interrupted(*given):
+    signal.raise_signal(signal.SIGINT)
+    return warnings(*given)
+limit_changes._warnings = interrupted
+"""
+    given = ["spend", tmp_path / "spend.log", "--dataset", "a", "--set-limit", "4", "--unit", "rho"]
+    command = [sys.executable, "-c", AS_USUAL + patch + MAIN, *map(str, given)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "Interrupted" not in ended.stderr
+    assert '"limit"' in (tmp_path / "spend.log").read_text()
