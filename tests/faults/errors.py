@@ -16,6 +16,7 @@ from tests.faults.kills import Kills
 from tests.faults.releases import reading_commands, whole_output_commands
 from tests.faults.run_places import RunPlaces, spread_over
 from tests.faults.suite import wrong_ending
+from tests.faults.worlds import write_world
 
 _ANY = (errno.EIO,)
 _OF_OPERATION = {
@@ -35,8 +36,8 @@ _OF_OPERATION = {
 }
 """Which errors an operation can have, on a machine that is full, broken, closed or busy."""
 
-_NOT_MADE_AGAIN = {"close", "mkdir", "date"}
-"""Where an interrupted call fails: closing twice could close another's file, and the others are never interrupted."""
+_MADE_AGAIN = {"create", "open", "read", "write", "sync", "lock"}
+"""Which calls are made again if they are interrupted: closing twice could close another's file, and others never are."""
 
 _FALSE_REASONS = (
     "damaged",
@@ -58,6 +59,7 @@ class Tried:
     name: str
     trace: tuple[tuple[str, str], ...]
     arguments: Callable[[Path], Sequence[object]]
+    read: Path
     is_run: bool = False
 
 
@@ -71,7 +73,13 @@ class InjectedErrors(Kills):
         of_release = reading_commands(self.before.out / "release", Path("new"))
         of_output = whole_output_commands(self.before.out, Path("new"), geography)
         self.tried = [self._traced_run(folder, overwrite) for overwrite in (False, True)]
-        self.tried += [self._traced(folder, name, words) for name, words in (of_release | of_output).items()]
+        of_both = (of_release | of_output).items()
+        self.tried += [self._traced(folder, name, words, self.before.folder) for name, words in of_both]
+        parquet, cef = (write_world(kind, folder / kind) for kind in ("parquet", "cef"))
+        self.tried += [
+            self._traced(folder, "validate", ["validate", parquet.parameters, parquet.data], folder / "parquet"),
+            self._traced(folder, "convert", ["convert", cef.data, "new-convert"], folder / "cef"),
+        ]
 
     def _traced_run(self, folder: Path, overwrite: bool) -> Tried:
         places = self.before.copied_to(folder / f"all-{overwrite}", with_out=overwrite)
@@ -82,9 +90,10 @@ class InjectedErrors(Kills):
         def arguments(case: Path) -> Sequence[object]:
             return RunPlaces(case).command(self.world, overwrite=overwrite)
 
-        return Tried("run --overwrite" if overwrite else "run", traced.trace, arguments, is_run=True)
+        read = self.world.parameters.parent
+        return Tried("run --overwrite" if overwrite else "run", traced.trace, arguments, read, is_run=True)
 
-    def _traced(self, folder: Path, name: str, words: list[object]) -> Tried:
+    def _traced(self, folder: Path, name: str, words: list[object], read: Path) -> Tried:
         def arguments(case: Path) -> list[object]:
             return [str(word).replace("new-", f"{case}/new-") for word in words]
 
@@ -92,9 +101,9 @@ class InjectedErrors(Kills):
         warmed_up(arguments(folder / name))
         shutil.rmtree(folder / name)
         (folder / name).mkdir()
-        traced = ended(arguments(folder / name), Fault(), [folder / name, self.before.folder], is_traced=True)
+        traced = ended(arguments(folder / name), Fault(), [folder / name, read], is_traced=True)
         assert traced.code == 0, traced.stderr
-        return Tried(name, traced.trace, arguments)
+        return Tried(name, traced.trace, arguments, read)
 
     def findings(self, number: int, rng: random.Random, folder: Path) -> list[str]:
         tried = self.tried[rng.choice((0, 0, 0, 1, 1, 1, *range(2, len(self.tried))))]
@@ -111,7 +120,7 @@ class InjectedErrors(Kills):
     def _wrong_run(self, tried: Tried, fault: Fault, folder: Path) -> tuple[Ending, list[str]]:
         places = self.before.copied_to(folder / "run", with_out="--overwrite" in tried.name)
         before = places.state()
-        folders = [places.folder, self.world.parameters.parent]
+        folders = [places.folder, tried.read]
         ending = ended(tried.arguments(places.folder), fault, folders, is_traced=True)
         found = wrong_ending(ending, 0, 1, 3) + self.wrong_state(places, before, ending)
         if places.left_behind() and not fault.is_lasting and "could not be removed" not in ending.words:
@@ -120,7 +129,7 @@ class InjectedErrors(Kills):
 
     def _wrong_command(self, tried: Tried, fault: Fault, folder: Path) -> tuple[Ending, list[str]]:
         (folder / "made").mkdir()
-        folders = [folder / "made", self.before.folder]
+        folders = [folder / "made", tried.read]
         ending = ended(tried.arguments(folder / "made"), fault, folders, is_traced=True)
         found = wrong_ending(ending, 0, 1, 3)
         left = sorted(path.name for path in (folder / "made").iterdir())
@@ -151,6 +160,6 @@ def wrong_words(ending: Ending, fault: Fault, operations: Sequence[str]) -> list
             found.append(f"what the machine refused is said to be the fault of what was given: {said}")
         if not any(one in ending.words for one in reasons):
             found.append(f"the machine's reason is not given: {said}")
-    if fault.error == errno.EINTR and not set(operations) & _NOT_MADE_AGAIN:
+    if fault.error == errno.EINTR and set(operations) <= _MADE_AGAIN:
         found.append(f"a call that was interrupted is not made again: {said}")
     return found

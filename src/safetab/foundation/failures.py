@@ -45,9 +45,9 @@ def why_refused(error: OSError) -> str:
 
 
 def machine_refused(error: OSError, out: Path | None = None) -> RunFailed:
-    """What is raised instead, before anything was published; `out` is what was to be written, if only that was."""
+    """What is raised instead, before anything was published; `out` is the one output, if there is one."""
     if out is not None and error.errno in _OF_WRITING:
-        return RunFailed(f"can't write to {error.filename or out}: {error.strerror}. {NOTHING_WRITTEN}")
+        return RunFailed(f"can't write to {out}: {error.strerror}. {NOTHING_WRITTEN}")
     return RunFailed(f"{why_refused(error)} {NOTHING_WRITTEN}")
 
 

@@ -103,20 +103,27 @@ def endings_told(log: ConfidentialLog | None, cost: RunCost | None = None) -> It
     with until_published() as publication:
         try:
             yield
-        except InvalidInput as invalid:  # whose findings are in the log
-            if cost is None or not cost.is_charged:
-                raise
-            _log_ending(log, cost.sentence)
-            raise InvalidInput(invalid.findings, f"{invalid.advice} {cost.sentence}".strip()) from None
-        except RunFailed as failed:
-            words = str(failed) if cost is None else f"{failed} {cost.sentence}"
-            _log_ending(log, f"The run failed: {words}")
-            raise RunFailed(words) from None
-        except KeyboardInterrupt:
-            words = NOTHING_WRITTEN if cost is None else f"{NOTHING_RELEASED} {cost.sentence}"
-            publication.if_interrupted = words
-            _log_ending(log, f"Interrupted. {words}")
-            raise KeyboardInterrupt(words) from None
+        except (InvalidInput, RunFailed, KeyboardInterrupt) as error:
+            if cost is not None:  # also for an interrupt that comes while a failure is told
+                publication.if_interrupted = f"{NOTHING_RELEASED} {cost.sentence}"
+            if isinstance(error, KeyboardInterrupt):
+                _log_ending(log, f"Interrupted. {publication.if_interrupted}")
+                raise KeyboardInterrupt(publication.if_interrupted) from None
+            raise _failure_with_cost(error, log, cost) from None
+
+
+def _failure_with_cost(
+    error: InvalidInput | RunFailed, log: ConfidentialLog | None, cost: RunCost | None
+) -> InvalidInput | RunFailed:
+    """Findings, which are in the log by now, say what they cost only if they did."""
+    if isinstance(error, RunFailed):
+        words = str(error) if cost is None else f"{error} {cost.sentence}"
+        _log_ending(log, f"The run failed: {words}")
+        return RunFailed(words)
+    if cost is None or not cost.is_charged:
+        return error
+    _log_ending(log, cost.sentence)
+    return InvalidInput(error.findings, f"{error.advice} {cost.sentence}".strip())
 
 
 def _log_ending(log: ConfidentialLog | None, words: str) -> None:
