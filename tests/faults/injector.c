@@ -26,7 +26,7 @@ enum { READS = 1, CHANGES = 2 };
 
 static char folders[MOST_FOLDERS][PATH_MAX];
 static int number_of_folders;
-static unsigned char is_watched[MOST_DESCRIPTORS];
+static unsigned char is_watched[MOST_DESCRIPTORS]; /* READS or CHANGES, by how it was opened; 0: not watched */
 static atomic_long operations;
 static long target;
 static int kinds, error_number, is_lasting, signal_number, trace = -1;
@@ -102,12 +102,12 @@ static int at_descriptor(int kind, const char *name, int descriptor) {
     return counted(kind, name, path);
 }
 
-static int watched(int descriptor, int directory, const char *path) {
+static int watched(int descriptor, int flags, int directory, const char *path) {
     char whole[PATH_MAX];
     int before = errno;
     if (descriptor >= 0 && descriptor < MOST_DESCRIPTORS && number_of_folders) {
         whole_path(directory, path, whole);
-        is_watched[descriptor] = is_under_a_folder(whole);
+        is_watched[descriptor] = !is_under_a_folder(whole) ? 0 : (flags & O_ACCMODE) == O_RDONLY ? READS : CHANGES;
     }
     errno = before;
     return descriptor;
@@ -127,7 +127,7 @@ int name(const char *path, int flags, ...) { \
     va_list rest; va_start(rest, flags); mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(rest, mode_t) : 0; va_end(rest); \
     NEXT(int, #name, const char *, int, ...); \
     FAIL(at_path(kind_of_open(flags), flags & O_CREAT ? "create" : "open", AT_FDCWD, path)); \
-    return watched(next(path, flags, mode), AT_FDCWD, path); }
+    return watched(next(path, flags, mode), flags, AT_FDCWD, path); }
 OPEN(open)
 OPEN(open64)
 
@@ -136,7 +136,7 @@ int name(int directory, const char *path, int flags, ...) { \
     va_list rest; va_start(rest, flags); mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(rest, mode_t) : 0; va_end(rest); \
     NEXT(int, #name, int, const char *, int, ...); \
     FAIL(at_path(kind_of_open(flags), flags & O_CREAT ? "create" : "open", directory, path)); \
-    return watched(next(directory, path, flags, mode), directory, path); }
+    return watched(next(directory, path, flags, mode), flags, directory, path); }
 OPENAT(openat)
 OPENAT(openat64)
 
@@ -156,10 +156,15 @@ DIR *opendir(const char *path) {
     return next(path);
 }
 
+/* Whatever error it gives, the descriptor is closed, as Linux has it. */
 int close(int descriptor) {
     NEXT(int, "close", int);
-    if (descriptor >= 0 && descriptor < MOST_DESCRIPTORS) is_watched[descriptor] = 0;
-    return next(descriptor);
+    if (descriptor < 0 || descriptor >= MOST_DESCRIPTORS || !is_watched[descriptor]) return next(descriptor);
+    int given = at_descriptor(is_watched[descriptor], "close", descriptor);
+    is_watched[descriptor] = 0;
+    int result = next(descriptor);
+    if (given) { errno = given; return -1; }
+    return result;
 }
 
 #define AT_DESCRIPTOR(type, name, kind, word, parameters, arguments) \

@@ -67,6 +67,10 @@ class Kills:
             found.append(f"OUT is new and the exit code is {ending.code}: {ending.words[-200:]}")
         if ending.code == 0 and not is_new:
             found.append("exit code 0 and OUT is not new")
+        if ending.code > 0 and not all(run in ending.words for run in new):
+            found.append(f"a run is in the accounts, and what it spent is not told: {ending.words[-200:]}")
+        if ending.code > 128 and not new and "Interrupted. Nothing was" not in ending.words:
+            found.append(f"that nothing was spent is not told: {ending.words[-200:]}")
         if any(not run <= runs.get(name, set()) for name, run in known.items()):
             found.append("the accounts lost an earlier run")
         return found

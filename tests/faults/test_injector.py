@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,8 @@ import pytest
 
 from tests.conftest import PROJECT
 from tests.faults.commands import HUNG, Ending
-from tests.faults.injector import compiler
+from tests.faults.errors import wrong_words
+from tests.faults.injector import Fault, compiler
 from tests.faults.run_places import RunPlaces, is_whole, spread_over
 from tests.faults.suite import wrong_ending
 
@@ -46,22 +49,22 @@ def _ended(
 
 @needs_compiler
 def test_an_error_is_given_at_the_operation_asked_for_and_nowhere_else(tmp_path: Path) -> None:
-    ending = _ended(tmp_path, 4, error=28)
+    ending = _ended(tmp_path, 5, error=28)
     assert ending.stdout.splitlines() == ["a", "b ENOSPC", "c"]
     names = [line.split("\t")[1] for line in (tmp_path / "trace").read_text().splitlines()]
-    assert names == ["create", "write"] * 3
+    assert names == ["create", "write", "close"] * 3
     assert "watched/b" in (tmp_path / "trace").read_text()
 
 
 @needs_compiler
 def test_a_lasting_error_stays(tmp_path: Path) -> None:
-    assert _ended(tmp_path, 3, error=28, lasting=1).stdout.splitlines() == ["a", "b ENOSPC", "c ENOSPC"]
+    assert _ended(tmp_path, 4, error=28, lasting=1).stdout.splitlines() == ["a", "b ENOSPC", "c ENOSPC"]
 
 
 @needs_compiler
 @pytest.mark.parametrize(("sent", "made"), [(9, {"a"}), (2, {"a", "b"})])  # Python answers Ctrl-C after the call
 def test_a_signal_is_sent_at_the_operation(sent: int, made: set[str], tmp_path: Path) -> None:
-    ending = _ended(tmp_path, 3, sent=sent)
+    ending = _ended(tmp_path, 4, sent=sent)
     assert ending.returncode == -sent
     assert {path.name for path in (tmp_path / "watched").iterdir()} == made
 
@@ -71,6 +74,28 @@ def test_what_no_command_may_do_is_seen() -> None:
     assert wrong_ending(Ending(HUNG, "", ""), 0) == ["it hung"]
     assert len(wrong_ending(Ending(1, "", "Traceback (most recent call last):"), 0, 1)) == 1
     assert len(wrong_ending(Ending(-11, "", ""), 0, 1)) == 1
+
+
+def said(code: int, words: str, number: int, *operations: str) -> list[str]:
+    return wrong_words(Ending(code, "", words), Fault(1, error=number), operations)
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC, errno.EMFILE, errno.EROFS, errno.EINTR])
+def test_a_machine_fault_that_is_told_as_damage_is_seen(number: int) -> None:
+    reason = f"The run failed: the machine refused: {os.strerror(number)}. Nothing was written."
+    assert said(3, reason, number, "close") == []
+    assert said(0, "", number, "close") == []
+    assert said(1, reason, number, "close")
+    assert said(3, "The run failed: something else.", number, "read")
+    for words in ("is damaged. Get the release again.", "is damaged, or not what its ending says. Write it again."):
+        assert said(1, words, number, "close")
+        assert said(3, f"{reason} a-file {words}", number, "close")
+
+
+def test_an_interrupted_call_must_be_made_again_where_that_can_be() -> None:
+    words = f"The run failed: the machine refused: {os.strerror(errno.EINTR)}."
+    assert said(3, words, errno.EINTR, "mkdir") == []
+    assert said(3, words, errno.EINTR, "read")
 
 
 def test_half_an_output_is_not_whole(tmp_path: Path) -> None:

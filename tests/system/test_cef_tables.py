@@ -129,6 +129,19 @@ def test_an_earlier_conversion_alone_is_replaced(cef: Cef, tmp_path: Path) -> No
     assert cef.path("PER", "01").exists()
 
 
+def test_nothing_is_written_among_the_files_of_a_cef(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+    world.configure(reader="cef")
+    before = sorted(cef.folder.rglob("*"))
+    for folder in ("records", "geography"):
+        new = cef.folder / folder / "new"
+        of_run = ("run", world.parameters, cef.ini, new, "--confidential-log", tmp_path / "log")
+        for command in (("convert", cef.ini, new), ("blocks-with-units", cef.ini, new), of_run):
+            result = invoke(*command)
+            assert result.exit_code == 1
+            assert "which is read. Give an OUT elsewhere" in result.stderr or "can't lie inside" in result.stderr
+    assert sorted(cef.folder.rglob("*")) == before
+
+
 def test_a_missing_file_is_a_finding(cef: Cef, tmp_path: Path) -> None:
     cef.path("UNIT", "44").unlink()
     for command in ("convert", "blocks-with-units"):

@@ -19,6 +19,7 @@ from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.pipeline.guards import os_errors_as_run_failed, own_errors_logged
 from safetab.readers import geography_batches
 from safetab.readers.table_files import TableForm
+from safetab.release.damage import damage_told
 
 NO_MEMORY = [
     MemoryError(),
@@ -53,6 +54,44 @@ def test_no_file_is_called_damaged_for_want_of_memory(error: Exception, monkeypa
 def test_what_the_machine_refuses_is_no_fault_of_a_file(number: int) -> None:
     with pytest.raises(RunFailed, match=r"the machine refused: as it is\. Nothing was written\."):
         raise_if_the_machine_failed(OSError(number, "as it is"))
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.ENOSPC, errno.EINTR, errno.EROFS, errno.EDQUOT])
+def test_what_the_machine_refuses_is_no_damage(number: int) -> None:
+    of_arrow = OSError(f"IOError: reading failed. Detail: {os.strerror(number)}")  # which may have no number
+    for error in (OSError(number, os.strerror(number)), of_arrow):
+        with (
+            pytest.raises(RunFailed, match=f"^a-file can't be read: {os.strerror(number)}"),
+            damage_told(Path("a-file")),
+        ):
+            raise error
+        with pytest.raises(RunFailed, match=f"^the machine refused: {os.strerror(number)}"):
+            raise_if_the_machine_failed(error)
+
+
+def test_a_file_that_arrow_could_not_close_is_no_damaged_one() -> None:
+    error = OSError("error closing file")
+    with (
+        pytest.raises(RunFailed, match=r"^a-file can't be read: a file could not be closed"),
+        damage_told(Path("a-file")),
+    ):
+        raise error
+    for told in (lambda: raise_if_the_machine_failed(error), lambda: raise_as_run_failed(error)):
+        with pytest.raises(
+            RunFailed, match=r"^the machine refused: a file could not be closed\. Nothing was written\."
+        ):
+            told()
+
+
+def raise_as_run_failed(error: OSError) -> None:
+    with os_errors_as_run_failed():
+        raise error
+
+
+def test_what_cant_be_read_for_its_content_is_damage() -> None:
+    for error in (OSError("Couldn't deserialize thrift"), pa.ArrowInvalid("no magic bytes"), ValueError("a")):
+        with pytest.raises(InvalidInput, match="is damaged"), damage_told(Path("a-file")):
+            raise error
 
 
 @pytest.mark.parametrize(

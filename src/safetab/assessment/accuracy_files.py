@@ -21,12 +21,13 @@ from safetab.assessment.rows import accuracy_table
 from safetab.config.config_file import product_asked_for, read_config
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
+from safetab.foundation.new_file import is_output_of_run
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.safe_csv import safe_texts
 from safetab.foundation.version import VERSION
 from safetab.foundation.whole_path import resolved, whole_path
 from safetab.outputs.earlier_output import NamesLike, always_named
-from safetab.outputs.manifest import MANIFEST_FILE, configuration_as_json
+from safetab.outputs.manifest import configuration_as_json
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.backends import backend_of, forbid_memory_dumps
 from safetab.pipeline.guards import findings_logged, os_errors_as_run_failed, own_errors_logged, pyarrow_threads
@@ -36,7 +37,6 @@ from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.readers.cef.reader_file import paths_read
 from safetab.readers.synthetic_marker import is_synthetic
 from safetab.release.documents import steps_as_json
-from safetab.release.numbers.number_files import NUMBERS_FOLDER
 
 FACTS_FILE = "accuracy.json"
 GIVEN, OTHER = "given", "other"
@@ -118,10 +118,10 @@ def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) 
         )
     if not 1 <= request.runs <= _MOST_RUNS:
         findings.error("--runs", f"must be from 1 to {_MOST_RUNS:,}.")
-    inputs = [parameters, *paths_read(data), options.temporary_folder, *([request.against] if request.against else [])]
+    inputs = [parameters, *paths_read(data), *([request.against] if request.against else [])]
     found = findings.findings + refused_options(data, options)
     found += _of_another_product(parameters, request.against)
-    return found + (_inside_a_release(out) or _unusable(out, inputs, overwrite=options.overwrite))
+    return found + (_inside_a_release(out) or _unusable(out, inputs, options))
 
 
 def _of_another_product(parameters: Path, against: Path | None) -> tuple[Finding, ...]:
@@ -134,8 +134,9 @@ def _of_another_product(parameters: Path, against: Path | None) -> tuple[Finding
     return findings.findings
 
 
-def _unusable(out: Path, inputs: list[Path], *, overwrite: bool) -> tuple[Finding, ...]:
-    return output_findings(out, inputs, overwrite=overwrite, earlier=_EARLIER)
+def _unusable(out: Path, inputs: list[Path], options: RunOptions) -> tuple[Finding, ...]:
+    kept = (options.temporary_folder,)
+    return output_findings(out, inputs, overwrite=options.overwrite, earlier=_EARLIER, kept=kept)
 
 
 def _inside_a_release(out: Path) -> tuple[Finding, ...]:
@@ -143,7 +144,7 @@ def _inside_a_release(out: Path) -> tuple[Finding, ...]:
     findings = FindingsOf(str(out))
     try:
         for folder in (resolved(out), *resolved(out).parents):
-            if _is_released(folder):
+            if is_output_of_run(folder):
                 where = (
                     "is the output of a run" if folder == resolved(out) else f"lies in {folder}, the output of a run"
                 )
@@ -153,14 +154,6 @@ def _inside_a_release(out: Path) -> tuple[Finding, ...]:
         raise_if_the_machine_failed(error)
         findings.error("", f"can't be made: {error.strerror or 'unknown error'}.")
     return findings.findings
-
-
-def _is_released(folder: Path) -> bool:
-    """Whether it is the output of a run, or the release in it."""
-    manifest = folder / MANIFEST_FILE
-    if manifest.is_file() and b'"program": "safetab"' in manifest.read_bytes():
-        return True
-    return (folder / "datapackage.json").is_file() and (folder / NUMBERS_FOLDER).is_dir()
 
 
 def _read(parameters: Path, data: Path, options: RunOptions, progress: Progress) -> Checked[RunInputs]:

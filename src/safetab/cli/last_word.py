@@ -11,7 +11,7 @@ from pathlib import PurePath
 from types import FrameType
 
 from safetab.cli.exit_codes import ExitCode
-from safetab.cli.messages import say_failed
+from safetab.cli.messages import say_failed, say_interrupted
 from safetab.cli.standard_streams import open_standard_streams, why_unwritten
 from safetab.foundation.failures import OUT_OF_MEMORY, is_out_of_memory, why_refused
 from safetab.foundation.interrupts import SIGNALS, Publication, until_published
@@ -43,6 +43,7 @@ class _Signals:
 def last_word(command: Callable[[], object]) -> int:
     """Runs a command, and gives its exit code: 0 if its output is published, whatever happened afterwards."""
     open_standard_streams()
+    sys.unraisablehook = _end_of_objects
     with until_published(is_last_word=True) as publication:
         signals = _Signals()
         try:
@@ -52,8 +53,15 @@ def last_word(command: Callable[[], object]) -> int:
             signals.ignore()
             code = ExitCode.INTERRUPTED
         if code == ExitCode.INTERRUPTED:
+            say_interrupted(publication.if_interrupted)
             return signals.exit_code
         return _told(publication) if code == ExitCode.DONE else code
+
+
+def _end_of_objects(ended: sys.UnraisableHookArgs) -> None:
+    """A file that can't be closed when its object goes: whoever wrote or read it has said so, or was done with it."""
+    if not isinstance(ended.exc_value, OSError):
+        sys.__unraisablehook__(ended)
 
 
 def _ended(command: Callable[[], object], publication: Publication) -> int:

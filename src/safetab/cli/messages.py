@@ -55,6 +55,10 @@ def say_failed(reason: str) -> None:
     sys.stderr.write(wrapped(f"The run failed: {printable(reason)}") + "\n")
 
 
+def say_interrupted(outcome: str) -> None:
+    sys.stderr.write(wrapped(f"Interrupted. {printable(outcome)}") + "\n")
+
+
 def printable(text: str) -> str:
     """Control characters from a file must not steer the terminal."""
     return "".join(

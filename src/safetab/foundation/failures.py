@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 OF_THE_MACHINE = frozenset(
-    {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EINTR}
-)
+    {
+        errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EINTR, errno.EROFS,
+    }
+)  # fmt: skip
 """What says nothing of the file or folder that it happened to."""
+
+_OF_WRITING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 
 OF_THE_PATH = frozenset(
     {
@@ -22,10 +27,12 @@ OF_THE_PATH = frozenset(
 
 OUT_OF_MEMORY = "out of memory."
 NOTHING_WRITTEN = "Nothing was written."
+NOTHING_RELEASED = "Nothing was released."
 _WORDS_FOR_NO_MEMORY = (
     "bad_alloc", "Cannot allocate memory", "cannot allocate memory", "can't start new thread",
     "failed to map segment", "Failed to launch worker thread", "Resource temporarily unavailable",
 )  # fmt: skip
+_NOT_CLOSED = "error closing file"  # Arrow's words; it doesn't tell why
 
 
 class RunFailed(Exception):  # noqa: N818 - the name is the sentence
@@ -33,21 +40,24 @@ class RunFailed(Exception):  # noqa: N818 - the name is the sentence
 
 
 def why_refused(error: OSError) -> str:
-    return f"the machine refused: {error.strerror or 'unknown error'}."
+    known = error if error.strerror else _refusal_in_words(error, OF_THE_MACHINE)
+    return f"the machine refused: {'unknown error' if known is None else known.strerror}."
 
 
-def machine_refused(error: OSError) -> RunFailed:
-    """What is raised instead, before anything was published."""
+def machine_refused(error: OSError, out: Path | None = None) -> RunFailed:
+    """What is raised instead, before anything was published; `out` is the one output, if there is one."""
+    if out is not None and error.errno in _OF_WRITING:
+        return RunFailed(f"can't write to {out}: {error.strerror}. {NOTHING_WRITTEN}")
     return RunFailed(f"{why_refused(error)} {NOTHING_WRITTEN}")
 
 
 @contextmanager
-def refusals_as_run_failed() -> Iterator[None]:
+def refusals_as_run_failed(out: Path | None = None) -> Iterator[None]:
     """What the machine refuses while an output is made ends the command, in a sentence of ours."""
     try:
         yield
     except OSError as error:
-        raise machine_refused(error) from None
+        raise machine_refused(error, out) from None
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -59,12 +69,29 @@ def raise_if_the_machine_failed(error: Exception) -> None:
     """Raises MemoryError or RunFailed if what went wrong says nothing of the file that was read."""
     if is_out_of_memory(error):
         raise MemoryError from None
-    if isinstance(error, OSError) and error.errno in OF_THE_MACHINE:
-        raise machine_refused(error) from None
+    refusal = refusal_of(error)
+    if refusal is not None:
+        raise machine_refused(refusal) from None
+
+
+def refusal_of(error: Exception) -> OSError | None:
+    """What the machine refused, if an error stands for that; some of Arrow's have words for it and no number."""
+    if not isinstance(error, OSError):
+        return None
+    if error.errno is not None:
+        return error if error.errno in OF_THE_MACHINE else None
+    return _refusal_in_words(error, OF_THE_MACHINE)
 
 
 def raise_if_refused_in_words(error: Exception) -> None:
     """What the machine refuses is no damage to a file; DuckDB, Arrow and Spark have only the machine's words for it."""
-    for number in (*OF_THE_MACHINE, errno.EACCES):
+    refusal = _refusal_in_words(error, OF_THE_MACHINE | {errno.EACCES})
+    if refusal is not None:
+        raise refusal from None
+
+
+def _refusal_in_words(error: Exception, numbers: Iterable[int]) -> OSError | None:
+    for number in numbers:
         if os.strerror(number) in str(error):
-            raise OSError(number, os.strerror(number)) from None
+            return OSError(number, os.strerror(number))
+    return OSError(errno.EIO, "a file could not be closed") if _NOT_CLOSED in str(error) else None

@@ -9,6 +9,8 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+_LONGEST_PLACE, _LONGEST_MESSAGE = 200, 2_000  # characters
+
 
 class Severity(Enum):
     ERROR = "error"
@@ -33,7 +35,8 @@ class Finding:
         return self.severity is Severity.ERROR
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.message}" if self.where else self.message
+        message = _cut(self.message, _LONGEST_MESSAGE)
+        return f"{_cut(self.where, _LONGEST_PLACE)}: {message}" if self.where else message
 
 
 class FindingsOf:
@@ -99,6 +102,11 @@ def described(findings: Iterable[Finding]) -> str:
         lines.append(f"{file} has {len(group)} {noun}{'s' if len(group) > 1 else ''}:")
         lines += ["  " + str(finding).replace("\n", "\\n") for finding in group]  # a value can't forge a line
     return "\n".join(lines)
+
+
+def _cut(text: str, longest: int) -> str:
+    """A name or a value from a file may be as long as the file."""
+    return text if len(text) <= longest else f"{text[:longest]}..."
 
 
 def shortened(items: Iterable[object], shown: int = 5, between: str = ", ") -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from safetab.foundation.failures import NOTHING_WRITTEN
+
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )  # Windows has no SIGHUP
@@ -24,6 +26,7 @@ class Publication:
 
     def __init__(self) -> None:
         self.is_done = False
+        self.if_interrupted = NOTHING_WRITTEN  # what an interrupt left and cost, in a sentence
         self._came: list[int] = []
         self._before: dict[int, _Handler] = {}
 

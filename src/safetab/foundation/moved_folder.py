@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import logging
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from safetab.foundation.failures import OF_THE_MACHINE
 
 _AT_FDCWD = -100
 _NO_REPLACE, _EXCHANGE = 1, 2  # from <linux/fs.h>
@@ -38,6 +43,17 @@ def _renamed(source: Path, target: Path, flags: int) -> None:
         if number in _CANT:
             raise CantBeDone
         raise OSError(number, os.strerror(number), str(source), None, str(target))
+
+
+@contextmanager
+def refusals_as_warnings(published: Path) -> Iterator[None]:
+    """Around what makes it last once it is there: if the machine refuses, that is worth a warning and no failure."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in OF_THE_MACHINE:  # other errors come from file systems that can't sync a directory
+            words = "%s was written, but a power failure could still lose it: its folder can't be synced (%s)."
+            logging.getLogger("safetab").warning(words, published, error.strerror)
 
 
 def sync_directory(folder: Path) -> None:

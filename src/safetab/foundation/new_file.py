@@ -12,9 +12,11 @@ from safetab.foundation.failures import NOTHING_WRITTEN, OF_THE_MACHINE, RunFail
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.foundation.interrupts import publishing
 from safetab.foundation.locked_folder import LeftBehind, locked_folder
-from safetab.foundation.moved_folder import CantBeDone, move_to_new, sync_directory
+from safetab.foundation.moved_folder import CantBeDone, move_to_new, refusals_as_warnings, sync_directory
+from safetab.foundation.whole_path import resolved
 
 Write = Callable[[Path], object]
+_AS_IT_IS = "the output of a run, which must stay as it is."
 
 
 def write_new_file(file: Path, write: Write, *, overwrite: bool | None = None) -> None:
@@ -41,7 +43,7 @@ def write_new_files(writers: Mapping[Path, Write], *, overwrite: bool | None = N
                     undone.callback(undo)
             undone.pop_all()
         for file in written:
-            with suppress(OSError):
+            with refusals_as_warnings(file):
                 sync_directory(file.parent)
 
 
@@ -79,10 +81,25 @@ def new_file_findings(file: Path, *, overwrite: bool | None = None) -> tuple[Fin
         if file.exists() and not file.is_file():
             return (_refusal(file, "is no regular file, so it is not replaced. Give another name."),)
         file.parent.stat()
+        if (around := output_around(file)) is not None:
+            return (_refusal(file, f"lies in {around}, {_AS_IT_IS} Write it elsewhere."),)
     except OSError as error:
         raise_if_the_machine_failed(error)
         return (_refusal(file, _why(error)),)
     return ()
+
+
+def output_around(path: Path) -> Path | None:
+    """The output of a run, or the release in it, that lies around a path: with anything new in it, it is refused."""
+    return next((folder for folder in resolved(path).parents if is_output_of_run(folder)), None)
+
+
+def is_output_of_run(folder: Path) -> bool:
+    """Whether it is the output of a run, or the release in it."""
+    manifest = folder / "manifest.json"
+    if manifest.is_file() and b'"program": "safetab"' in manifest.read_bytes():
+        return True
+    return (folder / "datapackage.json").is_file() and (folder / "numbers").is_dir()
 
 
 def _sync(file: Path) -> None:

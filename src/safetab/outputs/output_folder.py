@@ -14,7 +14,8 @@ from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, Severity, shortened
 from safetab.foundation.interrupts import publishing
 from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_folder
-from safetab.foundation.moved_folder import CantBeDone, exchange, sync_directory
+from safetab.foundation.moved_folder import CantBeDone, exchange, refusals_as_warnings, sync_directory
+from safetab.foundation.new_file import output_around
 from safetab.foundation.whole_path import resolved
 from safetab.outputs.earlier_output import OUTPUT_OF_RUN, EarlierOutput
 
@@ -23,29 +24,44 @@ _TRIES = 10
 
 
 def output_findings(
-    out: Path, inputs: Iterable[Path], *, overwrite: bool, earlier: EarlierOutput = OUTPUT_OF_RUN
+    out: Path,
+    inputs: Iterable[Path],
+    *,
+    overwrite: bool,
+    earlier: EarlierOutput = OUTPUT_OF_RUN,
+    kept: Iterable[Path] = (),
 ) -> tuple[Finding, ...]:
     """Whether the output can be written there, without harm to what is there.
+
+    It may neither hold nor lie in what is read, nor lie in the output of a run. What is `kept` may lie around it.
 
     What a killed run had moved aside is put back first, so that it is judged too. An earlier
     output is replaced if it is of the same sort, and nothing lies in it that wasn't written with it.
     """
     try:
         restore_replaced(out)
-        message = _why_not(out, inputs, overwrite=overwrite, earlier=earlier)
+        read = tuple(inputs)
+        message = _why_misplaced(out, read, (*read, *kept)) or _why_not(out, overwrite=overwrite, earlier=earlier)
     except OSError as error:
         raise_if_the_machine_failed(error)
         message = f"can't be made: {error.strerror or 'unknown error'}."
     return (Finding(Severity.ERROR, str(out), "", message),) if message else ()
 
 
-def _why_not(  # noqa: PLR0911 - one a reason
-    out: Path, inputs: Iterable[Path], *, overwrite: bool, earlier: EarlierOutput
-) -> str | None:
+def _why_misplaced(out: Path, read: Iterable[Path], kept: Iterable[Path]) -> str | None:
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         return "is there, and is no directory. Give another OUT."
-    if any(resolved(path).is_relative_to(resolved(out)) for path in inputs):
+    place = resolved(out)
+    if any(resolved(path).is_relative_to(place) for path in kept):
         return "holds what is to be read or kept. Give another OUT."
+    around = next((path for path in read if resolved(path) in place.parents), None)
+    if around is not None:
+        return f"lies inside {around}, which is read. Give an OUT elsewhere."
+    output = output_around(out)
+    return None if output is None else f"lies in {output}, the output of a run. Give an OUT elsewhere."
+
+
+def _why_not(out: Path, *, overwrite: bool, earlier: EarlierOutput) -> str | None:
     if out.exists() and not overwrite:
         return "is there already. Give another OUT, or --overwrite."
     if out.exists() and any(out.iterdir()) and not (out / earlier.known_by).is_file():
@@ -80,7 +96,7 @@ def whole_output(out: Path, date: datetime.date, *, overwrite: bool) -> Iterator
         _settle(output, date)
         with publishing():
             _publish(output, out, overwrite=overwrite)
-        with suppress(Exception):
+        with refusals_as_warnings(out):
             sync_directory(out.parent)
 
 

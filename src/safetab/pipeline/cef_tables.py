@@ -25,7 +25,14 @@ from safetab.foundation.whole_path import whole_path
 from safetab.outputs.earlier_output import NamesLike, always_named
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.pipeline.backends import forbid_memory_dumps
-from safetab.pipeline.guards import findings_logged, log_passed, opened_log, os_errors_as_run_failed, own_errors_logged
+from safetab.pipeline.guards import (
+    endings_told,
+    findings_logged,
+    log_passed,
+    opened_log,
+    os_errors_as_run_failed,
+    own_errors_logged,
+)
 from safetab.pipeline.options import refused_log
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.products.record import RACE_COLUMNS
@@ -72,7 +79,7 @@ def blocks_with_units(data: Path, out: Path, confidential_log: Path | None = Non
 
     Public only if the numbers of units are: docs/privacy.md#blocks-with-units.
     """
-    refused = new_file_findings(out)
+    refused = new_file_findings(out) + refused_log(out, paths_read(data), "the list of blocks")
     with _guarded(data, refused, confidential_log) as (cef, judgement):
         has_unit = np.zeros(len(cef.geography.oids.blocks), dtype=np.bool_)
         for files in cef.files.states:
@@ -164,8 +171,9 @@ def _guarded(
         raise InvalidInput(refused)
     forbid_memory_dumps()
     with (
-        os_errors_as_run_failed(),
         opened_log(confidential_log) if confidential_log else nullcontext() as log,
+        endings_told(log),
+        os_errors_as_run_failed(),
         findings_logged(log),
         own_errors_logged(log),
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from safetab.engines.backend import Backend
 from safetab.engines.contract import MiscountedPersons
 from safetab.foundation.confidential_log import ConfidentialLog
 from safetab.foundation.failures import (
+    NOTHING_RELEASED,
     NOTHING_WRITTEN,
     OUT_OF_MEMORY,
     RunFailed,
@@ -22,7 +23,7 @@ from safetab.foundation.failures import (
     raise_if_the_machine_failed,
 )
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
-from safetab.foundation.interrupts import Publication
+from safetab.foundation.interrupts import Publication, interrupts_held, until_published
 from safetab.pipeline.backends import backend_of
 from safetab.pipeline.options import RunOptions
 
@@ -55,15 +56,27 @@ class Afterwards:
             self._findings.warning("", f"was written, and is whole. What followed failed: {why}.")
 
 
+class RunCost:
+    """What a run costs if it ends now without an output: a sentence, which changes when noise is about to be drawn."""
+
+    def __init__(self) -> None:
+        self.is_charged = False
+        self.sentence = "Nothing was spent."
+
+    def charge(self, sentence: str) -> None:
+        self.is_charged, self.sentence = True, sentence
+
+
 @contextmanager
 def guarded(
-    options: RunOptions, log_path: Path | None, afterwards: Afterwards | None = None
+    options: RunOptions, log_path: Path | None, afterwards: Afterwards | None = None, cost: RunCost | None = None
 ) -> Iterator[tuple[ConfidentialLog | None, Backend]]:
     """The curator's log, if there is one, and where counting happens; what goes wrong inside is put into our words."""
     with (
+        opened_log(log_path) if log_path else nullcontext() as log,
+        endings_told(log, cost),
         os_errors_as_run_failed(),
         afterwards.failures_as_warnings() if afterwards else nullcontext(),
-        opened_log(log_path) if log_path else nullcontext() as log,
         findings_logged(log),
         own_errors_logged(log),
         pyarrow_threads(options.threads),
@@ -82,6 +95,42 @@ def opened_log(path: Path) -> Iterator[ConfidentialLog]:
         raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)]) from None
     with log:
         yield log
+
+
+@contextmanager
+def endings_told(log: ConfidentialLog | None, cost: RunCost | None = None) -> Iterator[None]:
+    """A failure or an interrupt says what it cost, if it could have cost anything; the confidential log has it too."""
+    with until_published() as publication:
+        try:
+            yield
+        except (InvalidInput, RunFailed, KeyboardInterrupt) as error:
+            if cost is not None:  # also for an interrupt that comes while a failure is told
+                publication.if_interrupted = f"{NOTHING_RELEASED} {cost.sentence}"
+            if isinstance(error, KeyboardInterrupt):
+                _log_ending(log, f"Interrupted. {publication.if_interrupted}")
+                raise KeyboardInterrupt(publication.if_interrupted) from None
+            raise _failure_with_cost(error, log, cost) from None
+
+
+def _failure_with_cost(
+    error: InvalidInput | RunFailed, log: ConfidentialLog | None, cost: RunCost | None
+) -> InvalidInput | RunFailed:
+    """Findings, which are in the log by now, say what they cost only if they did."""
+    if isinstance(error, RunFailed):
+        words = str(error) if cost is None else f"{error} {cost.sentence}"
+        _log_ending(log, f"The run failed: {words}")
+        return RunFailed(words)
+    if cost is None or not cost.is_charged:
+        return error
+    _log_ending(log, cost.sentence)
+    return InvalidInput(error.findings, f"{error.advice} {cost.sentence}".strip())
+
+
+def _log_ending(log: ConfidentialLog | None, words: str) -> None:
+    """As well as it can: the log's disk may be what failed."""
+    if log is not None:
+        with interrupts_held(), suppress(OSError):
+            log.write(words)
 
 
 def log_passed(log: ConfidentialLog, warnings: Iterable[Finding]) -> None:

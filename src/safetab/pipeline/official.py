@@ -79,7 +79,7 @@ def read_official_release(
             summary = write_official(output, read, today)
         return summary, findings
     except OSError as error:
-        raise machine_refused(error) from None
+        raise machine_refused(error, new) from None
 
 
 def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRelease, tuple[Finding, ...]]:

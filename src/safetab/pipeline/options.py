@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -83,7 +85,11 @@ class RunOptions:
 
     @property
     def temporary_folder(self) -> Path:
-        return self.temporary_parent or Path(tempfile.gettempdir())
+        """The one that was asked for, whether or not it is there: Python's tempfile would quietly take another."""
+        if self.temporary_parent is not None:
+            return self.temporary_parent
+        variable = _temporary_variable()
+        return Path(os.environ[variable]) if variable else Path(tempfile.gettempdir())
 
     def log_of(self, out: Path) -> Path:
         return self.confidential_log or out.parent / f"{out.name}.confidential.log"
@@ -132,8 +138,10 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
             )
     if options.empty_blocks is not None and options.release.coterminous is None:
         findings.error("--empty-blocks", "says which blocks the coterminous step ignores. Give --coterminous too.")
-    if not _is_directory(options.temporary_folder):
-        findings.error("--temp", f"{options.temporary_folder} is not a directory.")
+    why = _why_not_private(options.temporary_folder)
+    if why is not None:
+        where = None if options.temporary_parent is not None else _temporary_variable()
+        findings.error(where or "--temp", f"{options.temporary_folder} {why}")
     if options.engine is EngineKind.SPARK:
         check_spark_options(options.spark, findings, has_test_key=options.test_key is not None)
     elif options.spark != SparkOptions():
@@ -203,9 +211,31 @@ def refused_spending(options: RunOptions, kept_apart: tuple[Path, ...], confiden
     return findings.findings + (refused_log(log, kept_apart, "the spend log") or refused_file(log))
 
 
-def _is_directory(path: Path) -> bool:
+def _temporary_variable() -> str | None:
+    """Which variable of the environment names a folder for temporary files, in the order of Python's tempfile."""
+    return next((name for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)), None)
+
+
+def _why_not_private(folder: Path) -> str | None:
+    """Why confidential files can't lie in a folder of our own in it.
+
+    Whoever may rename what lies in it could put a folder of theirs in the place of ours. Under the sticky bit, as in
+    /tmp, only the owners of the two may.
+    """
     try:
-        return path.is_dir()
+        status = folder.stat()
     except OSError as error:
         raise_if_the_machine_failed(error)
-        return False
+        return f"can't be used: {error.strerror or 'unknown error'}. Make it, or give another --temp."
+    if not stat.S_ISDIR(status.st_mode):
+        return "is not a directory. Give another --temp."
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return "can't be written to: permission denied. Give another --temp."
+    if status.st_uid not in {0, os.geteuid()}:
+        return "belongs to another user, who could replace the confidential files in it. Give a --temp of your own."
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX:
+        return (
+            f"has mode {stat.S_IMODE(status.st_mode):04o}: other users could replace the confidential files in it. Give"
+            " a private --temp, or `chmod go-w` this one."
+        )
+    return None

@@ -19,7 +19,6 @@ from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInp
 from safetab.foundation.formats import FORMAT, OUTPUT_FORMAT, format_of, readable_format
 from safetab.foundation.text_files import UnreadableFile, read_text
 from safetab.foundation.version import VERSION
-from safetab.foundation.whole_path import resolved
 from safetab.outputs.manifest import (
     LOG_FILE,
     MANIFEST_FILE,
@@ -141,8 +140,8 @@ def rerelease_files(out: Path, new: Path, request: RereleaseRequest, *, overwrit
 
     Raises InvalidInput if what was given is at fault; RunFailed if the new output breaks a rule.
     """
-    with refusals_as_run_failed():
-        refused = output_findings(new, (out, *request.paths), overwrite=overwrite) + _refused(out, new, request)
+    with refusals_as_run_failed(new):
+        refused = output_findings(new, (out, *request.paths), overwrite=overwrite) + _refused(request)
         if refused:
             raise InvalidInput(refused)
         return _rereleased(out, new, request, overwrite=overwrite)
@@ -156,10 +155,8 @@ def coterminous_files(out: Path, new: Path, request: RereleaseRequest, *, overwr
     return rerelease_files(out, new, replace(request, options=options), overwrite=overwrite)
 
 
-def _refused(out: Path, new: Path, request: RereleaseRequest) -> tuple[Finding, ...]:
+def _refused(request: RereleaseRequest) -> tuple[Finding, ...]:
     findings = FindingsOf("the command")
-    if resolved(new).is_relative_to(resolved(out)) and resolved(new) != resolved(out):
-        findings.error("NEW", "lies inside OUT, which stays as it is. Give a NEW elsewhere.")
     if request.options.coterminous is not None and request.geography is None:
         findings.error("--coterminous", "compares blocks. Give --geography too: the GRF-C file of the run.")
     if request.options.coterminous is None:

@@ -28,10 +28,11 @@ from safetab.outputs.pass_files import PassFiles
 from safetab.pipeline.counts_ahead import CountsAhead
 from safetab.pipeline.disk_space import require_disk
 from safetab.pipeline.engine_kind import EngineKind
-from safetab.pipeline.guards import Afterwards, guarded, log_passed
+from safetab.pipeline.guards import Afterwards, RunCost, guarded, log_passed
 from safetab.pipeline.inputs import RunInputs, checked_engine, required_inputs
 from safetab.pipeline.options import (
     RunOptions,
+    has_synthetic_people,
     refused_log,
     refused_options,
     refused_spending,
@@ -40,7 +41,7 @@ from safetab.pipeline.options import (
 from safetab.pipeline.release_documents import write_documents
 from safetab.pipeline.rerelease import empty_blocks_as_json
 from safetab.pipeline.selected_records import passes_without_selected_records
-from safetab.pipeline.spend_log.run_spending import RunSpending
+from safetab.pipeline.spend_log.run_spending import RunSpending, cost_without_accounts
 from safetab.pipeline.step_times import StepTimes, TimedCounts
 from safetab.pipeline.still_files import StillFiles, record_files
 from safetab.planning.run_plan import RunPlan
@@ -79,7 +80,10 @@ def run_files(
     rows: dict[str, int] = {}
     with (
         until_published() as publication,
-        guarded(options, options.log_of(out), afterwards := Afterwards(out, publication)) as (log, backend),
+        guarded(options, options.log_of(out), afterwards := Afterwards(out, publication), cost := RunCost()) as (
+            log,
+            backend,
+        ),
     ):
         assert log is not None
         times = StepTimes(progress or NoProgress(), log.write)
@@ -102,7 +106,9 @@ def run_files(
             times.advance()
             log.write(", ".join(f"{count:,} {noun}s in the {which.value} pass" for which, count in records.items()))
             still.require(record_files(inputs.persons))
-            with _recorded(spending, engine, times) as spend_warnings:
+            if spending is None:
+                cost.charge(cost_without_accounts(inputs.plan, is_synthetic=has_synthetic_people(data, options)))
+            with _recorded(spending, engine, times, cost) as spend_warnings:
                 still.require(record_files(inputs.persons))
                 rows = _tabulated(inputs, status, engine, out, options, times)
         times.end_step()
@@ -135,8 +141,8 @@ def validate_files(
 
 def _refuse(parameters: Path, data: Path, out: Path, options: RunOptions) -> None:
     read, log = (parameters, *paths_read(data)), options.log_of(out)
-    kept, given = (*read, options.temporary_folder), (*read, out)
-    refused = output_findings(out, kept, overwrite=options.overwrite) + refused_options(data, options)
+    given, kept = (*read, out), (options.temporary_folder,)
+    refused = output_findings(out, read, overwrite=options.overwrite, kept=kept) + refused_options(data, options)
     refused += refused_log(log, given) + refused_spending(options, given, log)
     if refused:
         raise InvalidInput(refused)
@@ -144,14 +150,14 @@ def _refuse(parameters: Path, data: Path, out: Path, options: RunOptions) -> Non
 
 @contextmanager
 def _recorded(
-    spending: RunSpending | None, engine: CountingEngine, progress: Progress
+    spending: RunSpending | None, engine: CountingEngine, progress: Progress, cost: RunCost
 ) -> Iterator[tuple[Finding, ...]]:
     """Noise is drawn inside: if there are accounts to keep, it is in them by then."""
     if spending is None:
         yield ()
         return
     progress.step("Taking the fingerprint of the records", 1)
-    with spending.recorded(engine.fingerprint) as warnings:
+    with spending.recorded(engine.fingerprint, cost.charge) as warnings:
         progress.advance()
         yield warnings
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from safetab.foundation.failures import OF_THE_PATH, RunFailed, is_out_of_memory
+from safetab.foundation.failures import OF_THE_PATH, RunFailed, is_out_of_memory, refusal_of
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.foundation.text_files import why_unreadable
 
@@ -28,8 +28,9 @@ def damage_told(path: Path, message: str = "is damaged. Get the release again.")
     except (OSError, *_OF_CONTENT) as error:
         if is_out_of_memory(error):
             raise MemoryError from None
-        if isinstance(error, OSError) and error.errno is not None:
-            raise _refused(path, error) from None
+        refusal = error if isinstance(error, OSError) and error.errno is not None else refusal_of(error)
+        if refusal is not None:
+            raise _refused(path, refusal) from None
         raise _invalid(path, message) from None
 
 

@@ -69,7 +69,7 @@ def export_csv(
         message = "a table can't be read. Get the release again."
         raise InvalidInput([Finding(Severity.ERROR, str(opened.path), "", message)]) from None
     except OSError as error:
-        raise machine_refused(error) from None
+        raise machine_refused(error, folder) from None
 
 
 def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:

@@ -65,7 +65,7 @@ def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, o
             _write_page(site)
             sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
     except OSError as error:
-        raise machine_refused(error) from None
+        raise machine_refused(error, folder) from None
     without_area = None if shapes is None else shapes.without_area
     return SiteSummary(opened.facts.status, numbers, len(sizes), sum(sizes), max(sizes), without_area)
 

@@ -57,7 +57,7 @@ def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> 
             with TerminalProgress() as progress, whole_output(out, _today(), overwrite=overwrite) as folder:
                 groups = write_census(folder, request, plan, progress)
         except OSError as error:
-            raise machine_refused(error) from None
+            raise machine_refused(error, out) from None
     _show_groups(groups)
     data = out / "data" / READER_FILE if request.reader is ReaderKind.CEF else out / "data"
     typer.echo(f"Parameters: {out / 'parameters'}\nData:       {data}")

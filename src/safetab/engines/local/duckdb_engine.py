@@ -47,6 +47,7 @@ else:
 
 Log = Callable[[str], None]
 
+_CONTROL_GROUPS = Path("/sys/fs/cgroup")
 _OUT_OF_MEMORY = "the database ran out of memory, or of room in --temp. Nothing was written. Give more with --memory."
 _NO_ROOM = "the disk of --temp is full. Nothing was written."
 _WORDS_FOR_NO_ROOM = ("No space left", "Disk quota exceeded")
@@ -68,6 +69,15 @@ def _encoded(batches: Iterable[PersonBatch], free: SimpleQueue[PersonEncoder]) -
     return rows, True
 
 
+def _require_control_groups() -> None:
+    """DuckDB ends the whole process if the machine refuses to read these: the run fails before that."""
+    for name in ("cpu.max", "cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"):
+        try:
+            (_CONTROL_GROUPS / name).read_bytes()
+        except OSError as error:  # most systems have one or the other
+            raise_if_the_machine_failed(error)
+
+
 class DuckDbEngine(ArrayEngine):
     """Reads tables inside the process; keeps to the contract of `CountingEngine`."""
 
@@ -81,6 +91,7 @@ class DuckDbEngine(ArrayEngine):
 
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
+        _require_control_groups()
         database = duckdb.connect()
         for setting, value in {
             "memory_limit": self._settings.memory,

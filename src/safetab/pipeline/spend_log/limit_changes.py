@@ -9,6 +9,7 @@ from pathlib import Path
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
+from safetab.foundation.interrupts import publishing
 from safetab.pipeline.spend_log.accounts import Account, Limit, amount_of
 from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file, utc_now
 from safetab.pipeline.spend_log.log_lines import DATASET_NAME, DATASET_RULE, LogContent, limit_line
@@ -54,9 +55,9 @@ def set_limit(log: Path, dataset: str, amount: str, definition: PrivacyDefinitio
     with closing(SpendLogFile(log, may_create=True)) as file, file.locked() as content:
         limit = _new_limit(content, dataset, exact_amount, definition)
         people = accounts_of(content, dataset)
-        file.append(
-            content, (limit_line(Limit(name, limit.utc, limit.definition, limit.amount)) for name in people.names)
-        )
+        lines = [limit_line(Limit(name, limit.utc, limit.definition, limit.amount)) for name in people.names]
+        with publishing():
+            file.append(content, lines)
     return _warnings(log, content, people, limit)
 
 

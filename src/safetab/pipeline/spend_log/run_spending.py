@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, described
+from safetab.foundation.interrupts import interrupts_held
 from safetab.pipeline.spend_log.accounts import Limit, Spend, why_no_room
 from safetab.pipeline.spend_log.limit_changes import command_for_limit
 from safetab.pipeline.spend_log.log_file import SpendLogFile, utc_now
@@ -25,6 +26,7 @@ from safetab.pipeline.spend_log.log_lines import (
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts, accounts_of, datasets_of, names_with_records_of
 from safetab.planning.plan_json import exact
 from safetab.planning.run_plan import RunPlan
+from safetab.privacy.definitions import PrivacyDefinition
 
 Fingerprints = Callable[[bytes], Mapping[TabulationPass, str]]
 """From the log's secret to the fingerprint of each pass."""
@@ -91,12 +93,15 @@ class RunSpending:
         self._require_room(content)
 
     @contextmanager
-    def recorded(self, fingerprints: Fingerprints) -> Iterator[tuple[Finding, ...]]:
+    def recorded(
+        self, fingerprints: Fingerprints, charged: Callable[[str], None] = lambda _: None
+    ) -> Iterator[tuple[Finding, ...]]:
         """Around everything that draws noise: the spends are on the disk before the block, and its end after.
 
         Gives warnings, shown before the block begins. Raises InvalidInput, with nothing spent, if there is no room, or
         if the same records have another name and nobody said so. However the block ends, the spends count:
-        docs/decisions/0010-spend-log.md says why.
+        docs/decisions/0010-spend-log.md says why. `charged` is given the sentence that tells what counts, as soon as it
+        does.
         """
         with closing(SpendLogFile(self._request.log, may_create=True)) as file:
             with file.locked() as content:
@@ -105,7 +110,7 @@ class RunSpending:
             self._spends = [
                 replace(spend, utc=utc, fingerprint=of_pass[spend.tabulation_pass]) for spend in self._spends
             ]
-            warnings = self._reserved(file, utc)
+            warnings = self._reserved(file, utc, charged)
             try:
                 yield warnings
             except BaseException:
@@ -117,7 +122,7 @@ class RunSpending:
             except (OSError, InvalidInput):
                 self._tell(f"{self._request.log}: that run {self._run} released could not be noted. It counts anyway.")
 
-    def _reserved(self, file: SpendLogFile, utc: str) -> tuple[Finding, ...]:
+    def _reserved(self, file: SpendLogFile, utc: str, charged: Callable[[str], None]) -> tuple[Finding, ...]:
         """Under one lock: there is room, and it is taken. Of two runs at once the second sees the first."""
         with file.locked() as content:
             if not file.is_in_place():
@@ -126,7 +131,10 @@ class RunSpending:
                 raise InvalidInput(findings.findings)
             self._require_room(content)
             warnings = self._warnings(content)
-            file.append(content, self._lines(content, utc))
+            with interrupts_held():  # one that comes now is answered when it is known what counts
+                charged(f"`safetab spend {self._request.log}` shows whether run {self._run} counts as spent.")
+                file.append(content, self._lines(content, utc))
+                charged(f"{_losses(self._spends)} as spent (run {self._run}).")
         if warnings:
             self._tell(described(warnings))
         for spend in self._spends:
@@ -210,6 +218,29 @@ class RunSpending:
                     " these are other people, give them a name of their own.",
                 )
         return findings.findings
+
+
+def cost_without_accounts(plan: RunPlan, *, is_synthetic: bool) -> str:
+    """What a run that drew noise cost, in a sentence, if no spend log counts it."""
+    if is_synthetic:
+        return "Nothing was spent: these people are synthetic."
+    losses = _in_words(
+        {each: plan.loss_of_a_person(each) for each in plan.config.passes}, plan.config.privacy_definition
+    )
+    return f"No spend log counts this run; it would have cost {losses}."
+
+
+def _losses(spends: Sequence[Spend]) -> str:
+    losses = _in_words({spend.tabulation_pass: spend.budget for spend in spends}, spends[0].definition)
+    return f"{losses} {'counts' if len(spends) == 1 else 'count'}"
+
+
+def _in_words(losses: Mapping[TabulationPass, Fraction], definition: PrivacyDefinition) -> str:
+    """Each pass has people of its own, so the losses of two are not added."""
+    each = {which: f"{definition.budget_symbol} {exact(loss)}" for which, loss in losses.items()}
+    if len(each) == 1:
+        return next(iter(each.values()))
+    return " and ".join(f"{loss} ({which.value.upper()} pass)" for which, loss in each.items())
 
 
 def _pass(spend: Spend) -> str:

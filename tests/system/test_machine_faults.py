@@ -1,0 +1,119 @@
+"""What the machine refuses is said in words that help: which path, what was written, and nothing of the program's own."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import World
+from tests.random_worlds import write_random_world
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.foundation import new_file
+from safetab.outputs import output_folder
+
+
+def invoke(*words: object) -> tuple[int, str]:
+    ended = CliRunner().invoke(app, [str(word) for word in words])
+    assert isinstance(ended.exception, SystemExit | None)
+    return ended.exit_code, " ".join(ended.stderr.split())
+
+
+def refusing(number: int) -> Any:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return refuse
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS])
+@pytest.mark.parametrize("command", ["site", "export", "rerelease"])
+def test_a_full_disk_names_what_could_not_be_written(
+    command: str, number: int, both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output_folder, "_settle", refusing(number))
+    code, shown = invoke(command, both_products / "people", tmp_path / "new")
+    assert code == 3
+    assert f"can't write to {tmp_path / 'new'}: {os.strerror(number)}. Nothing was written." in shown
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["status OUT -o NEW", "report OUT -o NEW", "export OUT NEW", "rerelease OUT NEW"])
+def test_a_folder_that_cant_be_synced_is_a_warning(
+    command: str, both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for module in (new_file, output_folder):
+        monkeypatch.setattr(module, "sync_directory", refusing(errno.EIO))
+    places = {"OUT": both_products / "people", "NEW": tmp_path / "new"}
+    code, _ = invoke(*(places.get(word, word) for word in command.split()))
+    assert code == 0
+    assert (tmp_path / "new").exists()
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+    assert caplog.messages[0].startswith(f"{tmp_path / 'new'} was written, but a power failure could still lose it")
+
+
+def test_a_file_system_that_syncs_no_directories_is_no_news(
+    both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(new_file, "sync_directory", refusing(errno.EINVAL))
+    assert invoke("report", both_products / "people", "-o", tmp_path / "new")[0] == 0
+    assert caplog.messages == []
+
+
+def test_a_long_key_is_cut(world: World) -> None:
+    world.configure(**{"x" * 100_000: 1})
+    code, shown = invoke("validate", world.parameters, world.data)
+    assert code == 1
+    assert f"{'x' * 200}...:" in shown
+    assert len(shown) < 10_000
+
+
+def test_a_file_that_cant_be_closed_when_its_object_goes_is_no_traceback() -> None:
+    program = """
+from safetab.cli import start
+from safetab.planning import planner
+class File:
+    def __init__(self, error): self.error = error
+    def __del__(self): raise self.error
+def plan(*_):
+    File(OSError("error closing file"))
+    File(LookupError("an error of the program"))
+    raise OSError(5, "Input/output error")
+planner.plan_of_files = plan
+start.main()
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "plan", "a", "b"], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 3
+    assert "error closing file" not in ended.stderr
+    assert "LookupError: an error of the program" in ended.stderr  # what is wrong in the program is still seen
+    assert ended.stderr.endswith("The run failed: the machine refused: Input/output error. Nothing was written.\n")
+
+
+def test_control_groups_that_cant_be_read_fail_the_run_and_leave_no_persons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where DuckDB would end the whole process."""
+    world, temporary = write_random_world(tmp_path / "world", 3, people=60, budget=1), tmp_path / "temporary"
+    temporary.mkdir()
+    read_bytes = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if path.is_relative_to("/sys/fs/cgroup"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    accounts = ("--temp", temporary, "--spend-log", tmp_path / "spend.log", "--dataset", "these-people")
+    code, shown = invoke("run", world.parameters, world.data, tmp_path / "out", *accounts)
+    assert code == 3
+    assert "the machine refused: Input/output error. Nothing was written. Nothing was spent." in shown
+    assert list(temporary.iterdir()) == []

@@ -1,0 +1,73 @@
+"""No output is written where it would break a release, or among what is read."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.conftest import World
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+
+INSIDE_OUT = [
+    "site OUT OUT/new", "site OUT/release OUT/new", "site OUT OUT/release/new", "export OUT OUT/new",
+    "export OUT/release OUT/new", "report OUT -o OUT/new", "report OUT/release -o OUT/new", "status OUT -o OUT/new",
+    "rerelease OUT OUT/new", "explore -o OUT/new", "explore -o OUT/release/new", "lists PARAMETERS --short OUT/new",
+    "run PARAMETERS DATA OUT/new --confidential-log LOG", "accuracy PARAMETERS DATA OUT/new",
+    "synthesize OUT/new --people 1000", "site OUT LINK/new", "demo OUT/new",
+]  # fmt: skip
+AMONG_INPUTS = [
+    "run PARAMETERS DATA DATA/new --confidential-log LOG", "run PARAMETERS DATA PARAMETERS/new --confidential-log LOG",
+    "run PARAMETERS DATA DATA/deeper/new --confidential-log LOG", "accuracy PARAMETERS DATA DATA/new",
+    "accuracy PARAMETERS DATA PARAMETERS/new", "synthesize PARAMETERS/new --people 1000 --parameters PARAMETERS",
+]  # fmt: skip
+AROUND_INPUTS = [
+    "run PARAMETERS DATA WORLD --overwrite --confidential-log LOG", "accuracy PARAMETERS DATA WORLD --overwrite",
+]  # fmt: skip
+
+
+@pytest.fixture
+def output(both_products: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(both_products / "people", tmp_path / "out"))
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refused(command: str, places: dict[str, Path]) -> str:
+    words = command.split()
+    for name, path in places.items():
+        words = [word.replace(name, str(path)) if word.split("/")[0] == name else word for word in words]
+    ended = CliRunner().invoke(app, words)
+    assert isinstance(ended.exception, SystemExit)
+    assert ended.exit_code == 1, (command, ended.output)
+    return " ".join(ended.stderr.split())
+
+
+@pytest.mark.parametrize("command", INSIDE_OUT)
+def test_nothing_is_written_into_the_output_of_a_run(command: str, world: World, output: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(output)
+    before = files_of(output)
+    places = {"PARAMETERS": world.parameters, "DATA": world.data, "LOG": tmp_path / "log"}
+    message = refused(command, {**places, "OUT": output, "LINK": tmp_path / "link"})
+    assert "lies in" in message
+    assert files_of(output) == before
+    assert {path.name for path in output.iterdir()} <= {Path(name).relative_to(output).parts[0] for name in before}
+
+
+@pytest.mark.parametrize("command", AMONG_INPUTS)
+def test_nothing_is_written_among_what_is_read(command: str, world: World, tmp_path: Path) -> None:
+    (world.data / "deeper").mkdir()
+    places, before = {"PARAMETERS": world.parameters, "DATA": world.data, "LOG": tmp_path / "log"}, files_of(tmp_path)
+    assert "which is read. Give an OUT elsewhere." in refused(command, places)
+    assert files_of(tmp_path) == before
+
+
+@pytest.mark.parametrize("command", AROUND_INPUTS)
+def test_nothing_is_written_around_what_is_read(command: str, world: World, tmp_path: Path) -> None:
+    places, before = {"PARAMETERS": world.parameters, "DATA": world.data, "WORLD": tmp_path}, files_of(tmp_path)
+    assert "holds what is to be read" in refused(command, {**places, "LOG": tmp_path.parent / "log"})
+    assert files_of(tmp_path) == before

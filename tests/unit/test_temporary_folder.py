@@ -1,0 +1,129 @@
+"""Confidential temporary files lie in the folder that was asked for, and only if it is private."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.conftest import World
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.pipeline.backends import backend_of
+from safetab.pipeline.options import RunOptions, refused_options
+
+NOBODY = 65534
+Asked = Callable[[Path], RunOptions]
+
+
+@pytest.fixture(params=["--temp", "TMPDIR", "TEMP", "TMP"])
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def asked(name: str, monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """Options with which a folder is asked for, by an option or by the environment."""
+    for variable in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.delenv(variable, raising=False)
+
+    def options(folder: Path) -> RunOptions:
+        if name == "--temp":
+            return RunOptions(temporary_parent=folder)
+        monkeypatch.setenv(name, str(folder))
+        return RunOptions()
+
+    return options
+
+
+def refusals(options: RunOptions) -> list[tuple[str, str]]:
+    return [(finding.where, finding.message) for finding in refused_options(Path("data"), options)]
+
+
+def test_the_folder_that_was_asked_for_is_used(asked: Asked, tmp_path: Path) -> None:
+    options = asked(tmp_path)
+    assert refusals(options) == []
+    with backend_of(options):
+        (made,) = tmp_path.iterdir()
+        assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_refused(asked: Asked, name: str, tmp_path: Path) -> None:
+    message = f"{tmp_path / 'gone'} can't be used: No such file or directory. Make it, or give another --temp."
+    assert refusals(asked(tmp_path / "gone")) == [(name, message)]
+
+
+def test_what_is_no_directory_is_refused(asked: Asked, name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert refusals(asked(tmp_path / "file")) == [
+        (name, f"{tmp_path / 'file'} is not a directory. Give another --temp.")
+    ]
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o722])
+def test_a_folder_that_others_may_write_to_is_refused(mode: int, asked: Asked, name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(mode)
+    ((where, message),) = refusals(asked(folder))
+    assert where == name
+    assert message.startswith(f"{folder} has mode {mode:04o}: other users could replace the confidential files in it.")
+    folder.chmod(mode | stat.S_ISVTX)
+    assert refusals(asked(folder)) == []
+
+
+def test_a_folder_of_another_user_is_refused(
+    asked: Asked, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    if os.geteuid() == 0:
+        os.chown(folder, NOBODY, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: NOBODY)
+    ((where, message),) = refusals(asked(folder))
+    assert where == name
+    assert message.startswith(f"{folder} belongs to another user")
+
+
+def test_a_folder_without_permission_is_refused(asked: Asked, name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o500)
+    for path in (*folder.parents,)[:3]:
+        path.chmod(path.stat().st_mode | 0o055)
+    if os.geteuid() == 0:  # who may do anything: another user looks
+        os.chown(folder, NOBODY, -1)
+    found = as_nobody(lambda: refusals(asked(folder)))
+    assert found == repr([(name, f"{folder} can't be written to: permission denied. Give another --temp.")])
+
+
+def as_nobody(look: Callable[[], object]) -> str:
+    """What is seen without the rights of root, which tests may have."""
+    if os.geteuid():
+        return repr(look())
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setuid(NOBODY)
+        os.write(writing, repr(look()).encode())
+        os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as seen:
+        return seen.read()
+
+
+@pytest.mark.parametrize("command", ["run", "validate", "accuracy"])
+def test_every_command_that_reads_records_refuses_it(
+    command: str, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "gone"))
+    out = [str(tmp_path / "out")] if command != "validate" else []
+    ended = CliRunner().invoke(app, [command, str(world.parameters), str(world.data), *out])
+    assert ended.exit_code == 1
+    assert f"TMPDIR: {tmp_path}" in ended.stderr
+    assert list(tmp_path.glob("out*")) == []
