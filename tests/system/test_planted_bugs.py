@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import PROJECT
+from tests.planted import config_bugs as config
 from tests.planted import counting_bugs as counting
 from tests.planted import household_bugs as household
 from tests.planted import noise_bugs as noise
@@ -33,6 +34,7 @@ from safetab.audit.persons.loss_worlds import LOSS_WORLDS
 from safetab.audit.published_check import PUBLISHED
 from safetab.audit.verdicts import Verdict
 from safetab.audit.ways_out import SCALE, WAYS_OUT, scale_check, way_checks
+from safetab.audit.world_config import CONFIG
 from safetab.release.checks.output_checks import OutputChecks
 
 pytestmark = pytest.mark.slow
@@ -101,6 +103,10 @@ class PlantedBug:
 
 
 BUGS = [
+    PlantedBug(config.puerto_rico_read_with_us_budgets, CONFIG, NO_NEIGHBOUR),
+    PlantedBug(config.a_level_read_with_another_levels_budget_key, CONFIG, NO_NEIGHBOUR),
+    PlantedBug(config.thresholds_of_another_iteration_level, CONFIG, NO_NEIGHBOUR),
+    PlantedBug(config.tenure_read_with_the_budgets_of_household_type, CONFIG, neighbouring_households()),
     PlantedBug(counting.stability_forgotten, ONE_RECORD, FILLS),
     PlantedBug(counting.stability_without_ethnicity, PAID, noise_of_runs),
     PlantedBug(counting.a_cell_counted_twice, ONE_RECORD, FILLS),

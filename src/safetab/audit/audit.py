@@ -88,7 +88,7 @@ def parts_of_product(audited: AuditedProduct, *, is_quick: bool = False) -> Sequ
 
     seconds = audited.quick_cpu_seconds if is_quick else audited.cpu_seconds
     of_spark = _SPARK_SECONDS * (SPARK in chosen_ways)
-    pairs, alone = len(neighbours) + (not is_quick), 1 + (audited.product.suppression_key is not None)
+    pairs, alone = len(neighbours) + (not is_quick), 2 + (audited.product.suppression_key is not None)
     return (
         Part(f"One {noun} changes what the proof of {name} says", f"neighbouring worlds of {name}",
              seconds.neighbours, 2 * pairs + alone, of_neighbours),

@@ -56,7 +56,6 @@ class NoiseWorld:
     name: str
     write: Callable[[Path], AuditWorld]
     stability: Mapping[IterationLevel, int]  # counted by hand
-    stage_1_fraction: Fraction | None  # none where there is no stage 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from safetab.audit.paid_noise import noisy_totals
 from safetab.audit.recording import Record, recorded
 from safetab.audit.selftest import DRAWS, FALSE_ALARM, p_value, selftest
 from safetab.audit.verdicts import Verdict, verdict
-from safetab.config.config_file import CONFIG_FILE, budget_key
+from safetab.audit.world_config import MeasuredName, plain_config
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.pipeline.run import run_files
@@ -113,32 +112,27 @@ def _two_runs(one: list[DrawnNoise], other: list[DrawnNoise]) -> Verdict:
 
 def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
     """Recomputed here from config.json: what each level costs, and how wide its noise must be."""
-    shares = _shares(noise_world.stage_1_fraction)
-    config = json.loads((parameters / CONFIG_FILE).read_text(), parse_float=Fraction, parse_int=Fraction)
+    plain = plain_config(parameters)
     faults = []
-    costs: dict[str, dict[Stage, Fraction]] = {}
+    charged: dict[MeasuredName, dict[Stage, Fraction]] = {}
     for event in record.events:
-        costs.setdefault(budget_key(event.product, event.family, event.level), {})[event.stage] = event.cost
-        stability = noise_world.stability[event.level.iterations]
+        name = (event.family.name, event.level.geography.label, int(event.level.iterations))
+        charged.setdefault(name, {})[event.stage] = event.cost
+        stability, written = noise_world.stability[event.level.iterations], plain.levels[name].budget
         if event.stability != stability:
             faults.append(f"{event.level}: stability {event.stability}, and a record can be in {stability} groups")
-        if event.cost != shares.get(event.stage, 1) * config[budget_key(event.product, event.family, event.level)]:
+        if event.definition.spelling != plain.definition:
+            faults.append(f"{event.level}: {event.definition.spelling}, and config.json has {plain.definition}")
+        if event.cost != plain.shares()[event.stage] * written:
             faults.append(f"{event.level}, stage {event.stage}: {event.cost} was charged, not its share of the budget")
         if event.noise != _due_noise(event):
             faults.append(f"{event.level}, stage {event.stage}: drew {event.noise}, and {_due_noise(event)} is due")
-    for key, by_stage in costs.items():
-        adaptive = by_stage.get(Stage.STAGE_1, Fraction(0)) + by_stage.get(Stage.STAGE_2, Fraction(0))
-        charged = max(adaptive, by_stage.get(Stage.TOTAL_ONLY, Fraction(0)))
-        if charged != config[key]:
-            faults.append(f"{key}: {charged} was charged, and {config[key]} is claimed")
-    return verdict(PAID, faults, f"{len(record.events)} events of {len(costs)} budgets")
-
-
-def _shares(stage_1_fraction: Fraction | None) -> dict[Stage, Fraction]:
-    """Of the stages that share a level's budget; any other has all of it."""
-    if stage_1_fraction is None:
-        return {}
-    return {Stage.STAGE_1: stage_1_fraction, Stage.STAGE_2: 1 - stage_1_fraction}
+    for name, costs in charged.items():
+        adaptive = costs.get(Stage.STAGE_1, Fraction(0)) + costs.get(Stage.STAGE_2, Fraction(0))
+        most = max(adaptive, costs.get(Stage.TOTAL_ONLY, Fraction(0)))
+        if most != plain.levels[name].budget:
+            faults.append(f"{name}: {most} was charged, and {plain.levels[name].budget} is claimed")
+    return verdict(PAID, faults, f"{len(record.events)} events of {len(charged)} budgets")
 
 
 def _due_noise(event: MeasurementEvent) -> Noise:

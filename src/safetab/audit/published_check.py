@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from safetab.audit.audited_runs import AuditedRun
 from safetab.audit.recording import Record
 from safetab.audit.verdicts import Verdict, verdict
+from safetab.audit.world_config import PlainLevel, plain_config
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.addressed_bits import AddressedBits
@@ -25,17 +26,23 @@ Group = tuple[str, str, str]
 Place = tuple[str, str, str, str, int]
 Rows = dict[Place, tuple[int, ...]]
 """For each group, table family and stage its numbers."""
+PublishedCounts = dict[Group, int]
 
 
-def published_check(run: AuditedRun, out: Path, key: bytes) -> Verdict:
-    """The measurement files beside a judge that draws noise for every group, empty or not, in the plainest way."""
-    product = run.plan.config.product
-    published = None if product.totals_table is None else _published_totals(run.world.data, product.totals_table)
+def published_check(run: AuditedRun, out: Path, key: bytes, published: PublishedCounts | None = None) -> Verdict:
+    """The measurement files beside a judge that draws noise for every group, empty or not, in the plainest way.
+
+    Where published totals choose, they are those of DATA unless others are given.
+    """
+    product, plain = run.plan.config.product, plain_config(run.world.parameters)
+    if published is None and product.totals_table is not None:
+        published = _published_totals(run.world.data, product.totals_table)
     ledger, expected = Ledger(run.plan.config.budgets, AddressedBits(key)), Rows()
     for plan in run.plan.levels:
         measured = (plan.family, plan.level)
         rights = {event.stage: ledger.charge(event) for event in run.record.events if event.measured == measured}
-        judge = _Judge(plan, run.record, rights, float(run.plan.config.zero_suppression_chance))
+        written = plain.levels[plan.family.name, plan.level.geography.label, int(plan.level.iterations)]
+        judge = _Judge(plan, written, run.record, rights, float(plain.suppression_chance))
         expected |= judge.rows() if published is None else judge.rows_of_published(published)
     found = _rows_of_files(out, product)
     wrong = [place for place in sorted(expected.keys() | found.keys()) if expected.get(place) != found.get(place)]
@@ -51,10 +58,12 @@ def published_check(run: AuditedRun, out: Path, key: bytes) -> Verdict:
 class _Judge:
     """One level, written from the paper: thresholds that are reached, and suppression of totals up to T.
 
-    Where published totals choose, as the specification of SafeTab-H has it: a group has a table if it has a total.
+    Thresholds are those of config.json, as the audit itself reads it. Where published totals choose, as the
+    specification of SafeTab-H has it: a group has a table if it has a total.
     """
 
     plan: LevelPlan
+    written: PlainLevel
     record: Record
     rights: dict[Stage, DrawingRight]
     suppression_chance: float
@@ -68,9 +77,9 @@ class _Judge:
             rows |= self._adaptive(np.flatnonzero(~is_total_only))
         return rows
 
-    def rows_of_published(self, published: dict[Group, int]) -> Rows:
+    def rows_of_published(self, published: PublishedCounts) -> Rows:
         totals = [published.get(self._group_at(index)) for index in range(self.plan.universe.size)]
-        rows, thresholds = Rows(), self.plan.design.thresholds.totals
+        rows, thresholds = Rows(), self.written.thresholds
         for number, shape in enumerate(self.plan.family.shapes):
             chosen = [
                 index
@@ -83,7 +92,7 @@ class _Judge:
     def _adaptive(self, groups: NDArray[np.int64]) -> Rows:
         rows, total = Rows(), self.plan.family.total
         stage_1 = self._noisy(groups, total, Stage.STAGE_1)[:, 0]
-        reached = sum((stage_1 >= limit).astype(int) for limit in self.plan.design.thresholds.totals)
+        reached = sum((stage_1 >= limit).astype(int) for limit in self.written.thresholds)
         for number, shape in enumerate(self.plan.family.shapes):
             chosen = groups[reached == number]
             if shape is total and self._suppressed_up_to is not None:
@@ -117,7 +126,7 @@ class _Judge:
         return self.plan.level.geography.label, group.region_id, group.iteration.code
 
 
-def _published_totals(data: Path, table: str) -> dict[Group, int]:
+def _published_totals(data: Path, table: str) -> PublishedCounts:
     """Read here anew, line by line."""
     rows = [line.split("|") for line in (data / f"{table}.txt").read_text().splitlines()[1:]]
     return {(level, region, iteration): int(total) for region, level, iteration, total in rows}

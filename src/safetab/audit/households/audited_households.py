@@ -65,14 +65,14 @@ def gaussian_world(tracts: int = TRACTS) -> NoiseWorld:
     """Eight codes and an ethnicity reach 9 Detailed groups, and of two regions of each kind 3."""
     stability = {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}
     write = partial(_write_noise_world, {}, WorldLists(), tracts)
-    return NoiseWorld("households, Gaussian, stability 9 and 3", write, stability, None)
+    return NoiseWorld("households, Gaussian, stability 9 and 3", write, stability)
 
 
 def geometric_world(tracts: int = TRACTS) -> NoiseWorld:
     """One code reaches one group: there are none of one race alone, and none of ethnicities."""
     lists = WorldLists(has_alone=False, has_ethnicities=False)
     write = partial(_write_noise_world, {"privacy_defn": "puredp", "max_race_codes": 1}, lists, tracts)
-    return NoiseWorld("households, geometric, stability 1", write, dict.fromkeys(IterationLevel, 1), None)
+    return NoiseWorld("households, geometric, stability 1", write, dict.fromkeys(IterationLevel, 1))
 
 
 _few, _many = thousands(_some_household)
