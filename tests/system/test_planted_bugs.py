@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import PROJECT
+from tests.planted import address_bugs as address
 from tests.planted import config_bugs as config
 from tests.planted import counting_bugs as counting
 from tests.planted import household_bugs as household
@@ -20,20 +21,21 @@ from tests.planted import noise_bugs as noise
 from tests.planted import release_bugs as release
 
 from safetab.audit import noise_checks
+from safetab.audit.address_checks import LAZY, NO_SHARED_BITS, empty_groups_check, shared_bits_check
 from safetab.audit.audited_product import AuditedProduct, LossWorld, NoiseWorld
 from safetab.audit.audited_runs import WAYS
 from safetab.audit.households import audited_households as households
 from safetab.audit.households import loss_worlds as household_losses
 from safetab.audit.households.audited_households import AUDITED_HOUSEHOLDS
-from safetab.audit.key_checks import KEYS, key_check
+from safetab.audit.key_checks import EVERY_BIT, KEYS, key_bits_check, key_check
 from safetab.audit.loss_bound import LOSS, loss_check
 from safetab.audit.neighbour_checks import NO_TRACE, ONE_RECORD, REPLAY, neighbour_checks, nobody_checks
 from safetab.audit.noise_checks import DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED, WIDE
 from safetab.audit.persons.audited_persons import AUDITED_PERSONS, gaussian_world
 from safetab.audit.persons.loss_worlds import LOSS_WORLDS
-from safetab.audit.published_check import PUBLISHED
+from safetab.audit.published_check import PUBLISHED, large_level_check
 from safetab.audit.verdicts import Verdict
-from safetab.audit.ways_out import SCALE, WAYS_OUT, scale_check, way_checks
+from safetab.audit.ways_out import SCALE, WAYS_OUT, scale_checks, way_checks
 from safetab.audit.world_config import CONFIG
 from safetab.release.checks.output_checks import OutputChecks
 
@@ -77,7 +79,15 @@ def noise_of_households(world: NoiseWorld) -> Checks:
 
 
 def keys(_: Path) -> Iterable[Verdict]:
-    return [key_check()]
+    return [key_check(), key_bits_check()]
+
+
+def addresses(_: Path) -> Iterable[Verdict]:
+    return [shared_bits_check(), empty_groups_check()]
+
+
+def large_level(folder: Path) -> Iterable[Verdict]:
+    return [large_level_check(AUDITED_PERSONS, folder, KEY)]
 
 
 FILLS, INFANT, REPEATED = (
@@ -145,6 +155,14 @@ BUGS = [
     PlantedBug(noise.key_of_16_bits, KEYS, keys, is_quick=True),
     PlantedBug(noise.half_a_key, KEYS, keys, is_quick=True),
     PlantedBug(noise.key_from_the_clock, KEYS, keys, is_quick=True),
+    PlantedBug(address.the_aes_key_cut_to_4_bytes, EVERY_BIT, keys, is_quick=True),
+    PlantedBug(address.cell_5_reuses_the_noise_of_cell_3, NO_SHARED_BITS, addresses, is_quick=True),
+    PlantedBug(address.the_group_index_wraps_at_2_to_the_24, NO_SHARED_BITS, addresses, is_quick=True),
+    PlantedBug(address.groups_i_and_i_plus_64_share_all_noise, NO_SHARED_BITS, addresses, is_quick=True),
+    PlantedBug(address.the_empty_group_2_to_the_21_never_published, LAZY, addresses, is_quick=True),
+    PlantedBug(address.lazy_words_repeat_after_16384_groups, PUBLISHED, large_level),
+    PlantedBug(address.an_empty_group_at_a_batch_boundary_never_published, PUBLISHED, SMALL_BATCHES),
+    PlantedBug(address.no_noise_above_5000, PUBLISHED, large_level),
     PlantedBug(noise.a_level_charged_half, PAID, noise_of_runs),
     PlantedBug(noise.noise_for_twice_the_charge, PAID, noise_of_runs),
     PlantedBug(noise.a_float_budget, PAID, noise_of_runs),
@@ -154,7 +172,7 @@ BUGS = [
     PlantedBug(release.a_word_about_an_empty_pass, REPLAY, lambda folder: nobody_checks(AUDITED_PERSONS, folder, KEY)),
     PlantedBug(release.the_time_of_the_run_on_the_files, REPLAY, FILLS),
     PlantedBug(
-        release.a_file_with_a_true_sum_in_thousands, SCALE, lambda folder: [scale_check(AUDITED_PERSONS, folder, KEY)]
+        release.a_file_with_a_true_sum_in_thousands, SCALE, lambda folder: scale_checks(AUDITED_PERSONS, folder, KEY)
     ),
     PlantedBug(release.a_row_group_for_each_internal_batch, WAYS_OUT, SMALL_BATCHES),
     PlantedBug(release.parquet_statistics_of_a_true_count, REPLAY, FILLS),

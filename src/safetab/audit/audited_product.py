@@ -104,6 +104,7 @@ class AuditedProduct:
 
     product: Product
     write: WriteWorld
+    write_large: Callable[[Path], AuditWorld]  # one level of more groups than are read at once, and a crowd
     population: People
     several_more: People  # who fill whatever a person can, in both passes
     neighbours: tuple[Neighbour, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,13 +10,14 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from safetab.audit.audited_runs import AuditedRun
+from safetab.audit.audited_product import AuditedProduct
+from safetab.audit.audited_runs import AuditedRun, Setting, run_in_world
 from safetab.audit.recording import Record
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.audit.world_config import PlainLevel, plain_config
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.addressed_bits import AddressedBits
+from safetab.privacy.addressed_bits import KEY_BYTES, AddressedBits
 from safetab.privacy.ledger import DrawingRight, Ledger
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product, Shape
@@ -27,6 +29,7 @@ Place = tuple[str, str, str, str, int]
 Rows = dict[Place, tuple[int, ...]]
 """For each group, table family and stage its numbers."""
 PublishedCounts = dict[Group, int]
+_READ_AT_ONCE, _LARGE_COUNT = 1 << 14, 5_000
 
 
 def published_check(run: AuditedRun, out: Path, key: bytes, published: PublishedCounts | None = None) -> Verdict:
@@ -52,6 +55,18 @@ def published_check(run: AuditedRun, out: Path, key: bytes, published: Published
     ]
     groups = sum(plan.universe.size for plan in run.plan.levels)
     return verdict(PUBLISHED, faults, f"{len(found):,} measurements of {groups:,} groups, as a plain judge has them")
+
+
+def large_level_check(audited: AuditedProduct, folder: Path, key: bytes | None = None) -> Verdict:
+    """The same for a level that is read in several parts, and for counts of thousands."""
+    key = key or os.urandom(KEY_BYTES)
+    run = run_in_world(audited.write_large(folder), folder / "out", Setting(audited, key))
+    found = published_check(run, folder / "out", key)
+    most = max(int(one.max()) for counts in run.record.counts.values() for one in counts.values())
+    groups = max(plan.measured_groups for plan in run.plan.levels)
+    faults = [] if most > _LARGE_COUNT and groups > _READ_AT_ONCE else ["the world is too small, so nothing was tried"]
+    seen = f"{found.seen}; {groups:,} groups at one level, counts up to {most:,}"
+    return verdict(f"{PUBLISHED}: a large level", [*found.faults, *faults], seen)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

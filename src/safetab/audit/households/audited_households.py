@@ -18,16 +18,19 @@ from safetab.audit.world_lists import (
     CROWD,
     CROWDED_BLOCKS_OF_NOISE,
     ETHNICITIES,
+    LARGE_CROWD,
+    OTHER_BLOCK,
     RACES,
     TRACTS,
     TRACTS_OF_QUICK,
     WorldLists,
+    blocks_of_large_level,
     blocks_of_noise_world,
     thousands,
 )
 from safetab.census.iterations import IterationLevel
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.products.safetab_h.tables import HOUSEHOLD_TYPES, TENURES
+from safetab.products.safetab_h.tables import HOUSEHOLD_TYPE, HOUSEHOLD_TYPES, TENURE, TENURES
 
 NEIGHBOURS = (
     Neighbour("one household more", worlds.ONE_MORE_HOUSEHOLD),
@@ -61,6 +64,14 @@ def _write_noise_world(changes: Mapping[str, Any], lists: WorldLists, tracts: in
     return worlds.write_with_totals(folder, households, config, lists, everywhere, totals)
 
 
+def _write_large(folder: Path) -> AuditWorld:
+    """Detailed groups of tracts, all with a total; nobody lives in most."""
+    config = worlds.config_of_tracts({HOUSEHOLD_TYPE: 0.4, TENURE: 0.5}, state_filter_us=["44"])
+    crowd = [replace(worlds.FILLS_ALL_GROUPS, block=OTHER_BLOCK)] * LARGE_CROWD
+    lists, blocks = WorldLists(), blocks_of_large_level()
+    return worlds.write_with_totals(folder, crowd, config, lists, blocks, published_totals(lists, blocks))
+
+
 def gaussian_world(tracts: int = TRACTS) -> NoiseWorld:
     """Eight codes and an ethnicity reach 9 Detailed groups, and of two regions of each kind 3."""
     stability = {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}
@@ -79,6 +90,7 @@ _few, _many = thousands(_some_household)
 AUDITED_HOUSEHOLDS = AuditedProduct(
     product=SAFETAB_H,
     write=_write,
+    write_large=_write_large,
     population=worlds.POPULATION,
     several_more=worlds.SEVERAL_MORE,
     neighbours=NEIGHBOURS,
@@ -88,7 +100,7 @@ AUDITED_HOUSEHOLDS = AuditedProduct(
     few=_few,
     many=_many,
     ways=(*WAYS[:3], WAYS[4], *SPARK_IF_INSTALLED),  # what is left out is the way of the thousands
-    quick_ways=WAYS[3:4],
+    quick_ways=WAYS[2:3],
     noise_worlds=(gaussian_world(), geometric_world()),
     quick_noise_worlds=(geometric_world(TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.LOSS_WORLDS,

@@ -17,10 +17,13 @@ from safetab.audit.world_lists import (
     CROWD,
     CROWDED_BLOCKS_OF_NOISE,
     ETHNICITIES,
+    LARGE_CROWD,
+    OTHER_BLOCK,
     RACES,
     TRACTS,
     TRACTS_OF_QUICK,
     WorldLists,
+    blocks_of_large_level,
     blocks_of_noise_world,
     thousands,
 )
@@ -55,6 +58,13 @@ def _write_noise_world(changes: Mapping[str, Any], lists: WorldLists, tracts: in
     return worlds.write_world(folder, (*worlds.POPULATION, *crowd), config, lists, blocks_of_noise_world(tracts))
 
 
+def _write_large(folder: Path) -> AuditWorld:
+    """Detailed groups of tracts, some of them suppressed; nobody lives in most."""
+    config = worlds.config_of_one_level("TRACT", 0.5, zero_suppression_chance=0.9, state_filter_us=["44"])
+    crowd = [replace(worlds.FILLS_ALL_GROUPS, block=OTHER_BLOCK)] * LARGE_CROWD
+    return worlds.write_world(folder, crowd, config, WorldLists(), blocks_of_large_level())
+
+
 def gaussian_world(tracts: int = TRACTS) -> NoiseWorld:
     """Eight codes and an ethnicity reach 9 Detailed groups, and of two regions of each kind 3."""
     stability = {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}
@@ -73,6 +83,7 @@ _few, _many = thousands(_somebody)
 AUDITED_PERSONS = AuditedProduct(
     product=SAFETAB_P,
     write=_write,
+    write_large=_write_large,
     population=worlds.POPULATION,
     several_more=worlds.SEVERAL_MORE,
     neighbours=NEIGHBOURS,
@@ -82,7 +93,7 @@ AUDITED_PERSONS = AuditedProduct(
     few=_few,
     many=_many,
     ways=(*WAYS, NOTHING_SUPPRESSED, *SPARK_IF_INSTALLED),
-    quick_ways=WAYS[2:3],
+    quick_ways=WAYS[3:4],
     noise_worlds=(gaussian_world(), geometric_world()),
     quick_noise_worlds=(gaussian_world(TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.LOSS_WORLDS,
