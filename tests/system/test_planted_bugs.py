@@ -19,6 +19,7 @@ from tests.planted import counting_bugs as counting
 from tests.planted import household_bugs as household
 from tests.planted import noise_bugs as noise
 from tests.planted import release_bugs as release
+from tests.planted import spending_bugs as spending
 
 from safetab.audit import noise_checks
 from safetab.audit.address_checks import LAZY, NO_SHARED_BITS, empty_groups_check, shared_bits_check
@@ -27,6 +28,7 @@ from safetab.audit.audited_runs import WAYS
 from safetab.audit.households import audited_households as households
 from safetab.audit.households import loss_worlds as household_losses
 from safetab.audit.households.audited_households import AUDITED_HOUSEHOLDS
+from safetab.audit.households.release_checks import ADJUSTED, TOTALS, release_checks
 from safetab.audit.key_checks import EVERY_BIT, KEYS, key_bits_check, key_check
 from safetab.audit.loss_bound import LOSS, loss_check
 from safetab.audit.neighbour_checks import NO_TRACE, ONE_RECORD, REPLAY, neighbour_checks, nobody_checks
@@ -34,6 +36,7 @@ from safetab.audit.noise_checks import DISTRIBUTION, EXACT, FRESH, PAID, UNRELAT
 from safetab.audit.persons.audited_persons import AUDITED_PERSONS, gaussian_world
 from safetab.audit.persons.loss_worlds import LOSS_WORLDS
 from safetab.audit.published_check import PUBLISHED, large_level_check
+from safetab.audit.spending_checks import FLOOR, SPENT, spending_checks
 from safetab.audit.verdicts import Verdict
 from safetab.audit.ways_out import SCALE, WAYS_OUT, scale_checks, way_checks
 from safetab.audit.world_config import CONFIG
@@ -88,6 +91,10 @@ def addresses(_: Path) -> Iterable[Verdict]:
 
 def large_level(folder: Path) -> Iterable[Verdict]:
     return [large_level_check(AUDITED_PERSONS, folder, KEY)]
+
+
+def accounts(audited: AuditedProduct) -> Checks:
+    return lambda folder: spending_checks(audited, folder)
 
 
 FILLS, INFANT, REPEATED = (
@@ -166,6 +173,9 @@ BUGS = [
     PlantedBug(noise.a_level_charged_half, PAID, noise_of_runs),
     PlantedBug(noise.noise_for_twice_the_charge, PAID, noise_of_runs),
     PlantedBug(noise.a_float_budget, PAID, noise_of_runs),
+    PlantedBug(spending.the_spend_log_charged_after_the_noise, SPENT, accounts(AUDITED_PERSONS)),
+    PlantedBug(spending.households_charged_unbounded, SPENT, accounts(AUDITED_HOUSEHOLDS)),
+    PlantedBug(spending.the_floor_looks_at_stage_2_alone, FLOOR, accounts(AUDITED_PERSONS)),
     PlantedBug(release.a_hash_of_the_person_file_in_the_manifest, REPLAY, FILLS),
     PlantedBug(release.the_number_of_persons_in_the_releasable_log, REPLAY, FILLS),
     PlantedBug(release.the_number_of_persons_in_the_report, REPLAY, FILLS),
@@ -191,6 +201,8 @@ BUGS = [
     ),
     PlantedBug(household.tenure_for_stability_8_where_it_is_9, WIDE, noise_of_households(households.gaussian_world())),
     PlantedBug(household.tenure_overspent_by_10_percent, LOSS, loss_of(household_losses.TENURE_OF_ONE_GROUP)),
+    PlantedBug(household.totals_that_ignore_copied_rows, TOTALS, release_checks),
+    PlantedBug(household.adjusted_cells_with_the_other_tables_variance, ADJUSTED, release_checks),
     PlantedBug(
         household.the_number_of_groups_with_households_in_the_releasable_log,
         REPLAY,
@@ -220,7 +232,17 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
 
 
 @pytest.mark.parametrize(
-    ("check", "checks"), [(KEYS, keys), (LOSS, loss_of(LOSS_WORLDS[5])), (REPLAY, FILLS)], ids=[KEYS, LOSS, REPLAY]
+    ("check", "checks"),
+    [
+        (KEYS, keys),
+        (NO_SHARED_BITS, addresses),
+        (LOSS, loss_of(LOSS_WORLDS[5])),
+        (REPLAY, FILLS),
+        (PUBLISHED, large_level),
+        (SPENT, accounts(AUDITED_HOUSEHOLDS)),
+        (TOTALS, release_checks),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
 )
 def test_the_program_as_it_is_passes(check: str, checks: Checks, tmp_path: Path) -> None:
     verdicts = list(checks(tmp_path / "audit"))

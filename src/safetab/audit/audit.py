@@ -18,6 +18,7 @@ from safetab.audit.neighbour_checks import neighbour_checks, nobody_checks
 from safetab.audit.noise_checks import draw_checks, noise_checks
 from safetab.audit.persons.audited_persons import AUDITED_PERSONS
 from safetab.audit.published_check import large_level_check
+from safetab.audit.spending_checks import spending_checks
 from safetab.audit.verdicts import Verdict
 from safetab.audit.ways_out import scale_checks, way_checks
 from safetab.foundation.progress import NoProgress, Progress
@@ -85,6 +86,11 @@ def parts_of_product(audited: AuditedProduct, *, is_quick: bool = False) -> Sequ
         if not is_quick:
             yield from _each(scale_checks(audited, folder / "scale"), advance)
 
+    def of_spending(folder: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
+        yield from _each(spending_checks(audited, folder / "spending"), advance)
+        if audited.of_its_own is not None:
+            yield from _each(audited.of_its_own(folder / "own"), advance)
+
     def of_noise(folder: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
         return _each(noise_checks(folder, noise_worlds), advance)
 
@@ -101,6 +107,8 @@ def parts_of_product(audited: AuditedProduct, *, is_quick: bool = False) -> Sequ
              seconds.neighbours, 2 * pairs + alone, of_neighbours),
         Part(f"Whatever leaves {name} is a function of noisy numbers", f"every way out of {name}",
              seconds.ways + of_spark, 2 * (len(chosen_ways) + (not is_quick)), of_ways),
+        Part(f"{name} spends what it says, and no more than protects", f"accounts and floors of {name}",
+             seconds.spending, 2 + 2 * (audited.of_its_own is not None), of_spending),
         Part(f"Noise of {name} is what was paid for, and independent", f"noise of totals and cells of {name}",
              seconds.noise, _CHECKS_OF_A_NOISE_WORLD * len(noise_worlds), of_noise),
         Part(f"Nobody loses more than the budget of {name}", f"many runs of neighbours of {name}", seconds.loss,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
+from safetab.audit.verdicts import Verdict
 from safetab.census.iterations import IterationLevel
 from safetab.pipeline.options import RunOptions
 from safetab.privacy.definitions import PrivacyDefinition
@@ -78,6 +79,17 @@ class LossWorld:
 
 
 @dataclass(frozen=True, slots=True)
+class FloorWorld:
+    """One level, of which the noise of one stage or family is narrower than any other."""
+
+    name: str
+    stability: int
+    share: Fraction  # of the budget that it is written with, which buys the narrowest noise
+    write: Callable[[Path, float, str], AuditWorld]
+    """Takes a folder, a budget and a privacy definition as config.json has it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Way:
     """A way out of the program: options, configuration, and what is done with the output afterwards."""
 
@@ -94,6 +106,7 @@ class CpuSeconds:
 
     neighbours: int
     ways: int  # without Spark
+    spending: int
     noise: int
     loss: int
 
@@ -115,6 +128,9 @@ class AuditedProduct:
     many: People  # the few and thousands more, shuffled
     ways: tuple[Way, ...]
     quick_ways: tuple[Way, ...]
+    times_lost: int  # a record's loss, by a person whose presence is at stake
+    floor_worlds: tuple[FloorWorld, ...]
+    of_its_own: Callable[[Path], Iterator[Verdict]] | None  # what only this product has
     noise_worlds: tuple[NoiseWorld, ...]
     quick_noise_worlds: tuple[NoiseWorld, ...]
     loss_worlds: tuple[LossWorld, ...]

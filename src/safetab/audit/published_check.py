@@ -14,11 +14,13 @@ from safetab.audit.audited_product import AuditedProduct
 from safetab.audit.audited_runs import AuditedRun, Setting, run_in_world
 from safetab.audit.recording import Record
 from safetab.audit.verdicts import Verdict, verdict
-from safetab.audit.world_config import PlainLevel, plain_config
+from safetab.audit.world_config import MeasuredName, PlainConfig, PlainLevel, plain_config
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.addressed_bits import KEY_BYTES, AddressedBits
+from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.ledger import DrawingRight, Ledger
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product, Shape
 
@@ -40,11 +42,11 @@ def published_check(run: AuditedRun, out: Path, key: bytes, published: Published
     product, plain = run.plan.config.product, plain_config(run.world.parameters)
     if published is None and product.totals_table is not None:
         published = _published_totals(run.world.data, product.totals_table)
-    ledger, expected = Ledger(run.plan.config.budgets, AddressedBits(key)), Rows()
-    for plan in run.plan.levels:
-        measured = (plan.family, plan.level)
-        rights = {event.stage: ledger.charge(event) for event in run.record.events if event.measured == measured}
-        written = plain.levels[plan.family.name, plan.level.geography.label, int(plan.level.iterations)]
+    measured = [(plan, written) for plan in run.plan.levels if (written := plain.levels[_name(plan)]).budget]
+    budgets = {(plan.family, plan.level): written.budget for plan, written in measured}
+    ledger, expected = Ledger(budgets, AddressedBits(key)), Rows()
+    for plan, written in measured:
+        rights = {stage: ledger.charge(_event(plan, stage, plain)) for stage in plan.design.stages}
         judge = _Judge(plan, written, run.record, rights, float(plain.suppression_chance))
         expected |= judge.rows() if published is None else judge.rows_of_published(published)
     found = _rows_of_files(out, product)
@@ -55,6 +57,18 @@ def published_check(run: AuditedRun, out: Path, key: bytes, published: Published
     ]
     groups = sum(plan.universe.size for plan in run.plan.levels)
     return verdict(PUBLISHED, faults, f"{len(found):,} measurements of {groups:,} groups, as a plain judge has them")
+
+
+def _name(plan: LevelPlan) -> MeasuredName:
+    return plan.family.name, plan.level.geography.label, int(plan.level.iterations)
+
+
+def _event(plan: LevelPlan, stage: Stage, plain: PlainConfig) -> MeasurementEvent:
+    """Of what config.json asks for."""
+    definition = next(one for one in PrivacyDefinition if one.spelling == plain.definition)
+    cost = plain.shares()[stage] * plain.levels[_name(plan)].budget
+    design = plan.design
+    return MeasurementEvent(design.product, design.family, design.level, stage, definition, design.stability, cost)
 
 
 def large_level_check(audited: AuditedProduct, folder: Path, key: bytes | None = None) -> Verdict:

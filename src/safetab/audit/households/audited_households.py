@@ -5,15 +5,25 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from safetab.audit.audited_product import AuditedProduct, AuditWorld, CpuSeconds, Neighbour, NoiseWorld, People
+from safetab.audit.audited_product import (
+    AuditedProduct,
+    AuditWorld,
+    CpuSeconds,
+    FloorWorld,
+    Neighbour,
+    NoiseWorld,
+    People,
+)
 from safetab.audit.audited_runs import SPARK_IF_INSTALLED, WAYS
 from safetab.audit.households import loss_worlds
 from safetab.audit.households import world_files as worlds
 from safetab.audit.households.published_totals import published_totals
+from safetab.audit.households.release_checks import release_checks
 from safetab.audit.world_lists import (
     CROWD,
     CROWDED_BLOCKS_OF_NOISE,
@@ -29,6 +39,7 @@ from safetab.audit.world_lists import (
     thousands,
 )
 from safetab.census.iterations import IterationLevel
+from safetab.products.product import TableFamily
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_h.tables import HOUSEHOLD_TYPE, HOUSEHOLD_TYPES, TENURE, TENURES
 
@@ -86,6 +97,16 @@ def geometric_world(tracts: int = TRACTS) -> NoiseWorld:
     return NoiseWorld("households, geometric, stability 1", write, dict.fromkeys(IterationLevel, 1))
 
 
+def _floor_world(narrow: TableFamily) -> FloorWorld:
+    """The other family's noise is four times as wide."""
+
+    def write(folder: Path, budget: float, definition: str) -> AuditWorld:
+        budgets = {family: budget if family is narrow else budget / 4 for family in SAFETAB_H.families}
+        return worlds.write_world(folder, worlds.POPULATION, worlds.config_of_tracts(budgets, privacy_defn=definition))
+
+    return FloorWorld(narrow.name, 9, Fraction(1), write)
+
+
 _few, _many = thousands(_some_household)
 AUDITED_HOUSEHOLDS = AuditedProduct(
     product=SAFETAB_H,
@@ -101,10 +122,13 @@ AUDITED_HOUSEHOLDS = AuditedProduct(
     many=_many,
     ways=(*WAYS[:3], WAYS[4], *SPARK_IF_INSTALLED),  # what is left out is the way of the thousands
     quick_ways=WAYS[2:3],
+    times_lost=2,
+    floor_worlds=tuple(map(_floor_world, SAFETAB_H.families)),
+    of_its_own=release_checks,
     noise_worlds=(gaussian_world(), geometric_world()),
     quick_noise_worlds=(geometric_world(TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.LOSS_WORLDS,
     quick_loss_worlds=(loss_worlds.NINE_GROUPS, loss_worlds.GEOMETRIC),
-    cpu_seconds=CpuSeconds(neighbours=55, ways=55, noise=14, loss=30),
-    quick_cpu_seconds=CpuSeconds(neighbours=12, ways=11, noise=3, loss=3),
+    cpu_seconds=CpuSeconds(neighbours=55, ways=55, spending=8, noise=14, loss=30),
+    quick_cpu_seconds=CpuSeconds(neighbours=12, ways=11, spending=8, noise=3, loss=3),
 )

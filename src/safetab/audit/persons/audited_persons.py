@@ -5,11 +5,20 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from safetab.audit.audited_product import AuditedProduct, AuditWorld, CpuSeconds, Neighbour, NoiseWorld, People
+from safetab.audit.audited_product import (
+    AuditedProduct,
+    AuditWorld,
+    CpuSeconds,
+    FloorWorld,
+    Neighbour,
+    NoiseWorld,
+    People,
+)
 from safetab.audit.audited_runs import NOTHING_SUPPRESSED, SPARK_IF_INSTALLED, WAYS
 from safetab.audit.persons import loss_worlds
 from safetab.audit.persons import world_files as worlds
@@ -79,6 +88,15 @@ def geometric_world(tracts: int = TRACTS) -> NoiseWorld:
     return NoiseWorld("geometric, stability 1", write, dict.fromkeys(IterationLevel, 1))
 
 
+def _floor_world(name: str, geography: str, gamma: Fraction, share: Fraction) -> FloorWorld:
+    def write(folder: Path, budget: float, definition: str) -> AuditWorld:
+        changes = {"privacy_defn": definition, "privacy_budget_p_stage_1_fraction": float(gamma)}
+        config = worlds.config_of_one_level(geography, budget, **changes)
+        return worlds.write_world(folder, worlds.POPULATION, config)
+
+    return FloorWorld(name, 9, share, write)
+
+
 _few, _many = thousands(_somebody)
 AUDITED_PERSONS = AuditedProduct(
     product=SAFETAB_P,
@@ -94,10 +112,17 @@ AUDITED_PERSONS = AuditedProduct(
     many=_many,
     ways=(*WAYS, NOTHING_SUPPRESSED, *SPARK_IF_INSTALLED),
     quick_ways=WAYS[3:4],
+    times_lost=1,
+    floor_worlds=(
+        _floor_world("stage 1", "TRACT", Fraction(19, 20), Fraction(19, 20)),
+        _floor_world("stage 2", "TRACT", Fraction(1, 10), Fraction(9, 10)),
+        _floor_world("TotalOnly groups", "STATE", Fraction(1, 10), Fraction(1)),
+    ),
+    of_its_own=None,
     noise_worlds=(gaussian_world(), geometric_world()),
     quick_noise_worlds=(gaussian_world(TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.LOSS_WORLDS,
     quick_loss_worlds=(loss_worlds.NINE_GROUPS, loss_worlds.ONE_GROUP),
-    cpu_seconds=CpuSeconds(neighbours=39, ways=65, noise=12, loss=125),
-    quick_cpu_seconds=CpuSeconds(neighbours=9, ways=9, noise=5, loss=3),
+    cpu_seconds=CpuSeconds(neighbours=39, ways=65, spending=5, noise=12, loss=125),
+    quick_cpu_seconds=CpuSeconds(neighbours=9, ways=9, spending=5, noise=5, loss=3),
 )
