@@ -60,9 +60,9 @@ def _parts_of_installation() -> Sequence[Part]:
         return _each((check() for check in (shared_bits_check, empty_groups_check)), advance)
 
     return (
-        Part("Noise has its distribution", "draws without a census", 4, 2, of_draws),
+        Part("Noise has its distribution", "draws without a census", 2, 2, of_draws),
         Part("Keys are new and unknown", "keys", 1, 2, of_keys),
-        Part("Every number has bits of its own", "addresses of noise", 4, 2, of_addresses),
+        Part("Every number has bits of its own", "addresses of noise", 3, 2, of_addresses),
     )
 
 

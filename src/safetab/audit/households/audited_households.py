@@ -129,6 +129,6 @@ AUDITED_HOUSEHOLDS = AuditedProduct(
     quick_noise_worlds=(geometric_world(TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.LOSS_WORLDS,
     quick_loss_worlds=(loss_worlds.NINE_GROUPS, loss_worlds.GEOMETRIC),
-    cpu_seconds=CpuSeconds(neighbours=55, ways=55, spending=8, noise=14, loss=30),
-    quick_cpu_seconds=CpuSeconds(neighbours=12, ways=11, spending=8, noise=3, loss=3),
+    cpu_seconds=CpuSeconds(neighbours=58, ways=57, spending=6, noise=14, loss=30),
+    quick_cpu_seconds=CpuSeconds(neighbours=9, ways=9, spending=5, noise=3, loss=5),
 )

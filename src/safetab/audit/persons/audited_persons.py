@@ -123,6 +123,6 @@ AUDITED_PERSONS = AuditedProduct(
     quick_noise_worlds=(gaussian_world(TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.LOSS_WORLDS,
     quick_loss_worlds=(loss_worlds.NINE_GROUPS, loss_worlds.ONE_GROUP),
-    cpu_seconds=CpuSeconds(neighbours=39, ways=65, spending=5, noise=12, loss=125),
-    quick_cpu_seconds=CpuSeconds(neighbours=9, ways=9, spending=5, noise=5, loss=3),
+    cpu_seconds=CpuSeconds(neighbours=41, ways=68, spending=2, noise=12, loss=125),
+    quick_cpu_seconds=CpuSeconds(neighbours=6, ways=7, spending=2, noise=4, loss=4),
 )
