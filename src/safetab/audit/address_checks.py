@@ -39,10 +39,8 @@ _STAGES = {
     Selector.NOISY_STAGE_1: (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY),
     Selector.PUBLISHED_TOTALS: (Stage.STAGE_2,),
 }
-_LAZY_KEYS, _LAZY_REACH = (
-    30,
-    9_000,
-)  # a group may be published with a chance of 0.37: 30 keys miss one in a million times
+_LAZY_KEYS = 30  # a group may be published with a chance of 0.37: so many keys miss it once in a million times
+_LAZY_REACH = 9_000
 _FIRST_THRESHOLD, _SUPPRESSED_UP_TO = 5, 4
 
 
@@ -138,20 +136,18 @@ def empty_groups_check() -> Verdict:
     """
     faults, looked_at = list[str](), 0
     for _ in range(_LAZY_KEYS):
-        stage_1, stage_2 = _rights([_event_of_tracts(stage, width) for stage, width in _TRACTS.items()])
-        empty = EmptyGroups(_DESIGN, stage_1, stage_2)
+        rights = _rights([_event_of_tracts(stage, variance) for stage, variance in _TRACTS.items()])
+        empty = EmptyGroups(_DESIGN, *rights)
         for edge in _EDGES:
-            indices = np.arange(max(edge - _LAZY_REACH, 0), edge + _LAZY_REACH)
-            noise = [_each_by_itself(indices, right) for right in (stage_1, stage_2)]
+            indices = np.arange(edge - _LAZY_REACH, edge + _LAZY_REACH)
             looked_at += len(indices)
-            if not all(
-                (_totals(indices, right) == drawn).all() for right, drawn in zip((stage_1, stage_2), noise, strict=True)
-            ):
+            of_stage_1, of_stage_2 = noise = [_each_by_itself(indices, right) for right in rights]
+            if not np.array_equal(noise, [_totals(indices, right) for right in rights]):
                 faults.append(f"groups around {edge:,}: neighbours have other noise than each by itself")
-            may_be_published = (noise[0] >= _FIRST_THRESHOLD) | (noise[1] > _SUPPRESSED_UP_TO)
-            for part in (indices[indices < edge], indices[indices >= edge], indices):
-                expected = part[may_be_published[part - indices[0]]]
-                different = np.setxor1d(empty.that_may_be_published(int(part[0]), int(part[-1]) + 1), expected)
+            may_be_published = (of_stage_1 >= _FIRST_THRESHOLD) | (of_stage_2 > _SUPPRESSED_UP_TO)
+            for part in (slice(_LAZY_REACH), slice(_LAZY_REACH, None), slice(None)):
+                first, end, expected = indices[part][0], indices[part][-1] + 1, indices[part][may_be_published[part]]
+                different = np.setxor1d(empty.that_may_be_published(int(first), int(end)), expected)
                 faults += [f"group {one:,} is not as it would be drawn" for one in different.tolist()[:1]]
     seen = f"{looked_at:,} groups around 2^14, 2^21, 2^24, 2^32 and a nation's last"
     return verdict(LAZY, faults, seen, "a group at an edge that is never looked at")

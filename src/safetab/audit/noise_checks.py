@@ -46,7 +46,7 @@ _LARGE_COUNTS = (0, 1, 2**31, 2**53 + 1, 2**60 + 1)  # a float would round the l
 _TIMES = 64  # a rounded count plus noise is right by chance in one of eight cases
 _FEWEST_PAIRS = 60
 _FEWEST_DRAWS, _MANY_DRAWS = 100, 2_000
-_FEWEST_IN_A_SUM = 1_000
+_FEWEST_GROUPS, _FEWEST_IN_A_SUM = 100, 1_000
 _FAR, _FAR_OF_MANY = 7.0, 9.0  # standard deviations
 
 
@@ -170,7 +170,7 @@ def _unrelated(drawn: list[DrawnNoise]) -> Verdict:
     """The correlation of noise at the same place of two questions, in any two cells, and in groups any distance apart.
 
     Of n independent pairs it is about normal with standard deviation 1 / sqrt(n). The limit is seven of them, and
-    nine for distances, of which there are many: all together reach it once in a hundred million audits.
+    nine for cells and distances, of which there are many: all together reach it once in a hundred million audits.
     """
     faults, compared = [], 0
     for name, one, other in pairings(drawn):
@@ -180,11 +180,9 @@ def _unrelated(drawn: list[DrawnNoise]) -> Verdict:
         correlation = np.corrcoef(one, other)[0, 1]
         if abs(correlation) * math.sqrt(len(one)) > _FAR:
             faults.append(f"{name}: correlation {correlation:.2f} over {len(one)} pairs")
-    of_cells, of_groups = relations_of_cells(drawn, _FEWEST_PAIRS), relations_of_groups(drawn, _FEWEST_IN_A_SUM)
-    for limit, relations in ((_FAR, of_cells), (_FAR_OF_MANY, of_groups)):
-        for relation in relations:
-            compared += relation.looked_at
-            if abs(relation.distance) > limit:
-                faults.append(f"{relation.name}: {relation.distance:+.1f} standard deviations from unrelated")
+    for relation in (*relations_of_cells(drawn, _FEWEST_GROUPS), *relations_of_groups(drawn, _FEWEST_IN_A_SUM)):
+        compared += relation.looked_at
+        if abs(relation.distance) > _FAR_OF_MANY:
+            faults.append(f"{relation.name}: {relation.distance:+.1f} standard deviations from unrelated")
     power = f"correlations of {(_FAR + 2.33) / 10:.1f} over 100 pairs, {(_FAR + 2.33) / 100:.2f} over 10,000"
     return verdict(UNRELATED, faults, f"{compared:,} pairs of stages, levels, passes, tables, cells and groups", power)
