@@ -31,13 +31,13 @@ _T4_LINES = {"T04001": {0: (1, 2, 3, 4)}, "T04002": {0: (1, 2, 3, 4), 1: (1,), 2
 
 
 def household_config(budget: float, **changes: object) -> dict:
-    """Both passes; the same budget for every level and table."""
+    """Both passes; the same budget for every level and table, and thresholds that differ from level to level."""
     keys = [f"level_{n}_{one.lower().replace('-', '_')}" for one in LEVELS for n in (1, 2)]
     levels = [f"({one}, {n})" for one in LEVELS for n in (1, 2)]
     return {
         **{f"privacy_budget_h_{family}_{key}": budget for family in ("t3", "t4") for key in keys},
-        "thresholds_h_t3": {level: list(T3) for level in levels},
-        "thresholds_h_t4": {level: list(T4) for level in levels},
+        "thresholds_h_t3": {level: [one + number % 4 for one in T3] for number, level in enumerate(levels)},
+        "thresholds_h_t4": {level: [one + number % 5 for one in T4] for number, level in enumerate(levels)},
         "max_race_codes": 3,
         "allow_negative_counts": True,
         "run_us": True,

@@ -7,6 +7,7 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
+EXACT = 10**9  # a budget at which noise is 0
 GEOGRAPHIES = ("usa", "state", "county", "tract", "place", "aiannh", "pr_state", "pr_county", "pr_tract", "pr_place")
 CODES = [str(1000 + 7 * n) for n in range(9)] + ["8999", "9950"]
 PERSON_HEADER = (
@@ -28,8 +29,9 @@ class RandomWorld:
 
 
 def write_random_world(
-    folder: Path, seed: int, people: int = 60, budget: object = 10**9, **config: object
+    folder: Path, seed: int, people: int = 60, budget: object = EXACT, **config: object
 ) -> RandomWorld:
+    """Budgets at which noise is 0 differ from level to level; another budget is that of every level."""
     rng = random.Random(seed)
     world = RandomWorld(folder / "parameters", folder / "data")
     world.parameters.mkdir(parents=True)
@@ -40,6 +42,8 @@ def write_random_world(
     (world.data / "SYNTHETIC").write_text("made up\n")
     budgets = {f"privacy_budget_p_level_{n}_{g}": rng.choice([budget, budget, 0]) for g in GEOGRAPHIES for n in (1, 2)}
     budgets |= {"privacy_budget_p_level_2_state": budget, "privacy_budget_p_level_2_pr_state": budget}
+    if budget == EXACT:
+        budgets = {key: value and value + number for number, (key, value) in enumerate(budgets.items())}
     thresholds = {
         f"({g.upper().replace('_', '-')}, {n})": sorted(rng.choice([0, 1, 2, 3, 5, 8, 13]) for _ in range(3))
         for g in GEOGRAPHIES

@@ -6,10 +6,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from safetab.engines.local.array_counter import ArrayCounter
+from safetab.estimates import combined_totals
 from safetab.mechanisms import noisy_count as adding
+from safetab.pipeline import totals_of_release
 from safetab.planning.selected_groups import SelectedGroups
 from safetab.privacy import ledger
 from safetab.privacy.exact_counts import union_of
@@ -98,6 +101,35 @@ def tenure_for_stability_8_where_it_is_9(patch: Patch) -> None:
 
 def tenure_overspent_by_10_percent(patch: Patch) -> None:
     _narrow_tenure(patch, Fraction(100, 110))
+
+
+def totals_that_ignore_copied_rows(patch: Patch) -> None:
+    """`--totals` takes what was published of a group itself, and not what the coterminous step copied."""
+    original = totals_of_release._totals_by_geography
+
+    def without_copies(release):
+        found = original(release)
+        for level in release.universe.levels:
+            rows = pq.read_table(
+                release.numbers_of(level), columns=["region_id", "iteration_code", "status"]
+            ).to_pylist()
+            copied = {(int(row["region_id"]), int(row["iteration_code"])) for row in rows if row["status"] == "copied"}
+            totals = found[level.geography]
+            pairs = zip(totals.entity.tolist(), totals.code.tolist(), strict=True)
+            is_own = np.array([pair not in copied for pair in pairs], dtype=bool)
+            columns = (getattr(totals, name)[is_own] for name in type(totals).__slots__)
+            found[level.geography] = type(totals)(*columns)
+        return found
+
+    patch.setattr(totals_of_release, "_totals_by_geography", without_copies)
+
+
+def adjusted_cells_with_the_other_tables_variance(patch: Patch) -> None:
+    def share(first, second):
+        both = first.cells * first.variance + second.cells * second.variance
+        return Fraction(second.variance / both).limit_denominator(10_000)
+
+    patch.setattr(combined_totals, "_share_of_a_cell", share)
 
 
 def the_number_of_groups_with_households_in_the_releasable_log(patch: Patch) -> None:

@@ -135,7 +135,7 @@ def noise_reused_between_passes(patch: Patch) -> None:
     patch.setattr(ledger.DrawingRight, "address_prefix", property(lambda right: original(right) & 0xFFFF))
 
 
-def _other_addresses(patch: Patch, prefix_of) -> None:
+def other_addresses(patch: Patch, prefix_of) -> None:
     original = adding._prefix
 
     def prefix(right, shape, cell, extension=0):
@@ -145,7 +145,7 @@ def _other_addresses(patch: Patch, prefix_of) -> None:
 
 
 def all_cells_share_one_draw(patch: Patch) -> None:
-    _other_addresses(patch, lambda original, right, shape, _, extension: original(right, shape, 0, extension))
+    other_addresses(patch, lambda original, right, shape, _, extension: original(right, shape, 0, extension))
 
 
 def men_and_women_share_draws(patch: Patch) -> None:
@@ -153,7 +153,7 @@ def men_and_women_share_draws(patch: Patch) -> None:
         half = shape.cells // 2
         return original(right, shape, cell % half if half else cell, extension)
 
-    _other_addresses(patch, prefix)
+    other_addresses(patch, prefix)
 
 
 def the_first_cell_reuses_stage_1(patch: Patch) -> None:
@@ -163,7 +163,7 @@ def the_first_cell_reuses_stage_1(patch: Patch) -> None:
         stage_1 = (original(right, right.event.family.total, 0, extension) >> 44 << 4) | int(Stage.STAGE_1)
         return stage_1 << 40
 
-    _other_addresses(patch, prefix)
+    other_addresses(patch, prefix)
 
 
 def puerto_ricos_cells_at_us_addresses(patch: Patch) -> None:
@@ -175,7 +175,7 @@ def puerto_ricos_cells_at_us_addresses(patch: Patch) -> None:
             return usual
         return usual ^ ((geography.address ^ us[geography.entity_kind].address) << 56)
 
-    _other_addresses(patch, prefix)
+    other_addresses(patch, prefix)
 
 
 def neighbouring_groups_share_noise(patch: Patch) -> None:

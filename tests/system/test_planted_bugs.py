@@ -13,26 +13,33 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import PROJECT
+from tests.planted import address_bugs as address
+from tests.planted import config_bugs as config
 from tests.planted import counting_bugs as counting
 from tests.planted import household_bugs as household
 from tests.planted import noise_bugs as noise
 from tests.planted import release_bugs as release
+from tests.planted import spending_bugs as spending
 
 from safetab.audit import noise_checks
+from safetab.audit.address_checks import LAZY, NO_SHARED_BITS, empty_groups_check, shared_bits_check
 from safetab.audit.audited_product import AuditedProduct, LossWorld, NoiseWorld
 from safetab.audit.audited_runs import WAYS
 from safetab.audit.households import audited_households as households
 from safetab.audit.households import loss_worlds as household_losses
 from safetab.audit.households.audited_households import AUDITED_HOUSEHOLDS
-from safetab.audit.key_checks import KEYS, key_check
+from safetab.audit.households.release_checks import ADJUSTED, TOTALS, release_checks
+from safetab.audit.key_checks import EVERY_BIT, KEYS, key_bits_check, key_check
 from safetab.audit.loss_bound import LOSS, loss_check
 from safetab.audit.neighbour_checks import NO_TRACE, ONE_RECORD, REPLAY, neighbour_checks, nobody_checks
 from safetab.audit.noise_checks import DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED, WIDE
 from safetab.audit.persons.audited_persons import AUDITED_PERSONS, gaussian_world
 from safetab.audit.persons.loss_worlds import LOSS_WORLDS
-from safetab.audit.published_check import PUBLISHED
+from safetab.audit.published_check import PUBLISHED, large_level_check
+from safetab.audit.spending_checks import FLOOR, SPENT, spending_checks
 from safetab.audit.verdicts import Verdict
-from safetab.audit.ways_out import SCALE, WAYS_OUT, scale_check, way_checks
+from safetab.audit.ways_out import SCALE, WAYS_OUT, scale_checks, way_checks
+from safetab.audit.world_config import CONFIG
 from safetab.release.checks.output_checks import OutputChecks
 
 pytestmark = pytest.mark.slow
@@ -75,7 +82,19 @@ def noise_of_households(world: NoiseWorld) -> Checks:
 
 
 def keys(_: Path) -> Iterable[Verdict]:
-    return [key_check()]
+    return [key_check(), key_bits_check()]
+
+
+def addresses(_: Path) -> Iterable[Verdict]:
+    return [shared_bits_check(), empty_groups_check()]
+
+
+def large_level(folder: Path) -> Iterable[Verdict]:
+    return [large_level_check(AUDITED_PERSONS, folder, KEY)]
+
+
+def accounts(audited: AuditedProduct) -> Checks:
+    return lambda folder: spending_checks(audited, folder)
 
 
 FILLS, INFANT, REPEATED = (
@@ -101,6 +120,10 @@ class PlantedBug:
 
 
 BUGS = [
+    PlantedBug(config.puerto_rico_read_with_us_budgets, CONFIG, NO_NEIGHBOUR),
+    PlantedBug(config.a_level_read_with_another_levels_budget_key, CONFIG, NO_NEIGHBOUR),
+    PlantedBug(config.thresholds_of_another_iteration_level, CONFIG, NO_NEIGHBOUR),
+    PlantedBug(config.tenure_read_with_the_budgets_of_household_type, CONFIG, neighbouring_households()),
     PlantedBug(counting.stability_forgotten, ONE_RECORD, FILLS),
     PlantedBug(counting.stability_without_ethnicity, PAID, noise_of_runs),
     PlantedBug(counting.a_cell_counted_twice, ONE_RECORD, FILLS),
@@ -139,16 +162,27 @@ BUGS = [
     PlantedBug(noise.key_of_16_bits, KEYS, keys, is_quick=True),
     PlantedBug(noise.half_a_key, KEYS, keys, is_quick=True),
     PlantedBug(noise.key_from_the_clock, KEYS, keys, is_quick=True),
+    PlantedBug(address.the_aes_key_cut_to_4_bytes, EVERY_BIT, keys, is_quick=True),
+    PlantedBug(address.cell_5_reuses_the_noise_of_cell_3, NO_SHARED_BITS, addresses, is_quick=True),
+    PlantedBug(address.the_group_index_wraps_at_2_to_the_24, NO_SHARED_BITS, addresses, is_quick=True),
+    PlantedBug(address.groups_i_and_i_plus_64_share_all_noise, NO_SHARED_BITS, addresses, is_quick=True),
+    PlantedBug(address.the_empty_group_2_to_the_21_never_published, LAZY, addresses, is_quick=True),
+    PlantedBug(address.lazy_words_repeat_after_16384_groups, PUBLISHED, large_level),
+    PlantedBug(address.an_empty_group_at_a_batch_boundary_never_published, PUBLISHED, SMALL_BATCHES),
+    PlantedBug(address.no_noise_above_5000, PUBLISHED, large_level),
     PlantedBug(noise.a_level_charged_half, PAID, noise_of_runs),
     PlantedBug(noise.noise_for_twice_the_charge, PAID, noise_of_runs),
     PlantedBug(noise.a_float_budget, PAID, noise_of_runs),
+    PlantedBug(spending.the_spend_log_charged_after_the_noise, SPENT, accounts(AUDITED_PERSONS)),
+    PlantedBug(spending.households_charged_unbounded, SPENT, accounts(AUDITED_HOUSEHOLDS)),
+    PlantedBug(spending.the_floor_looks_at_stage_2_alone, FLOOR, accounts(AUDITED_PERSONS)),
     PlantedBug(release.a_hash_of_the_person_file_in_the_manifest, REPLAY, FILLS),
     PlantedBug(release.the_number_of_persons_in_the_releasable_log, REPLAY, FILLS),
     PlantedBug(release.the_number_of_persons_in_the_report, REPLAY, FILLS),
     PlantedBug(release.a_word_about_an_empty_pass, REPLAY, lambda folder: nobody_checks(AUDITED_PERSONS, folder, KEY)),
     PlantedBug(release.the_time_of_the_run_on_the_files, REPLAY, FILLS),
     PlantedBug(
-        release.a_file_with_a_true_sum_in_thousands, SCALE, lambda folder: [scale_check(AUDITED_PERSONS, folder, KEY)]
+        release.a_file_with_a_true_sum_in_thousands, SCALE, lambda folder: scale_checks(AUDITED_PERSONS, folder, KEY)
     ),
     PlantedBug(release.a_row_group_for_each_internal_batch, WAYS_OUT, SMALL_BATCHES),
     PlantedBug(release.parquet_statistics_of_a_true_count, REPLAY, FILLS),
@@ -167,6 +201,8 @@ BUGS = [
     ),
     PlantedBug(household.tenure_for_stability_8_where_it_is_9, WIDE, noise_of_households(households.gaussian_world())),
     PlantedBug(household.tenure_overspent_by_10_percent, LOSS, loss_of(household_losses.TENURE_OF_ONE_GROUP)),
+    PlantedBug(household.totals_that_ignore_copied_rows, TOTALS, release_checks),
+    PlantedBug(household.adjusted_cells_with_the_other_tables_variance, ADJUSTED, release_checks),
     PlantedBug(
         household.the_number_of_groups_with_households_in_the_releasable_log,
         REPLAY,
@@ -196,7 +232,17 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
 
 
 @pytest.mark.parametrize(
-    ("check", "checks"), [(KEYS, keys), (LOSS, loss_of(LOSS_WORLDS[5])), (REPLAY, FILLS)], ids=[KEYS, LOSS, REPLAY]
+    ("check", "checks"),
+    [
+        (KEYS, keys),
+        (NO_SHARED_BITS, addresses),
+        (LOSS, loss_of(LOSS_WORLDS[5])),
+        (REPLAY, FILLS),
+        (PUBLISHED, large_level),
+        (SPENT, accounts(AUDITED_HOUSEHOLDS)),
+        (TOTALS, release_checks),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
 )
 def test_the_program_as_it_is_passes(check: str, checks: Checks, tmp_path: Path) -> None:
     verdicts = list(checks(tmp_path / "audit"))

@@ -8,16 +8,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from safetab.audit.address_checks import empty_groups_check, shared_bits_check
 from safetab.audit.audited_product import AuditedProduct, LossWorld
 from safetab.audit.audited_runs import SPARK
 from safetab.audit.households.audited_households import AUDITED_HOUSEHOLDS
-from safetab.audit.key_checks import key_check
+from safetab.audit.key_checks import key_bits_check, key_check
 from safetab.audit.loss_bound import loss_check, steps_of
 from safetab.audit.neighbour_checks import neighbour_checks, nobody_checks
 from safetab.audit.noise_checks import draw_checks, noise_checks
 from safetab.audit.persons.audited_persons import AUDITED_PERSONS
+from safetab.audit.published_check import large_level_check
+from safetab.audit.spending_checks import spending_checks
 from safetab.audit.verdicts import Verdict
-from safetab.audit.ways_out import scale_check, way_checks
+from safetab.audit.ways_out import scale_checks, way_checks
 from safetab.foundation.progress import NoProgress, Progress
 
 AUDITED_PRODUCTS = (AUDITED_PERSONS, AUDITED_HOUSEHOLDS)
@@ -51,11 +54,15 @@ def _parts_of_installation() -> Sequence[Part]:
         return _each(draw_checks(), advance)
 
     def of_keys(_: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
-        return _each(iter([key_check()]), advance)
+        return _each((check() for check in (key_check, key_bits_check)), advance)
+
+    def of_addresses(_: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
+        return _each((check() for check in (shared_bits_check, empty_groups_check)), advance)
 
     return (
-        Part("Noise has its distribution", "draws without a census", 4, 2, of_draws),
-        Part("Keys are new and unknown", "keys", 1, 1, of_keys),
+        Part("Noise has its distribution", "draws without a census", 2, 2, of_draws),
+        Part("Keys are new and unknown", "keys", 1, 2, of_keys),
+        Part("Every number has bits of its own", "addresses of noise", 3, 2, of_addresses),
     )
 
 
@@ -72,11 +79,17 @@ def parts_of_product(audited: AuditedProduct, *, is_quick: bool = False) -> Sequ
         yield from _each(neighbour_checks(audited, folder / "some", neighbours), advance)
         if not is_quick:
             yield from _each(nobody_checks(audited, folder / "none"), advance)
+        yield from _each(iter([large_level_check(audited, folder / "large")]), advance)
 
     def of_ways(folder: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
         yield from _each(way_checks(audited, folder / "ways", chosen_ways), advance)
         if not is_quick:
-            yield from _each(iter([scale_check(audited, folder / "scale")]), advance)
+            yield from _each(scale_checks(audited, folder / "scale"), advance)
+
+    def of_spending(folder: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
+        yield from _each(spending_checks(audited, folder / "spending"), advance)
+        if audited.of_its_own is not None:
+            yield from _each(audited.of_its_own(folder / "own"), advance)
 
     def of_noise(folder: Path, advance: Callable[[], None]) -> Iterator[Verdict]:
         return _each(noise_checks(folder, noise_worlds), advance)
@@ -88,12 +101,14 @@ def parts_of_product(audited: AuditedProduct, *, is_quick: bool = False) -> Sequ
 
     seconds = audited.quick_cpu_seconds if is_quick else audited.cpu_seconds
     of_spark = _SPARK_SECONDS * (SPARK in chosen_ways)
-    pairs, alone = len(neighbours) + (not is_quick), 1 + (audited.product.suppression_key is not None)
+    pairs, alone = len(neighbours) + (not is_quick), 3 + (audited.product.suppression_key is not None)
     return (
         Part(f"One {noun} changes what the proof of {name} says", f"neighbouring worlds of {name}",
              seconds.neighbours, 2 * pairs + alone, of_neighbours),
         Part(f"Whatever leaves {name} is a function of noisy numbers", f"every way out of {name}",
-             seconds.ways + of_spark, len(chosen_ways) + (not is_quick), of_ways),
+             seconds.ways + of_spark, 2 * (len(chosen_ways) + (not is_quick)), of_ways),
+        Part(f"{name} spends what it says, and no more than protects", f"accounts and floors of {name}",
+             seconds.spending, 2 + 2 * (audited.of_its_own is not None), of_spending),
         Part(f"Noise of {name} is what was paid for, and independent", f"noise of totals and cells of {name}",
              seconds.noise, _CHECKS_OF_A_NOISE_WORLD * len(noise_worlds), of_noise),
         Part(f"Nobody loses more than the budget of {name}", f"many runs of neighbours of {name}", seconds.loss,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
+from safetab.audit.verdicts import Verdict
 from safetab.census.iterations import IterationLevel
 from safetab.pipeline.options import RunOptions
 from safetab.privacy.definitions import PrivacyDefinition
@@ -56,7 +57,6 @@ class NoiseWorld:
     name: str
     write: Callable[[Path], AuditWorld]
     stability: Mapping[IterationLevel, int]  # counted by hand
-    stage_1_fraction: Fraction | None  # none where there is no stage 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,17 @@ class LossWorld:
 
 
 @dataclass(frozen=True, slots=True)
+class FloorWorld:
+    """One level, of which the noise of one stage or family is narrower than any other."""
+
+    name: str
+    stability: int
+    share: Fraction  # of the budget that it is written with, which buys the narrowest noise
+    write: Callable[[Path, float, str], AuditWorld]
+    """Takes a folder, a budget and a privacy definition as config.json has it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Way:
     """A way out of the program: options, configuration, and what is done with the output afterwards."""
 
@@ -95,6 +106,7 @@ class CpuSeconds:
 
     neighbours: int
     ways: int  # without Spark
+    spending: int
     noise: int
     loss: int
 
@@ -105,6 +117,7 @@ class AuditedProduct:
 
     product: Product
     write: WriteWorld
+    write_large: Callable[[Path], AuditWorld]  # one level of more groups than are read at once, and a crowd
     population: People
     several_more: People  # who fill whatever a person can, in both passes
     neighbours: tuple[Neighbour, ...]
@@ -115,6 +128,9 @@ class AuditedProduct:
     many: People  # the few and thousands more, shuffled
     ways: tuple[Way, ...]
     quick_ways: tuple[Way, ...]
+    times_lost: int  # a record's loss, by a person whose presence is at stake
+    floor_worlds: tuple[FloorWorld, ...]
+    of_its_own: Callable[[Path], Iterator[Verdict]] | None  # what only this product has
     noise_worlds: tuple[NoiseWorld, ...]
     quick_noise_worlds: tuple[NoiseWorld, ...]
     loss_worlds: tuple[LossWorld, ...]

@@ -40,7 +40,7 @@ _ALONE, _NEGATIVES = ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER, ReleaseRule.WITHH
 PLAIN = Way("as it comes")
 WAYS = (
     Way("one thread, export, re-release", RunOptions(threads=1), is_released_again=True),
-    Way("many small batches", RunOptions(groups_at_once=300), is_in_small_batches=True),
+    Way("many small batches", RunOptions(groups_at_once=37), is_in_small_batches=True),
     Way(
         "coterminous copies, rules, export, re-release",
         RunOptions(release=ReleaseOptions(rules=(_NEGATIVES, _ALONE), coterminous=_COTERMINOUS)),
@@ -49,7 +49,7 @@ WAYS = (
     Way(
         "coterminous copies, clamped, CSV, in small batches",
         RunOptions(
-            groups_at_once=200,
+            groups_at_once=23,
             release=ReleaseOptions(Fraction(9, 10), (ReleaseRule.CLAMP_NEGATIVES,), CoterminousOptions(), csv=True),
         ),
         is_in_small_batches=True,
@@ -88,8 +88,11 @@ class Setting:
 
 def audited_run(folder: Path, people: People, setting: Setting) -> AuditedRun:
     """A whole run; every file that leaves on this way is kept."""
-    way, out = setting.way, folder / "out"
-    world = setting.audited.write(folder, people, way.changes)
+    return run_in_world(setting.audited.write(folder, people, setting.way.changes), folder / "out", setting)
+
+
+def run_in_world(world: AuditWorld, out: Path, setting: Setting) -> AuditedRun:
+    way = setting.way
     with ExitStack() as stack:
         record = stack.enter_context(recorded(setting.replayed, setting.change))
         if way.is_in_small_batches:

@@ -99,16 +99,58 @@ Pairing = tuple[str, NDArray[np.int64], NDArray[np.int64]]
 
 
 def pairings(drawn: list[DrawnNoise]) -> Iterator[Pairing]:
-    """Noise that would be the same if an address were used twice: of two questions, two cells, two groups."""
+    """Noise that would be the same if an address were used twice: of two questions, and of groups one after another."""
     flat = [(one.name, one.places, one.noise.reshape(-1)) for one in drawn]
     for (name, places, noise), (other_name, other_places, other_noise) in combinations(flat, 2):
         _, here, there = np.intersect1d(places, other_places, assume_unique=True, return_indices=True)
         yield f"{name} and {other_name}", noise[here], other_noise[there]
     for one in drawn:
-        if one.noise.shape[1] > 1:
-            yield f"{one.name}: neighbouring cells", one.noise[:, :-1].reshape(-1), one.noise[:, 1:].reshape(-1)
-            first = np.repeat(one.noise[:, 0], one.noise.shape[1] - 1)
-            yield f"{one.name}: each cell and the first", first, one.noise[:, 1:].reshape(-1)
-            half = one.noise.shape[1] // 2
-            yield f"{one.name}: the two halves", one.noise[:, :half].reshape(-1), one.noise[:, -half:].reshape(-1)
         yield f"{one.name}: neighbouring groups", one.noise[:-1].reshape(-1), one.noise[1:].reshape(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """The strongest of many relations: between what, how many were looked at, and its standard deviations from none."""
+
+    name: str
+    looked_at: int
+    distance: float
+
+
+def relations_of_cells(drawn: list[DrawnNoise], fewest: int) -> Iterator[Relation]:
+    """The correlation of any two cells of a table, over the groups of a level and over those of all levels."""
+    by_kind: dict[str, list[NDArray[np.float64]]] = {}
+    for one in drawn:
+        by_kind.setdefault(one.kind, []).append(one.noise / sqrt(_moments(one.due)[0]))
+    tables = [(one.name, one.noise) for one in drawn]
+    for name, noise in (*tables, *((kind, np.concatenate(parts)) for kind, parts in by_kind.items())):
+        groups, cells = noise.shape
+        if cells > 1 and groups >= fewest and np.ptp(noise, axis=0).all():
+            matrix = np.corrcoef(noise, rowvar=False) - np.eye(cells)
+            first, second = np.unravel_index(np.abs(matrix).argmax(), matrix.shape)
+            between = f"{name}: cells {first} and {second}"
+            yield Relation(between, cells * (cells - 1) // 2, float(matrix[first, second]) * sqrt(groups))
+
+
+def relations_of_groups(drawn: list[DrawnNoise], fewest: int) -> Iterator[Relation]:
+    """The correlation of groups whose indices differ by any number that enough groups differ by."""
+    for one in drawn:
+        span, cells = int(one.indices[-1] - one.indices[0]) + 1, one.noise.shape[1]
+        scaled, is_drawn = np.zeros((span, cells)), np.zeros((span, 1))
+        scaled[one.indices - one.indices[0]] = one.noise / sqrt(_moments(one.due)[0])
+        is_drawn[one.indices - one.indices[0]] = 1
+        sums, pairs = _autocorrelation(scaled), cells * np.rint(_autocorrelation(is_drawn))
+        apart = np.flatnonzero(pairs >= fewest)
+        apart = apart[apart > 0]
+        if len(apart):
+            distances = sums[apart] / np.sqrt(pairs[apart])
+            worst = int(np.abs(distances).argmax())
+            yield Relation(f"{one.name}: groups {apart[worst]} apart", len(apart), float(distances[worst]))
+
+
+def _autocorrelation(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each distance the sum over all pairs of rows so far apart of their products, cell by cell."""
+    size = 1 << (2 * len(rows) - 1).bit_length()
+    power = (np.abs(np.fft.rfft(rows, size, axis=0)) ** 2).sum(axis=1)
+    found: NDArray[np.float64] = np.fft.irfft(power, size)[: len(rows)]
+    return found

@@ -17,6 +17,7 @@ from safetab.audit.audited_runs import AuditedRun, Setting, audited_run, differe
 from safetab.audit.published_check import published_check
 from safetab.audit.recording import Change, Question, Record
 from safetab.audit.verdicts import Verdict, verdict
+from safetab.audit.world_config import config_check
 from safetab.census.geography_levels import TabulationPass
 from safetab.privacy.addressed_bits import KEY_BYTES
 from safetab.privacy.measurement_event import MeasuredLevel, MeasurementEvent
@@ -32,6 +33,7 @@ def neighbour_checks(
 ) -> Iterator[Verdict]:
     key = key or os.urandom(KEY_BYTES)
     base = audited_run(folder / "base", audited.population, Setting(audited, key))
+    yield config_check(base.plan, base.world.parameters)
     yield published_check(base, folder / "base" / "out", key)
     for number, neighbour in enumerate(neighbours):
         other = audited_run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -13,12 +12,19 @@ from pathlib import Path
 import numpy as np
 
 from safetab.audit.audited_product import AuditWorld, NoiseWorld
-from safetab.audit.drawn_noise import DrawnNoise, drawn_noise, pairings, spreads
+from safetab.audit.drawn_noise import (
+    DrawnNoise,
+    drawn_noise,
+    pairings,
+    relations_of_cells,
+    relations_of_groups,
+    spreads,
+)
 from safetab.audit.paid_noise import noisy_totals
 from safetab.audit.recording import Record, recorded
 from safetab.audit.selftest import DRAWS, FALSE_ALARM, p_value, selftest
 from safetab.audit.verdicts import Verdict, verdict
-from safetab.config.config_file import CONFIG_FILE, budget_key
+from safetab.audit.world_config import MeasuredName, plain_config
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.pipeline.run import run_files
@@ -40,7 +46,8 @@ _LARGE_COUNTS = (0, 1, 2**31, 2**53 + 1, 2**60 + 1)  # a float would round the l
 _TIMES = 64  # a rounded count plus noise is right by chance in one of eight cases
 _FEWEST_PAIRS = 60
 _FEWEST_DRAWS, _MANY_DRAWS = 100, 2_000
-_FAR = 7.0  # standard deviations
+_FEWEST_GROUPS, _FEWEST_IN_A_SUM = 100, 1_000
+_FAR, _FAR_OF_MANY = 7.0, 9.0  # standard deviations
 
 
 def noise_checks(folder: Path, chosen: Sequence[NoiseWorld]) -> Iterator[Verdict]:
@@ -116,33 +123,28 @@ def _two_runs(one: list[DrawnNoise], other: list[DrawnNoise]) -> Verdict:
 
 def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
     """Recomputed here from config.json: what each level costs, and how wide its noise must be."""
-    shares = _shares(noise_world.stage_1_fraction)
-    config = json.loads((parameters / CONFIG_FILE).read_text(), parse_float=Fraction, parse_int=Fraction)
+    plain = plain_config(parameters)
     faults = []
-    costs: dict[str, dict[Stage, Fraction]] = {}
+    charged: dict[MeasuredName, dict[Stage, Fraction]] = {}
     for event in record.events:
-        costs.setdefault(budget_key(event.product, event.family, event.level), {})[event.stage] = event.cost
-        stability = noise_world.stability[event.level.iterations]
+        name = (event.family.name, event.level.geography.label, int(event.level.iterations))
+        charged.setdefault(name, {})[event.stage] = event.cost
+        stability, written = noise_world.stability[event.level.iterations], plain.levels[name].budget
         if event.stability != stability:
             faults.append(f"{event.level}: stability {event.stability}, and a record can be in {stability} groups")
-        if event.cost != shares.get(event.stage, 1) * config[budget_key(event.product, event.family, event.level)]:
+        if event.definition.spelling != plain.definition:
+            faults.append(f"{event.level}: {event.definition.spelling}, and config.json has {plain.definition}")
+        if event.cost != plain.shares()[event.stage] * written:
             faults.append(f"{event.level}, stage {event.stage}: {event.cost} was charged, not its share of the budget")
         if event.noise != _due_noise(event):
             faults.append(f"{event.level}, stage {event.stage}: drew {event.noise}, and {_due_noise(event)} is due")
-    for key, by_stage in costs.items():
-        adaptive = by_stage.get(Stage.STAGE_1, Fraction(0)) + by_stage.get(Stage.STAGE_2, Fraction(0))
-        charged = max(adaptive, by_stage.get(Stage.TOTAL_ONLY, Fraction(0)))
-        if charged != config[key]:
-            faults.append(f"{key}: {charged} was charged, and {config[key]} is claimed")
-    seen = f"{len(record.events)} events of {len(costs)} budgets"
+    for name, costs in charged.items():
+        adaptive = costs.get(Stage.STAGE_1, Fraction(0)) + costs.get(Stage.STAGE_2, Fraction(0))
+        most = max(adaptive, costs.get(Stage.TOTAL_ONLY, Fraction(0)))
+        if most != plain.levels[name].budget:
+            faults.append(f"{name}: {most} was charged, and {plain.levels[name].budget} is claimed")
+    seen = f"{len(record.events)} events of {len(charged)} budgets"
     return verdict(PAID, faults, seen, could_find=bool(record.events))
-
-
-def _shares(stage_1_fraction: Fraction | None) -> dict[Stage, Fraction]:
-    """Of the stages that share a level's budget; any other has all of it."""
-    if stage_1_fraction is None:
-        return {}
-    return {Stage.STAGE_1: stage_1_fraction, Stage.STAGE_2: 1 - stage_1_fraction}
 
 
 def _due_noise(event: MeasurementEvent) -> Noise:
@@ -171,10 +173,10 @@ def _as_wide_as_due(drawn: list[DrawnNoise]) -> Verdict:
 
 
 def _unrelated(drawn: list[DrawnNoise]) -> Verdict:
-    """The correlation of noise at the same place of two questions, in two cells, and in two groups.
+    """The correlation of noise at the same place of two questions, in any two cells, and in groups any distance apart.
 
-    Of n independent pairs it is about normal with standard deviation 1 / sqrt(n); the limit is seven of them, which
-    all comparisons together reach once in a thousand million audits.
+    Of n independent pairs it is about normal with standard deviation 1 / sqrt(n). The limit is seven of them, and
+    nine for cells and distances, of which there are many: all together reach it once in a hundred million audits.
     """
     faults, compared = [], 0
     for name, one, other in pairings(drawn):
@@ -184,6 +186,10 @@ def _unrelated(drawn: list[DrawnNoise]) -> Verdict:
         correlation = np.corrcoef(one, other)[0, 1]
         if abs(correlation) * math.sqrt(len(one)) > _FAR:
             faults.append(f"{name}: correlation {correlation:.2f} over {len(one)} pairs")
+    for relation in (*relations_of_cells(drawn, _FEWEST_GROUPS), *relations_of_groups(drawn, _FEWEST_IN_A_SUM)):
+        compared += relation.looked_at
+        if abs(relation.distance) > _FAR_OF_MANY:
+            faults.append(f"{relation.name}: {relation.distance:+.1f} standard deviations from unrelated")
     power = f"correlations of {(_FAR + 2.33) / 10:.1f} over 100 pairs, {(_FAR + 2.33) / 100:.2f} over 10,000"
     seen = f"{compared:,} pairs of stages, levels, passes, tables, cells and groups"
     return verdict(UNRELATED, faults, seen, power, could_find=compared > 0)

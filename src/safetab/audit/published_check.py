@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,13 +10,17 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from safetab.audit.audited_runs import AuditedRun
+from safetab.audit.audited_product import AuditedProduct
+from safetab.audit.audited_runs import AuditedRun, Setting, run_in_world
 from safetab.audit.recording import Record
 from safetab.audit.verdicts import Verdict, verdict
+from safetab.audit.world_config import MeasuredName, PlainConfig, PlainLevel, plain_config
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.addressed_bits import AddressedBits
+from safetab.privacy.addressed_bits import KEY_BYTES, AddressedBits
+from safetab.privacy.definitions import PrivacyDefinition
 from safetab.privacy.ledger import DrawingRight, Ledger
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.stages import Stage
 from safetab.products.product import Product, Shape
 
@@ -25,17 +30,24 @@ Group = tuple[str, str, str]
 Place = tuple[str, str, str, str, int]
 Rows = dict[Place, tuple[int, ...]]
 """For each group, table family and stage its numbers."""
+PublishedCounts = dict[Group, int]
+_READ_AT_ONCE, _LARGE_COUNT = 1 << 14, 5_000
 
 
-def published_check(run: AuditedRun, out: Path, key: bytes) -> Verdict:
-    """The measurement files beside a judge that draws noise for every group, empty or not, in the plainest way."""
-    product = run.plan.config.product
-    published = None if product.totals_table is None else _published_totals(run.world.data, product.totals_table)
-    ledger, expected = Ledger(run.plan.config.budgets, AddressedBits(key)), Rows()
-    for plan in run.plan.levels:
-        measured = (plan.family, plan.level)
-        rights = {event.stage: ledger.charge(event) for event in run.record.events if event.measured == measured}
-        judge = _Judge(plan, run.record, rights, float(run.plan.config.zero_suppression_chance))
+def published_check(run: AuditedRun, out: Path, key: bytes, published: PublishedCounts | None = None) -> Verdict:
+    """The measurement files beside a judge that draws noise for every group, empty or not, in the plainest way.
+
+    Where published totals choose, they are those of DATA unless others are given.
+    """
+    product, plain = run.plan.config.product, plain_config(run.world.parameters)
+    if published is None and product.totals_table is not None:
+        published = _published_totals(run.world.data, product.totals_table)
+    measured = [(plan, written) for plan in run.plan.levels if (written := plain.levels[_name(plan)]).budget]
+    budgets = {(plan.family, plan.level): written.budget for plan, written in measured}
+    ledger, expected = Ledger(budgets, AddressedBits(key)), Rows()
+    for plan, written in measured:
+        rights = {stage: ledger.charge(_event(plan, stage, plain)) for stage in plan.design.stages}
+        judge = _Judge(plan, written, run.record, rights, float(plain.suppression_chance))
         expected |= judge.rows() if published is None else judge.rows_of_published(published)
     found = _rows_of_files(out, product)
     wrong = [place for place in sorted(expected.keys() | found.keys()) if expected.get(place) != found.get(place)]
@@ -48,14 +60,40 @@ def published_check(run: AuditedRun, out: Path, key: bytes) -> Verdict:
     return verdict(PUBLISHED, faults, seen, could_find=groups > 0)
 
 
+def _name(plan: LevelPlan) -> MeasuredName:
+    return plan.family.name, plan.level.geography.label, int(plan.level.iterations)
+
+
+def _event(plan: LevelPlan, stage: Stage, plain: PlainConfig) -> MeasurementEvent:
+    """Of what config.json asks for."""
+    definition = next(one for one in PrivacyDefinition if one.spelling == plain.definition)
+    cost = plain.shares()[stage] * plain.levels[_name(plan)].budget
+    design = plan.design
+    return MeasurementEvent(design.product, design.family, design.level, stage, definition, design.stability, cost)
+
+
+def large_level_check(audited: AuditedProduct, folder: Path, key: bytes | None = None) -> Verdict:
+    """The same for a level that is read in several parts, and for counts of thousands."""
+    key = key or os.urandom(KEY_BYTES)
+    run = run_in_world(audited.write_large(folder), folder / "out", Setting(audited, key))
+    found = published_check(run, folder / "out", key)
+    most = max(int(one.max()) for counts in run.record.counts.values() for one in counts.values())
+    groups = max(plan.measured_groups for plan in run.plan.levels)
+    faults = [] if most > _LARGE_COUNT and groups > _READ_AT_ONCE else ["the world is too small, so nothing was tried"]
+    seen = f"{found.seen}; {groups:,} groups at one level, counts up to {most:,}"
+    return verdict(f"{PUBLISHED}: a large level", [*found.faults, *faults], seen)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Judge:
     """One level, written from the paper: thresholds that are reached, and suppression of totals up to T.
 
-    Where published totals choose, as the specification of SafeTab-H has it: a group has a table if it has a total.
+    Thresholds are those of config.json, as the audit itself reads it. Where published totals choose, as the
+    specification of SafeTab-H has it: a group has a table if it has a total.
     """
 
     plan: LevelPlan
+    written: PlainLevel
     record: Record
     rights: dict[Stage, DrawingRight]
     suppression_chance: float
@@ -69,9 +107,9 @@ class _Judge:
             rows |= self._adaptive(np.flatnonzero(~is_total_only))
         return rows
 
-    def rows_of_published(self, published: dict[Group, int]) -> Rows:
+    def rows_of_published(self, published: PublishedCounts) -> Rows:
         totals = [published.get(self._group_at(index)) for index in range(self.plan.universe.size)]
-        rows, thresholds = Rows(), self.plan.design.thresholds.totals
+        rows, thresholds = Rows(), self.written.thresholds
         for number, shape in enumerate(self.plan.family.shapes):
             chosen = [
                 index
@@ -84,7 +122,7 @@ class _Judge:
     def _adaptive(self, groups: NDArray[np.int64]) -> Rows:
         rows, total = Rows(), self.plan.family.total
         stage_1 = self._noisy(groups, total, Stage.STAGE_1)[:, 0]
-        reached = sum((stage_1 >= limit).astype(int) for limit in self.plan.design.thresholds.totals)
+        reached = sum((stage_1 >= limit).astype(int) for limit in self.written.thresholds)
         for number, shape in enumerate(self.plan.family.shapes):
             chosen = groups[reached == number]
             if shape is total and self._suppressed_up_to is not None:
@@ -118,7 +156,7 @@ class _Judge:
         return self.plan.level.geography.label, group.region_id, group.iteration.code
 
 
-def _published_totals(data: Path, table: str) -> dict[Group, int]:
+def _published_totals(data: Path, table: str) -> PublishedCounts:
     """Read here anew, line by line."""
     rows = [line.split("|") for line in (data / f"{table}.txt").read_text().splitlines()[1:]]
     return {(level, region, iteration): int(total) for region, level, iteration, total in rows}

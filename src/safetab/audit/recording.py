@@ -74,6 +74,19 @@ def recorded(replayed: Record | None = None, change: Change | None = None) -> It
 
 
 @contextmanager
+def before_each_draw(look: Callable[[], None]) -> Iterator[None]:
+    """Calls `look` whenever noise is about to be drawn."""
+    noisy_count = _current()
+
+    def standing_in(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArray[np.int64]:
+        look()
+        return noisy_count(counts, shape, right)
+
+    with _in_place_of_noisy_count(standing_in):
+        yield
+
+
+@contextmanager
 def _in_place_of_noisy_count(substitute: NoisyCount) -> Iterator[None]:
     original = _current()
     setattr(caller, "noisy_count", substitute)  # noqa: B010 - a module's function is replaced on purpose

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from safetab.audit.audited_product import AuditedProduct, People, Way
 from safetab.audit.audited_runs import WAYS, Setting, audited_run, different_files
+from safetab.audit.published_check import PUBLISHED, published_check
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.privacy.addressed_bits import KEY_BYTES
 
@@ -24,10 +25,10 @@ def way_checks(
 ) -> Iterator[Verdict]:
     for number, way in enumerate(chosen):
         few, many = audited.population, audited.several_more
-        yield _replayed(f"{WAYS_OUT}: {way.name}", folder / str(number), few, many, _setting(audited, way, key))
+        yield from _replayed(f"{WAYS_OUT}: {way.name}", folder / str(number), few, many, _setting(audited, way, key))
 
 
-def scale_check(audited: AuditedProduct, folder: Path, key: bytes | None = None) -> Verdict:
+def scale_checks(audited: AuditedProduct, folder: Path, key: bytes | None = None) -> Iterator[Verdict]:
     """Two thirds of the records are removed at once, and the rows are shuffled."""
     return _replayed(SCALE, folder, audited.few, audited.many, _setting(audited, WAYS[3], key))
 
@@ -36,9 +37,12 @@ def _setting(audited: AuditedProduct, way: Way, key: bytes | None) -> Setting:
     return Setting(audited, key or os.urandom(KEY_BYTES), way)
 
 
-def _replayed(name: str, folder: Path, few: People, many: People, setting: Setting) -> Verdict:
+def _replayed(name: str, folder: Path, few: People, many: People, setting: Setting) -> Iterator[Verdict]:
+    """Whether the way can be seen from outside; and whether what it published is what the rules say."""
     one = audited_run(folder / "few", few, setting)
     other = audited_run(folder / "many", many, replace(setting, replayed=one.record))
     faults = different_files(one.released, other.released)
     seen = f"{len(one.released)} files, {len(few):,} and {len(many):,} {setting.audited.product.record.nouns}"
-    return verdict(name, faults, seen, could_find=bool(one.released))
+    yield verdict(name, faults, seen, could_find=bool(one.released))
+    found = published_check(one, folder / "few" / "out", setting.key)
+    yield replace(found, check=f"{PUBLISHED}: {setting.way.name}")

@@ -39,6 +39,7 @@ BLOCKS = {
 }
 CROWDED_BLOCKS_OF_NOISE, CROWD = (OTHER_BLOCK, PUERTO_RICAN_BLOCK), 60
 TRACTS, TRACTS_OF_QUICK = 250, 100
+TRACTS_OF_LARGE_LEVEL, LARGE_CROWD = 800, 6_000
 _FEW, _MANY = 1_500, 4_600
 _SEED = 20_200_401  # who they are makes no difference; that they are the same each time helps to look into a failure
 
@@ -92,6 +93,11 @@ def blocks_of_noise_world(tracts: int) -> Mapping[str, str]:
     us = {f"44|009|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts)}
     pr = {f"72|033|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts // 2)}
     return BLOCKS | us | pr
+
+
+def blocks_of_large_level() -> Mapping[str, str]:
+    tracts = {f"44|009|{tract:06d}|1000": "99999|9999" for tract in range(100, 100 + TRACTS_OF_LARGE_LEVEL)}
+    return {OTHER_BLOCK: BLOCKS[OTHER_BLOCK]} | tracts
 
 
 def thousands(some: Callable[[random.Random, str], FileRow]) -> tuple[People, People]:

@@ -5,29 +5,43 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from safetab.audit.audited_product import AuditedProduct, AuditWorld, CpuSeconds, Neighbour, NoiseWorld, People
+from safetab.audit.audited_product import (
+    AuditedProduct,
+    AuditWorld,
+    CpuSeconds,
+    FloorWorld,
+    Neighbour,
+    NoiseWorld,
+    People,
+)
 from safetab.audit.audited_runs import SPARK_IF_INSTALLED, WAYS
 from safetab.audit.households import loss_worlds
 from safetab.audit.households import world_files as worlds
 from safetab.audit.households.published_totals import published_totals
+from safetab.audit.households.release_checks import release_checks
 from safetab.audit.world_lists import (
     CROWD,
     CROWDED_BLOCKS_OF_NOISE,
     ETHNICITIES,
+    LARGE_CROWD,
+    OTHER_BLOCK,
     RACES,
     TRACTS,
     TRACTS_OF_QUICK,
     WorldLists,
+    blocks_of_large_level,
     blocks_of_noise_world,
     thousands,
 )
 from safetab.census.iterations import IterationLevel
+from safetab.products.product import TableFamily
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.products.safetab_h.tables import HOUSEHOLD_TYPES, TENURES
+from safetab.products.safetab_h.tables import HOUSEHOLD_TYPE, HOUSEHOLD_TYPES, TENURE, TENURES
 
 NEIGHBOURS = (
     Neighbour("one household more", worlds.ONE_MORE_HOUSEHOLD),
@@ -61,24 +75,43 @@ def _write_noise_world(changes: Mapping[str, Any], lists: WorldLists, tracts: in
     return worlds.write_with_totals(folder, households, config, lists, everywhere, totals)
 
 
+def _write_large(folder: Path) -> AuditWorld:
+    """Detailed groups of tracts, all with a total; nobody lives in most."""
+    config = worlds.config_of_tracts({HOUSEHOLD_TYPE: 0.4, TENURE: 0.5}, state_filter_us=["44"])
+    crowd = [replace(worlds.FILLS_ALL_GROUPS, block=OTHER_BLOCK)] * LARGE_CROWD
+    lists, blocks = WorldLists(), blocks_of_large_level()
+    return worlds.write_with_totals(folder, crowd, config, lists, blocks, published_totals(lists, blocks))
+
+
 def gaussian_world(tracts: int = TRACTS) -> NoiseWorld:
     """Eight codes and an ethnicity reach 9 Detailed groups, and of two regions of each kind 3."""
     stability = {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}
     write = partial(_write_noise_world, {}, WorldLists(), tracts)
-    return NoiseWorld("households, Gaussian, stability 9 and 3", write, stability, None)
+    return NoiseWorld("households, Gaussian, stability 9 and 3", write, stability)
 
 
 def geometric_world(tracts: int = TRACTS) -> NoiseWorld:
     """One code reaches one group: there are none of one race alone, and none of ethnicities."""
     lists = WorldLists(has_alone=False, has_ethnicities=False)
     write = partial(_write_noise_world, {"privacy_defn": "puredp", "max_race_codes": 1}, lists, tracts)
-    return NoiseWorld("households, geometric, stability 1", write, dict.fromkeys(IterationLevel, 1), None)
+    return NoiseWorld("households, geometric, stability 1", write, dict.fromkeys(IterationLevel, 1))
+
+
+def _floor_world(narrow: TableFamily) -> FloorWorld:
+    """The other family's noise is four times as wide."""
+
+    def write(folder: Path, budget: float, definition: str) -> AuditWorld:
+        budgets = {family: budget if family is narrow else budget / 4 for family in SAFETAB_H.families}
+        return worlds.write_world(folder, worlds.POPULATION, worlds.config_of_tracts(budgets, privacy_defn=definition))
+
+    return FloorWorld(narrow.name, 9, Fraction(1), write)
 
 
 _few, _many = thousands(_some_household)
 AUDITED_HOUSEHOLDS = AuditedProduct(
     product=SAFETAB_H,
     write=_write,
+    write_large=_write_large,
     population=worlds.POPULATION,
     several_more=worlds.SEVERAL_MORE,
     neighbours=NEIGHBOURS,
@@ -88,11 +121,14 @@ AUDITED_HOUSEHOLDS = AuditedProduct(
     few=_few,
     many=_many,
     ways=(*WAYS[:3], WAYS[4], *SPARK_IF_INSTALLED),  # what is left out is the way of the thousands
-    quick_ways=WAYS[3:4],
+    quick_ways=WAYS[2:3],
+    times_lost=2,
+    floor_worlds=tuple(map(_floor_world, SAFETAB_H.families)),
+    of_its_own=release_checks,
     noise_worlds=(gaussian_world(), geometric_world()),
     quick_noise_worlds=(geometric_world(TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.LOSS_WORLDS,
     quick_loss_worlds=(loss_worlds.NINE_GROUPS, loss_worlds.GEOMETRIC),
-    cpu_seconds=CpuSeconds(neighbours=55, ways=55, noise=14, loss=30),
-    quick_cpu_seconds=CpuSeconds(neighbours=12, ways=11, noise=3, loss=3),
+    cpu_seconds=CpuSeconds(neighbours=58, ways=57, spending=6, noise=14, loss=30),
+    quick_cpu_seconds=CpuSeconds(neighbours=9, ways=9, spending=5, noise=3, loss=5),
 )

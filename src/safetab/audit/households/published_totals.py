@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from safetab.audit.world_config import TOTALS_BESIDE_THRESHOLDS
 from safetab.audit.world_lists import DataFile, WorldLists, iteration_codes
 from safetab.census.geography_levels import PUERTO_RICO_STATE, GeographyLevel
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 
-TYPE_THRESHOLDS, TENURE_THRESHOLDS = (5, 8, 12), (6,)
-_COUNTS = (-3, 4, 5, 6, 7, 8, 11, 12, 400)  # beside every threshold, and on it
 _LEFT_OUT = 4  # every fourth group of those that may have none
 _NOWHERE = {"99999", "9999"}
 _COLUMNS = ("REGION_ID", "REGION_TYPE", "ITERATION_CODE", "COUNT")
@@ -29,7 +28,7 @@ def _rows(lists: WorldLists, blocks: Mapping[str, str], always: frozenset[str] |
     for place, (level, entity) in enumerate(entities):
         for number, code in enumerate(codes, start=place):
             if always is None or code in always or number % _LEFT_OUT:
-                yield f"{entity}|{level}|{code}|{_COUNTS[number % len(_COUNTS)]}"
+                yield f"{entity}|{level}|{code}|{TOTALS_BESIDE_THRESHOLDS[number % len(TOTALS_BESIDE_THRESHOLDS)]}"
 
 
 def _entities(block: str, areas: str) -> Iterator[tuple[str, str]]:

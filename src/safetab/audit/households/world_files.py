@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from safetab.audit.audited_product import AuditWorld, FileRow
-from safetab.audit.households.published_totals import TENURE_THRESHOLDS, TYPE_THRESHOLDS, published_totals
+from safetab.audit.households.published_totals import published_totals
+from safetab.audit.world_config import one_budget, own_settings
 from safetab.audit.world_lists import (
     BLOCKS,
     CROWDED_BLOCK,
@@ -31,17 +32,11 @@ from safetab.audit.world_lists import (
     records_file,
     write_public_world,
 )
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS
-from safetab.config.config_file import budget_key, threshold_key
 from safetab.products.product import TableFamily
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.products.safetab_h.tables import HOUSEHOLD_TYPE, TENURE
 
 MARRIED, ALONE = 1, 4
 MORTGAGED, FREE_AND_CLEAR, WITHOUT_RENT = 1, 2, 4
-_THRESHOLDS = {HOUSEHOLD_TYPE: TYPE_THRESHOLDS, TENURE: TENURE_THRESHOLDS}
 _ALWAYS = frozenset(f"{first + number}" for first, groups in ((2000, 10), (3000, 3)) for number in range(groups))
 """The iterations of the four: each of their groups has a total, wherever it is."""
 
@@ -105,7 +100,6 @@ def write_with_totals(
 
 def audit_config(**changes: Any) -> dict[str, Any]:
     """Noise of about 3 at every level, in both families."""
-    budgets = {IterationLevel.REGIONAL: 0.17, IterationLevel.DETAILED: 0.5}
     return {
         "privacy_defn": "zcdp",
         "run_us": True,
@@ -113,29 +107,12 @@ def audit_config(**changes: Any) -> dict[str, Any]:
         "state_filter_us": ["01", "44"],
         "reader": "csv",
         "max_race_codes": 8,
-        **{
-            budget_key(SAFETAB_H, family, level): budgets[level.iterations]
-            for family in SAFETAB_H.families
-            for level in POPULATION_GROUP_LEVELS
-        },
-        **{
-            SAFETAB_H.family_keys[family.name].thresholds: {
-                threshold_key(level): list(_THRESHOLDS[family]) for level in POPULATION_GROUP_LEVELS
-            }
-            for family in SAFETAB_H.families
-        },
+        **own_settings("SafeTab-H"),
         "allow_negative_counts": True,
     } | changes
 
 
 def config_of_tracts(budgets: Mapping[TableFamily, float], **changes: Any) -> dict[str, Any]:
     """Only the Detailed groups of tracts are tabulated, in the families that have a budget."""
-    wanted = (GeographyLevel.TRACT, IterationLevel.DETAILED)
-    of_levels = {
-        budget_key(SAFETAB_H, family, level): budgets.get(family, 0)
-        if (level.geography, level.iterations) == wanted
-        else 0
-        for family in SAFETAB_H.families
-        for level in POPULATION_GROUP_LEVELS
-    }
+    of_levels = one_budget("SafeTab-H", {(family.name, "TRACT", 2): budget for family, budget in budgets.items()})
     return audit_config(**of_levels, **({"run_pr": False} | changes))

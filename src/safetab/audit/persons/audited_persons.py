@@ -5,11 +5,20 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from safetab.audit.audited_product import AuditedProduct, AuditWorld, CpuSeconds, Neighbour, NoiseWorld, People
+from safetab.audit.audited_product import (
+    AuditedProduct,
+    AuditWorld,
+    CpuSeconds,
+    FloorWorld,
+    Neighbour,
+    NoiseWorld,
+    People,
+)
 from safetab.audit.audited_runs import NOTHING_SUPPRESSED, SPARK_IF_INSTALLED, WAYS
 from safetab.audit.persons import loss_worlds
 from safetab.audit.persons import world_files as worlds
@@ -17,10 +26,13 @@ from safetab.audit.world_lists import (
     CROWD,
     CROWDED_BLOCKS_OF_NOISE,
     ETHNICITIES,
+    LARGE_CROWD,
+    OTHER_BLOCK,
     RACES,
     TRACTS,
     TRACTS_OF_QUICK,
     WorldLists,
+    blocks_of_large_level,
     blocks_of_noise_world,
     thousands,
 )
@@ -55,24 +67,41 @@ def _write_noise_world(changes: Mapping[str, Any], lists: WorldLists, tracts: in
     return worlds.write_world(folder, (*worlds.POPULATION, *crowd), config, lists, blocks_of_noise_world(tracts))
 
 
+def _write_large(folder: Path) -> AuditWorld:
+    """Detailed groups of tracts, some of them suppressed; nobody lives in most."""
+    config = worlds.config_of_one_level("TRACT", 0.5, zero_suppression_chance=0.9, state_filter_us=["44"])
+    crowd = [replace(worlds.FILLS_ALL_GROUPS, block=OTHER_BLOCK)] * LARGE_CROWD
+    return worlds.write_world(folder, crowd, config, WorldLists(), blocks_of_large_level())
+
+
 def gaussian_world(tracts: int = TRACTS) -> NoiseWorld:
     """Eight codes and an ethnicity reach 9 Detailed groups, and of two regions of each kind 3."""
     stability = {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}
     write = partial(_write_noise_world, {}, WorldLists(), tracts)
-    return NoiseWorld("Gaussian, stability 9 and 3", write, stability, worlds.GAMMA)
+    return NoiseWorld("Gaussian, stability 9 and 3", write, stability)
 
 
 def geometric_world(tracts: int = TRACTS) -> NoiseWorld:
     """One code reaches one group: there are none of people with one race alone, and none of ethnicities."""
     lists = WorldLists(has_alone=False, has_ethnicities=False)
     write = partial(_write_noise_world, {"privacy_defn": "puredp", "max_race_codes": 1}, lists, tracts)
-    return NoiseWorld("geometric, stability 1", write, dict.fromkeys(IterationLevel, 1), worlds.GAMMA)
+    return NoiseWorld("geometric, stability 1", write, dict.fromkeys(IterationLevel, 1))
+
+
+def _floor_world(name: str, geography: str, gamma: Fraction, share: Fraction) -> FloorWorld:
+    def write(folder: Path, budget: float, definition: str) -> AuditWorld:
+        changes = {"privacy_defn": definition, "privacy_budget_p_stage_1_fraction": float(gamma)}
+        config = worlds.config_of_one_level(geography, budget, **changes)
+        return worlds.write_world(folder, worlds.POPULATION, config)
+
+    return FloorWorld(name, 9, share, write)
 
 
 _few, _many = thousands(_somebody)
 AUDITED_PERSONS = AuditedProduct(
     product=SAFETAB_P,
     write=_write,
+    write_large=_write_large,
     population=worlds.POPULATION,
     several_more=worlds.SEVERAL_MORE,
     neighbours=NEIGHBOURS,
@@ -82,11 +111,18 @@ AUDITED_PERSONS = AuditedProduct(
     few=_few,
     many=_many,
     ways=(*WAYS, NOTHING_SUPPRESSED, *SPARK_IF_INSTALLED),
-    quick_ways=WAYS[2:3],
+    quick_ways=WAYS[3:4],
+    times_lost=1,
+    floor_worlds=(
+        _floor_world("stage 1", "TRACT", Fraction(19, 20), Fraction(19, 20)),
+        _floor_world("stage 2", "TRACT", Fraction(1, 10), Fraction(9, 10)),
+        _floor_world("TotalOnly groups", "STATE", Fraction(1, 10), Fraction(1)),
+    ),
+    of_its_own=None,
     noise_worlds=(gaussian_world(), geometric_world()),
     quick_noise_worlds=(gaussian_world(TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.LOSS_WORLDS,
     quick_loss_worlds=(loss_worlds.NINE_GROUPS, loss_worlds.ONE_GROUP),
-    cpu_seconds=CpuSeconds(neighbours=39, ways=65, noise=12, loss=125),
-    quick_cpu_seconds=CpuSeconds(neighbours=9, ways=9, noise=5, loss=3),
+    cpu_seconds=CpuSeconds(neighbours=41, ways=68, spending=2, noise=12, loss=125),
+    quick_cpu_seconds=CpuSeconds(neighbours=6, ways=7, spending=2, noise=4, loss=4),
 )

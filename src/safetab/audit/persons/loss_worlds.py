@@ -48,7 +48,7 @@ def _write(setting: _Setting, entities: int, folder: Path) -> AuditWorld:
     )
     states = sorted({block[:2] for block in blocks})
     changes = {"state_filter_us": states, **setting.changes}
-    config = worlds.config_of_one_level(setting.geography, setting.budget, **changes)
+    config = worlds.config_of_one_level(setting.geography.label, setting.budget, **changes)
     return worlds.write_world(folder, people, config, setting.lists, dict.fromkeys(blocks, "99999|9999"))
 
 

@@ -1,8 +1,9 @@
 """The audit's small world: made so that one more person crosses whatever a mistake could look at.
 
 Four people have the same eight race codes and the same ethnicity and live in one block; nobody else has these codes.
-A fifth lifts each of their groups from 4 to 5: over the first threshold (5) and over the suppression threshold (4),
-had the program looked at true counts. Two tracts, a place, an AIANNH area and several groups have nobody.
+A fifth lifts each of their groups from 4 to 5: at some levels over the first threshold (5), at some over the
+suppression threshold (4), had the program looked at true counts. Budgets and thresholds differ from level to level.
+Two tracts, a place, an AIANNH area and several groups have nobody.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from safetab.audit.audited_product import AuditWorld, FileRow
+from safetab.audit.world_config import one_budget, own_settings
 from safetab.audit.world_lists import (
     BLOCKS,
     CROWDED_BLOCK,
@@ -31,10 +33,6 @@ from safetab.audit.world_lists import (
     records_file,
     write_public_world,
 )
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.config.config_file import budget_key, threshold_key
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
 OLDEST_AGE = 115
@@ -93,7 +91,6 @@ def write_world(
 
 def audit_config(**changes: Any) -> dict[str, Any]:
     """Noise of about 3 in every level's stage 2, so that nearly everything happens to some group."""
-    budgets = {IterationLevel.REGIONAL: 0.17, IterationLevel.DETAILED: 0.5}
     return {
         "privacy_defn": "zcdp",
         "run_us": True,
@@ -101,23 +98,14 @@ def audit_config(**changes: Any) -> dict[str, Any]:
         "state_filter_us": ["01", "44"],
         "reader": "csv",
         "max_race_codes": 8,
-        **{_budget_key(level): budgets[level.iterations] for level in POPULATION_GROUP_LEVELS},
+        **own_settings("SafeTab-P"),
         "privacy_budget_p_stage_1_fraction": float(GAMMA),
-        "thresholds_p": {threshold_key(level): [5, 8, 12] for level in POPULATION_GROUP_LEVELS},
         "zero_suppression_chance": 0.9,
         "allow_negative_counts": True,
     } | changes
 
 
-def config_of_one_level(geography: GeographyLevel, budget: float, **changes: Any) -> dict[str, Any]:
+def config_of_one_level(geography: str, budget: float, **changes: Any) -> dict[str, Any]:
     """Only the Detailed groups of one geography level are tabulated, and nothing is suppressed."""
-    budgets = {
-        _budget_key(level): budget if (level.geography, level.iterations) == (geography, IterationLevel.DETAILED) else 0
-        for level in POPULATION_GROUP_LEVELS
-    }
+    budgets = one_budget("SafeTab-P", {("persons", geography, 2): budget})
     return audit_config(**budgets, **({"run_pr": False, "zero_suppression_chance": 0} | changes))
-
-
-def _budget_key(level: PopulationGroupLevel) -> str:
-    (family, *_) = SAFETAB_P.families
-    return budget_key(SAFETAB_P, family, level)

@@ -1,0 +1,91 @@
+"""Addresses, keys and batches that repeat, wrap around or are left out."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from safetab.privacy import addressed_bits
+from safetab.privacy.addressed_bits import AddressedBits
+from safetab.tabulation import tabulate_level as tabulation
+from safetab.tabulation.empty_groups import EmptyGroups
+from tests.planted.noise_bugs import other_addresses
+
+Patch = pytest.MonkeyPatch
+_GROUPS_AT_ONCE = 1 << 21
+
+
+def the_aes_key_cut_to_4_bytes(patch: Patch) -> None:
+    """The bits are asked for with a whole key, and encrypted with the beginning of it."""
+    whole = addressed_bits.algorithms.AES
+    patch.setattr(addressed_bits, "algorithms", SimpleNamespace(AES=lambda key: whole(key[:4] + bytes(28))))
+
+
+def cell_5_reuses_the_noise_of_cell_3(patch: Patch) -> None:
+    def prefix(original, right, shape, cell, extension):
+        return original(right, shape, 3 if cell == 5 else cell, extension)
+
+    other_addresses(patch, prefix)
+
+
+def _other_indices(patch: Patch, other) -> None:
+    """`other` takes indices of groups; gives those whose bits are read, by every reader."""
+    batches, stream = AddressedBits.batches, AddressedBits._stream
+
+    def of_others(self, prefix, indices):
+        return batches(self, prefix, other(indices))
+
+    def stream_of_others(self, prefix, first, count):
+        return stream(self, prefix, int(other(np.array([first]))[0]), count)
+
+    patch.setattr(AddressedBits, "batches", of_others)
+    patch.setattr(AddressedBits, "_stream", stream_of_others)
+
+
+def the_group_index_wraps_at_2_to_the_24(patch: Patch) -> None:
+    _other_indices(patch, lambda indices: indices % (1 << 24))
+
+
+def groups_i_and_i_plus_64_share_all_noise(patch: Patch) -> None:
+    _other_indices(patch, lambda indices: indices & ~64)
+
+
+def lazy_words_repeat_after_16384_groups(patch: Patch) -> None:
+    original = AddressedBits.first_words_of_range
+
+    def repeated(self, prefix, first, end):
+        for start, words in original(self, prefix, first, end):
+            (_, beginning), *_ = original(self, prefix, first, first + len(words))
+            yield start, beginning
+
+    patch.setattr(AddressedBits, "first_words_of_range", repeated)
+
+
+def the_empty_group_2_to_the_21_never_published(patch: Patch) -> None:
+    original = EmptyGroups.that_may_be_published
+
+    def found(self, first, end):
+        indices = original(self, first, end)
+        return indices[(indices == 0) | (indices % _GROUPS_AT_ONCE != 0)]
+
+    patch.setattr(EmptyGroups, "that_may_be_published", found)
+
+
+def an_empty_group_at_a_batch_boundary_never_published(patch: Patch) -> None:
+    original = EmptyGroups.that_may_be_published
+    patch.setattr(
+        EmptyGroups, "that_may_be_published", lambda self, first, end: original(self, first + (first > 0), end)
+    )
+
+
+def no_noise_above_5000(patch: Patch) -> None:
+    """The level's own step leaves out the noise of large counts, whatever the mechanism has drawn."""
+    original = tabulation._PaidLevel.noisy
+
+    def noisy(self, counts, shape, stage):
+        found = original(self, counts, shape, stage)
+        return np.where(counts.confidential_counts > 5_000, counts.confidential_counts, found)
+
+    patch.setattr(tabulation._PaidLevel, "noisy", noisy)

@@ -1,0 +1,49 @@
+"""Keys of config.json that are mixed up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.iterations import IterationLevel
+from safetab.config import config_file
+
+Patch = pytest.MonkeyPatch
+_US = {one.entity_kind: one for one in GeographyLevel if one.tabulation_pass is TabulationPass.US}
+
+
+def _other_budget(patch: Patch, other) -> None:
+    """`other` takes a table family and a level; gives those whose budget is read."""
+    original = config_file.budget_key
+    patch.setattr(config_file, "budget_key", lambda product, *measured: original(product, *other(product, *measured)))
+
+
+def puerto_rico_read_with_us_budgets(patch: Patch) -> None:
+    def of_us(_, family, level):
+        return family, replace(level, geography=_US[level.geography.entity_kind])
+
+    _other_budget(patch, of_us)
+
+
+def a_level_read_with_another_levels_budget_key(patch: Patch) -> None:
+    """With the budgets of 2020 a county's Detailed groups would lose 13 times as much."""
+
+    def of_states(_, family, level):
+        is_county = (level.geography, level.iterations) == (GeographyLevel.COUNTY, IterationLevel.DETAILED)
+        return family, replace(level, geography=GeographyLevel.STATE) if is_county else level
+
+    _other_budget(patch, of_states)
+
+
+def tenure_read_with_the_budgets_of_household_type(patch: Patch) -> None:
+    _other_budget(patch, lambda product, _, level: (product.families[0], level))
+
+
+def thresholds_of_another_iteration_level(patch: Patch) -> None:
+    original = config_file.threshold_key
+    other = {IterationLevel.DETAILED: IterationLevel.REGIONAL, IterationLevel.REGIONAL: IterationLevel.DETAILED}
+    patch.setattr(
+        config_file, "threshold_key", lambda level: original(replace(level, iterations=other[level.iterations]))
+    )

@@ -1,0 +1,37 @@
+"""Accounts that are late or too low, and a floor that looks away."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import pytest
+
+from safetab.pipeline import run as pipeline
+from safetab.planning.level_design import LevelDesign
+from safetab.planning.run_plan import RunPlan
+from safetab.privacy.stages import Stage
+
+Patch = pytest.MonkeyPatch
+
+
+def the_spend_log_charged_after_the_noise(patch: Patch) -> None:
+    original = pipeline._recorded
+
+    @contextmanager
+    def late(*given):
+        yield ()
+        with original(*given):
+            pass
+
+    patch.setattr(pipeline, "_recorded", late)
+
+
+def households_charged_unbounded(patch: Patch) -> None:
+    patch.setattr(RunPlan, "loss_of_a_person", lambda plan, which: plan.loss_of(which).unbounded)
+
+
+def the_floor_looks_at_stage_2_alone(patch: Patch) -> None:
+    def of_stage_2(design):
+        return Stage.STAGE_2 not in design.stages or not design.noise(Stage.STAGE_2).is_mostly_zero
+
+    patch.setattr(LevelDesign, "is_protected", property(of_stage_2))

@@ -1,0 +1,94 @@
+"""The audit's worlds are diverse, and it reads their configuration by itself."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from safetab.audit.drawn_noise import DrawnNoise, relations_of_cells, relations_of_groups
+from safetab.audit.households.audited_households import AUDITED_HOUSEHOLDS
+from safetab.audit.persons.audited_persons import AUDITED_PERSONS
+from safetab.audit.world_config import config_check, level_names, own_settings, plain_config
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS
+from safetab.planning.planner import plan_of_files
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.measurement_event import MeasurementEvent
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+
+BOTH = pytest.mark.parametrize("audited", [AUDITED_PERSONS, AUDITED_HOUSEHOLDS], ids=["persons", "households"])
+
+
+@BOTH
+def test_no_two_budgets_and_no_two_lists_of_thresholds_are_alike(audited) -> None:
+    settings = own_settings(audited.product.name)
+    budgets = [value for key, value in settings.items() if key.startswith("privacy_budget")]
+    assert len(budgets) == len(audited.product.families) * len(POPULATION_GROUP_LEVELS) == len(set(budgets))
+    for key in ("thresholds_p",) if audited is AUDITED_PERSONS else ("thresholds_h_t3", "thresholds_h_t4"):
+        ladders = [tuple(one) for one in settings[key].values()]
+        assert len(set(ladders)) == len(ladders) == len(POPULATION_GROUP_LEVELS)
+        assert all(sorted(one) == list(one) for one in ladders)
+
+
+def test_the_audit_names_every_level() -> None:
+    assert level_names() == [(one.geography.label, int(one.iterations)) for one in POPULATION_GROUP_LEVELS]
+
+
+@BOTH
+def test_a_plain_reader_finds_what_was_written(audited, tmp_path: Path) -> None:
+    world = audited.write(tmp_path / "w", audited.population, {})
+    plain = plain_config(world.parameters)
+    assert len(plain.levels) == len(audited.product.families) * len(POPULATION_GROUP_LEVELS)
+    if audited is AUDITED_PERSONS:
+        assert plain.levels["persons", "USA", 1].budget == Fraction("0.1275")
+        assert plain.levels["persons", "PR-PLACE", 2].thresholds == (7, 9, 17)
+        assert plain.shares() == {Stage.STAGE_1: Fraction(1, 10), Stage.STAGE_2: Fraction(9, 10), Stage.TOTAL_ONLY: 1}
+    else:
+        assert plain.levels["tenure", "USA", 1].budget == Fraction("0.17")
+        assert plain.levels["tenure", "PR-PLACE", 2].thresholds == (23,)
+    plan = plan_of_files(world.parameters, world.data).require()
+    assert config_check(plan, world.parameters).is_passed
+
+
+def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path: Path) -> None:
+    world = AUDITED_PERSONS.write(tmp_path / "w", AUDITED_PERSONS.population, {})
+    plan = plan_of_files(world.parameters, world.data).require()
+    config = world.parameters / "config.json"
+    written = config.read_text()
+    for changes in (("0.1275", "0.1276"), ("[4, 8, 12]", "[4, 8, 13]"), ("zcdp", "puredp"), ('"01", ', "")):
+        assert changes[0] in written
+        config.write_text(written.replace(*changes, 1))
+        assert not config_check(plan, world.parameters).is_passed
+
+
+def drawn(noise) -> DrawnNoise:
+    (family, *_), level = SAFETAB_P.families, POPULATION_GROUP_LEVELS[0]
+    event = MeasurementEvent(SAFETAB_P, family, level, Stage.STAGE_2, PrivacyDefinition.ZCDP, 1, Fraction(1, 200))
+    shape = next(one for one in family.shapes if one.cells == noise.shape[1])
+    return DrawnNoise((event, shape), np.arange(len(noise)), np.zeros_like(noise), noise)
+
+
+@pytest.fixture
+def noise():
+    return np.rint(np.random.default_rng(1).normal(0, 10, (2_000, 8))).astype(np.int64)
+
+
+def test_independent_noise_has_no_relations(noise) -> None:
+    found = [*relations_of_cells([drawn(noise)], 60), *relations_of_groups([drawn(noise)], 1_000)]
+    assert all(abs(one.distance) < 6 for one in found)
+    assert sum(one.looked_at for one in found) > 1_900
+
+
+def test_two_cells_with_opposite_noise_are_found(noise) -> None:
+    noise[:, 5] = -noise[:, 3]
+    assert min(relations_of_cells([drawn(noise)], 60), key=lambda one: one.distance).name.endswith("cells 3 and 5")
+
+
+def test_groups_that_share_noise_are_found_at_any_distance(noise) -> None:
+    noise[137::2] = noise[:-137:2]  # every second group, 137 before
+    (found,) = relations_of_groups([drawn(noise)], 1_000)
+    assert found.name.endswith("groups 137 apart")
+    assert found.distance > 30
