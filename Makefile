@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+LOWEST := build/lowest
 LOCKED := install --require-hashes --only-binary :all:
 
 # Commands and tests start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-faults test-faults-quick test-browser r-page test-spark audit check docs paper
+.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark audit check docs paper
 .PHONY: bench bench-small bench-spark bench-noise bench-households bench-release bench-explorer bench-site
 .PHONY: lock check-wheels bill audit-dependencies dist clean help
 
@@ -20,6 +21,11 @@ demo: $(VENV)/.runtime ## the whole tour on synthetic people
 
 test: $(VENV)/.dev ## the default test suite
 	$(BIN)/python -m pytest -n 2 -q
+
+QUICK_TESTS := tests/unit tests/engines tests/property $(addprefix tests/system/test_,command_line.py data_users.py \
+	household_releases.py numbers_of_a_key.py release.py report.py tune.py)
+test-lowest: $(LOWEST)/.ready ## the quick tests with the lowest versions that pyproject.toml allows, in a venv of their own
+	$(LOWEST)/bin/python -m pytest -n 2 -q $(QUICK_TESTS)
 
 test-slow: $(VENV)/.dev ## what takes seconds a test: accuracy, CEF, same bytes, planted bugs, a thousand million draws
 	$(BIN)/python -m pytest -n 2 -q -m slow
@@ -61,6 +67,13 @@ $(VENV)/.runtime: requirements.lock requirements-build.lock pyproject.toml | $(V
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	$(PIP) $(LOCKED) -r requirements-dev.lock
+	touch $@
+
+$(LOWEST)/.ready: requirements-lowest.lock pyproject.toml
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check -q $(LOCKED) -r requirements-lowest.lock
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check -q install --no-deps --no-build-isolation -e .
 	touch $@
 
 $(VENV)/.spark: requirements-spark.lock $(VENV)/.dev
@@ -106,6 +119,10 @@ lock: ## renew the lock files; needs uv, which the project itself doesn't
 	$(COMPILE) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 	$(COMPILE) --group spark -c requirements-dev.lock -o requirements-spark.lock
 	$(COMPILE) --group docs -c requirements-dev.lock -o requirements-docs.lock
+	mkdir -p build
+	$(COMPILE) --resolution lowest-direct pyproject.toml -o build/lowest-bounds.txt
+	cp requirements-dev.lock requirements-lowest.lock # tests and checks in their locked versions, where these fit
+	$(COMPILE) pyproject.toml --group dev -c build/lowest-bounds.txt -o requirements-lowest.lock
 
 check-wheels: $(VENV)/.dev ## every locked package has a wheel for each Python and processor; needs uv
 	$(BIN)/python -m supply_chain.wheels
@@ -121,4 +138,4 @@ dist: $(VENV)/.dev ## wheel and source archive of the last commit in build/dist,
 	$(BIN)/python -m supply_chain.archives
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(LOWEST)

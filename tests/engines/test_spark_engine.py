@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pyarrow as pa
@@ -170,6 +172,9 @@ def test_no_plan_has_a_python_function_in_it(session, tmp_path: Path) -> None:
     engine.check()
     engine.prepare()
     for table in engine._ready().kept:
-        plan = table._jdf.queryExecution().toString()
+        with redirect_stdout(StringIO()) as shown:
+            table.explain(extended=True)
+        plan = shown.getvalue()
+        assert "Physical Plan" in plan
         assert "Python" not in plan
         assert "MapInArrow" not in plan
