@@ -109,7 +109,7 @@ bench-site: $(VENV)/.dev ## the web site of a release of national size: time, me
 paper: $(VENV)/.dev ## the paper's tables and figures: writes docs/the-paper-reproduced.md
 	$(BIN)/python -m reproduction
 
-bench-spark: $(VENV)/.spark ## Spark beside DuckDB on the same files: the last section of docs/benchmarks.md
+bench-spark: $(VENV)/.spark ## Spark beside the local engine on the same files: the last section of docs/benchmarks.md
 	$(BIN)/python -m benchmarks.spark
 
 COMPILE := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url

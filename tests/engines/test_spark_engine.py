@@ -15,7 +15,7 @@ from tests.random_worlds import write_random_world
 
 from safetab.engines.contract import EngineSettings, MiscountedPersons
 from safetab.engines.known_lists import KnownLists
-from safetab.engines.local.duckdb_backend import DuckDbBackend
+from safetab.engines.local.local_backend import LocalBackend
 from safetab.engines.spark.options import SparkOptions
 
 pytestmark = SPARK_MARKS
@@ -48,7 +48,7 @@ def test_rows_are_judged_by_what_is_known(session, tmp_path: Path, monkeypatch) 
         people[row][column] = value
     as_text(world.data, ["|".join(row) for row in people])
     monkeypatch.setattr(SparkBackend, "_session", session)
-    local = DuckDbBackend(EngineSettings(tmp_path), pytest.fail)
+    local = LocalBackend(EngineSettings(tmp_path), pytest.fail)
     spark = SparkBackend(SparkOptions(), EngineSettings(tmp_path), pytest.fail)
     for damaged in (None, "race-and-ethnicity-codes.txt", "config.json"):
         if damaged is not None:

@@ -1,4 +1,4 @@
-"""The embedded engine: Arrow and compiled loops read the files; the rest is integer arithmetic on arrays.
+"""The engine of this process: Arrow and compiled loops read the files; the rest is integer arithmetic on arrays.
 
 DuckDB takes the fingerprint of the records, and this is the only module that imports it. Its error messages quote
 values, as Arrow's do, so they go to the confidential log alone.
@@ -47,7 +47,10 @@ else:
 
 Log = Callable[[str], None]
 
-_OUT_OF_MEMORY = "the database ran out of memory, or of room in --temp. Nothing was written. Give more with --memory."
+_OUT_OF_MEMORY = (
+    "DuckDB, which takes the fingerprint of the records, ran out of memory, or of room in --temp. Nothing was written."
+    " Give more with --memory."
+)
 _NO_ROOM = "the disk of --temp is full. Nothing was written."
 _WORDS_FOR_NO_ROOM = ("No space left", "Disk quota exceeded")
 
@@ -68,7 +71,7 @@ def _encoded(batches: Iterable[PersonBatch], free: SimpleQueue[PersonEncoder]) -
     return rows, True
 
 
-class DuckDbEngine(ArrayEngine):
+class LocalEngine(ArrayEngine):
     """Reads tables inside the process; keeps to the contract of `CountingEngine`."""
 
     def __init__(self, persons: TableFiles, files: PublicFiles, settings: EngineSettings, log: Log) -> None:
