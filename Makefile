@@ -22,8 +22,8 @@ demo: $(VENV)/.runtime ## the whole tour on synthetic people
 test: $(VENV)/.dev ## the default test suite
 	$(BIN)/python -m pytest -n 2 -q
 
-QUICK_TESTS := tests/unit tests/engines tests/property $(addprefix tests/system/test_,command_line.py data_users.py \
-	household_releases.py numbers_of_a_key.py release.py report.py tune.py)
+QUICK_TESTS := tests/unit tests/engines tests/property $(patsubst %,tests/system/test_%.py,command_line data_users \
+	households numbers_of_a_key release runs_without_noise terminal words_of_a_product)
 test-lowest: $(LOWEST)/.ready ## the quick tests with the lowest versions that pyproject.toml allows, in a venv of their own
 	$(LOWEST)/bin/python -m pytest -n 2 -q $(QUICK_TESTS)
 

@@ -20,8 +20,8 @@ WORDS_OF_HOUSEHOLDS = (
     r"t3|t4|T0[34]\d*|T0[34]\d*_\d+\w|SafeTab-H|DHC-B|households?|householders?|tenure|rented|HOUSEHOLD_TYPE|category"
 )
 """Both lists are of words that the other product has no use for. "Male" and "female" are in neither: household types are
-about a male or a female householder. Nor is "people": groups are made of them, and their totals choose the tables of households. No
-sentence of an output may name the other product, even where its release gave the totals."""
+about a male or a female householder. Nor is "people": groups are made of them, and their totals choose the tables of
+households. No sentence of an output may name the other product, even where its release gave the totals."""
 
 NO_TEXT = {".parquet", ".woff2", ".png"}
 RULES = ["--rule", "clamp-negatives", "--rule", "withhold-alone-above-partner"]
