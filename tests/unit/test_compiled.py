@@ -77,6 +77,16 @@ def test_a_damaged_file_that_can_not_be_removed_is_not_used(loop_file: Path) -> 
         assert not hits(made)
 
 
+def test_what_a_loop_raises_is_raised(tmp_path: Path) -> None:
+    path = tmp_path / "loops.py"
+    path.write_text("def divided(numbers):\n    return numbers[1] // numbers[0]\n")
+    made = compiled(loops(path).divided)
+    for _ in range(2):
+        assert made(np.array([2, 6])) == 3
+        with pytest.raises(ZeroDivisionError):
+            made(np.array([0, 6]))
+
+
 def test_a_full_disk_means_compiling_in_the_process(loop_file: Path) -> None:
     """A limit on the size of files stands for it: numba finds a folder for its cache, and can't write there."""
     program = f"""

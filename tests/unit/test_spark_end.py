@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from types import SimpleNamespace
 from typing import BinaryIO
 
@@ -88,3 +91,35 @@ def test_nothing_is_sent_to_a_virtual_machine_that_is_gone(caplog: pytest.LogCap
     gateway.shutdown_callback_server()
     assert not caplog.records
     assert told == java.told == DROPPED
+
+
+def test_a_process_that_has_used_spark_is_refused_by_a_sentence(tmp_path: Path) -> None:
+    """Its virtual machine has settings of its own, and nobody can tell what it leaves behind."""
+    program = f"""
+import os
+from pathlib import Path
+from safetab.engines.contract import EngineSettings
+from safetab.engines.spark.java import java_home
+from safetab.engines.spark.options import SparkOptions
+from safetab.engines.spark.session import spark_session
+from safetab.foundation.failures import RunFailed
+from pyspark.sql import SparkSession
+
+def say_why():
+    try:
+        with spark_session(SparkOptions(), EngineSettings(Path({str(tmp_path)!r})), print):
+            pass
+    except RunFailed as failed:
+        print(failed)
+
+os.environ["JAVA_HOME"] = str(java_home(Path({str(tmp_path)!r})))
+session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+say_why()
+session.stop()
+say_why()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.stdout.splitlines() == [
+        "a Spark session is open in this process already. Stop it before the run.",
+        "this process has used Spark before the run. Start the run in a process of its own.",
+    ]

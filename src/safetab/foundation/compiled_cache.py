@@ -38,7 +38,7 @@ class KeptLoop:
             return self._made(*given, **named)
         try:
             result = self._made(*given, **named)
-        except OSError:  # the code can't be loaded or kept; the loop itself opens no file
+        except Exception:  # the code can't be loaded or kept; what the loop itself raises, it raises once more
             self._made, self._is_kept = compiled_anew(self._loop), False
             return self._made(*given, **named)
         self._write_new_hashes()
@@ -51,7 +51,7 @@ class KeptLoop:
 
     def _files(self) -> Iterator[Path]:
         code = self._loop.__code__
-        return Path(self.stats.cache_path).glob(f"*{code.co_name}-{code.co_firstlineno}.*.nb[ic]")
+        return Path(self.stats.cache_path).glob(f"*.{code.co_name}-{code.co_firstlineno}.*.nb[ic]")
 
     def _write_new_hashes(self) -> None:
         """A process that dies here leaves a file without its hash, which the next one makes again."""

@@ -44,6 +44,7 @@ _PRIVATE = {
 
 _TUNED = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.rdd.compress": "true",
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.codegen.hugeMethodLimit": "8000",  # longer methods Java only interprets, at a third of the speed
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
