@@ -213,7 +213,8 @@ def _read_whole(descriptor: int) -> bytes:
 def test_whatever_waits_for_the_end_is_called_and_written(given: str, code: int) -> None:
     """Python ends as it does for any program: what waits for the end is called, and threads are waited for."""
     at_the_end = "import atexit; atexit.register(print, 'the end')\n"
-    in_a_thread = "import threading, time; threading.Thread(target=lambda: (time.sleep(1), print('done'))).start()\n"
+    wait = "threading.main_thread().join(), print('done')"
+    in_a_thread = f"import threading; threading.Thread(target=lambda: ({wait})).start()\n"
     cases = ((at_the_end, "left\nthe end\n"), (at_the_end + in_a_thread, "left\ndone\nthe end\n"))
     for before, said in cases:
         program = f"{before}from safetab.cli.start import main\ntry: main()\nfinally: print('left')"
