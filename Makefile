@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+LOWEST := build/lowest
 LOCKED := install --require-hashes --only-binary :all:
 
 # Commands and tests start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-faults test-faults-quick test-browser r-page test-spark audit check docs pictures paper
+.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark audit check docs pictures paper
 .PHONY: bench bench-small bench-spark bench-noise bench-households bench-release bench-explorer bench-site
 .PHONY: lock check-wheels bill audit-dependencies dist clean help
 
@@ -20,6 +21,11 @@ demo: $(VENV)/.runtime ## the whole tour on synthetic people: site, explorer, re
 
 test: $(VENV)/.dev ## the default test suite
 	$(BIN)/python -m pytest -n 2 -q
+
+QUICK_TESTS := tests/unit tests/engines tests/property $(patsubst %,tests/system/test_%.py,command_line data_users \
+	households numbers_of_a_key release runs_without_noise terminal words_of_a_product)
+test-lowest: $(LOWEST)/.ready ## the quick tests with the lowest versions that pyproject.toml allows, in a venv of their own
+	$(LOWEST)/bin/python -m pytest -n 2 -q $(QUICK_TESTS)
 
 test-slow: $(VENV)/.dev ## what takes seconds a test: accuracy, CEF, same bytes, planted bugs, a thousand million draws
 	$(BIN)/python -m pytest -n 2 -q -m slow
@@ -66,6 +72,13 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	$(PIP) $(LOCKED) -r requirements-dev.lock
 	touch $@
 
+$(LOWEST)/.ready: requirements-lowest.lock pyproject.toml
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check -q $(LOCKED) -r requirements-lowest.lock
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check -q install --no-deps --no-build-isolation -e .
+	touch $@
+
 $(VENV)/.spark: requirements-spark.lock $(VENV)/.dev
 	$(PIP) $(LOCKED) --no-binary pyspark -r requirements-spark.lock
 	touch $@
@@ -99,7 +112,7 @@ bench-site: $(VENV)/.dev ## the web site of a release of national size: time, me
 paper: $(VENV)/.dev ## the paper's tables and figures: writes docs/the-paper-reproduced.md
 	$(BIN)/python -m reproduction
 
-bench-spark: $(VENV)/.spark ## Spark beside DuckDB on the same files: the last section of docs/benchmarks.md
+bench-spark: $(VENV)/.spark ## Spark beside the local engine on the same files: the last section of docs/benchmarks.md
 	$(BIN)/python -m benchmarks.spark
 
 COMPILE := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
@@ -109,6 +122,10 @@ lock: ## renew the lock files; needs uv, which the project itself doesn't
 	$(COMPILE) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 	$(COMPILE) --group spark -c requirements-dev.lock -o requirements-spark.lock
 	$(COMPILE) --group docs -c requirements-dev.lock -o requirements-docs.lock
+	mkdir -p build
+	$(COMPILE) --resolution lowest-direct pyproject.toml -o build/lowest-bounds.txt
+	cp requirements-dev.lock requirements-lowest.lock # tests and checks in their locked versions, where these fit
+	$(COMPILE) pyproject.toml --group dev -c build/lowest-bounds.txt -o requirements-lowest.lock
 
 check-wheels: $(VENV)/.dev ## every locked package has a wheel for each Python and processor; needs uv
 	$(BIN)/python -m supply_chain.wheels
@@ -124,4 +141,4 @@ dist: $(VENV)/.dev ## wheel and source archive of the last commit in build/dist,
 	$(BIN)/python -m supply_chain.archives
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(LOWEST)

@@ -1,4 +1,4 @@
-"""Spark beside DuckDB on the same files: `make bench-spark` writes the last section of docs/benchmarks.md.
+"""Spark beside the local engine on the same files: `make bench-spark` writes the last section of docs/benchmarks.md.
 
 Sizes come from BENCH_SPARK_PEOPLE, parted by blanks; censuses are kept in BENCH_FOLDER.
 """
@@ -22,7 +22,7 @@ TEXT = """
 `make bench-spark` writes this section. Both engines run on the same Parquet files in processes of their own, with
 one test key; their outputs are the same bytes, else there would be no table. CPU seconds are those of all processes,
 the Java virtual machine and Spark's Python included. *Start* is a Spark session that is started and stopped and does
-nothing; a ratio is that of the rest of a Spark run to the DuckDB run. Executors *with Python* count with the compiled
+nothing; a ratio is that of the rest of a Spark run to the local run. Executors *with Python* count with the compiled
 loops, those *without* with Spark's expressions.
 """
 NATION = 334_735_155
@@ -30,7 +30,7 @@ _FAR_APART = 10
 EXECUTORS, CORES = 8, 4
 WITHOUT_PYTHON = ("--spark-conf", "spark.pyspark.python=none")
 RUNS: dict[str, tuple[str, ...]] = {
-    "duckdb": ("--engine", "duckdb"),
+    "local": ("--engine", "local"),
     "spark": ("--engine", "spark"),
     "expressions": ("--engine", "spark", *WITHOUT_PYTHON),
 }
@@ -39,21 +39,21 @@ RUNS: dict[str, tuple[str, ...]] = {
 @dataclass(frozen=True, slots=True)
 class Pair:
     people: int
-    duckdb: Cost
+    local: Cost
     spark: Cost
     expressions: Cost
     start: Cost
 
     @property
     def ratio(self) -> float:
-        return self._to_duckdb(self.spark)
+        return self._to_local(self.spark)
 
     @property
     def ratio_of_expressions(self) -> float:
-        return self._to_duckdb(self.expressions)
+        return self._to_local(self.expressions)
 
-    def _to_duckdb(self, cost: Cost) -> float:
-        return (cost.cpu_seconds - self.start.cpu_seconds) / self.duckdb.cpu_seconds
+    def _to_local(self, cost: Cost) -> float:
+        return (cost.cpu_seconds - self.start.cpu_seconds) / self.local.cpu_seconds
 
 
 def nation_text(pairs: list[Pair]) -> str:
@@ -79,7 +79,7 @@ Extrapolated from the sizes above, with Python, no measurement: {1e6 * each:.1f}
 {EXECUTORS} executors with {CORES} cores each, if all of it could be spread evenly, which what doesn't grow can't.
 Shuffles between machines make it more; executors that stay warm make it less. At about 10 bytes a person, reckoned
 from the columns, the nation is 4 GB encoded, which {EXECUTORS} executors of 4 GB keep in memory and fewer keep on disk.
-The driver needs what a run with DuckDB needs, and the counts of one level.
+The driver needs what a local run needs, and the counts of one level.
 """
 
 
@@ -103,7 +103,7 @@ def measured_pair(census: Census, folder: Path) -> Pair:
         print(f"running {made.name} with {name}", flush=True)
         limits = ("--threads", THREADS, "--memory", MEMORY, "--temp", folder, "--test-key", KEY, "--overwrite")
         costs[name] = measured_safetab("run", made / "parameters", made / "data", out, *RUNS[name], *limits).cost
-        require_same_bytes(outputs["duckdb"], out)
+        require_same_bytes(outputs["local"], out)
     start = measured_program("spark_start").cost
     for out in outputs.values():
         shutil.rmtree(out)
@@ -114,15 +114,15 @@ def measured_pair(census: Census, folder: Path) -> Pair:
 
 def table(pairs: list[Pair]) -> str:
     header = (
-        "people", "DuckDB, CPU s", "wall s", "peak memory", "Spark with Python, CPU s", "wall s",
-        "without, CPU s", "wall s", "of each start, CPU s", "CPU to DuckDB, start aside: with Python", "without",
+        "people", "local, CPU s", "wall s", "peak memory", "Spark with Python, CPU s", "wall s",
+        "without, CPU s", "wall s", "of each start, CPU s", "CPU to local, start aside: with Python", "without",
     )  # fmt: skip
     return report.markdown_table(
         header,
         [
             (
                 f"{pair.people:,}",
-                *report.in_words(pair.duckdb),
+                *report.in_words(pair.local),
                 *report.in_words(pair.spark)[:2],
                 *report.in_words(pair.expressions)[:2],
                 f"{pair.start.cpu_seconds:.1f}",

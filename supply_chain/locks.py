@@ -14,6 +14,9 @@ LOCKS = {
     "requirements-dev.lock": "tests and checks",
     "requirements-docs.lock": "the documentation",
 }
+LOWEST = "requirements-lowest.lock"
+"""The lowest versions that pyproject.toml allows: tried by tests, and installed by nothing else."""
+
 SHIPPED = ("requirements.lock", "requirements-spark.lock")
 _PIN = re.compile(r"^([a-z0-9][a-z0-9._-]*)==([^\s;\\]+)(?: ; ([^\\]+?))?\s*\\?$")
 _VIA = re.compile(r"^\s+#\s+(?:via )?(?!via$)([a-z0-9][a-z0-9._-]*)(?: \(.*\))?$")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from safetab.engines.contract import CountingEngine, EngineSettings
-from safetab.engines.local.duckdb_engine import DuckDbEngine
+from safetab.engines.local.local_engine import LocalEngine
 from safetab.engines.person_location import PersonLocation
 from safetab.engines.plain import PlainEngine
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
@@ -39,8 +39,8 @@ def plain_engine(inputs: EngineInputs, _: Path) -> CountingEngine:
     return PlainEngine(inputs.persons, inputs.files)
 
 
-def duckdb_engine(inputs: EngineInputs, folder: Path) -> CountingEngine:
-    return DuckDbEngine(inputs.persons, inputs.files, EngineSettings(folder), lambda _: None)
+def local_engine(inputs: EngineInputs, folder: Path) -> CountingEngine:
+    return LocalEngine(inputs.persons, inputs.files, EngineSettings(folder), lambda _: None)
 
 
 def spark_engine(session, inputs: EngineInputs, log=lambda _: None, *, has_python: bool = False) -> CountingEngine:

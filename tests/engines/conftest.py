@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.engine_inputs import SPARK_MARKS, EngineInputs, duckdb_engine, plain_engine, spark_engine
+from tests.engine_inputs import SPARK_MARKS, EngineInputs, local_engine, plain_engine, spark_engine
 
 from safetab.engines.contract import CountingEngine
 
@@ -22,7 +22,7 @@ SPARK_ENGINES = {"spark": False, "spark with python": True}
 
 
 @pytest.fixture(
-    scope="session", params=["plain", "duckdb", *(pytest.param(name, marks=SPARK_MARKS) for name in SPARK_ENGINES)]
+    scope="session", params=["plain", "local", *(pytest.param(name, marks=SPARK_MARKS) for name in SPARK_ENGINES)]
 )
 def engine_name(request) -> str:
     return request.param
@@ -32,7 +32,7 @@ def engine_name(request) -> str:
 def engine_of(request, engine_name: str, tmp_path: Path):
     """Makes engines of one kind, and closes them at the end."""
     made: list[CountingEngine] = []
-    make = {"plain": partial(plain_engine, _=tmp_path), "duckdb": partial(duckdb_engine, folder=tmp_path)}
+    make = {"plain": partial(plain_engine, _=tmp_path), "local": partial(local_engine, folder=tmp_path)}
     if engine_name in SPARK_ENGINES:
         has_python = SPARK_ENGINES[engine_name]
         make[engine_name] = partial(spark_engine, request.getfixturevalue("session"), has_python=has_python)

@@ -13,7 +13,7 @@ from tests.random_worlds import write_random_world
 
 from safetab.readers.person_files import unreadable
 
-ENGINES = ["duckdb", *(pytest.param(name, marks=SPARK_MARKS) for name in ("spark", "spark with python"))]
+ENGINES = ["local", *(pytest.param(name, marks=SPARK_MARKS) for name in ("spark", "spark with python"))]
 
 
 def another_code(path: Path, table: pa.Table) -> None:

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.brute_force import AGES, BruteForce
-from tests.engine_inputs import EngineInputs, duckdb_engine, engine_inputs, plain_engine
+from tests.engine_inputs import EngineInputs, engine_inputs, local_engine, plain_engine
 from tests.person_forms import EMPTY_FORMS, PERSON_FORMS, as_text, people_of
 from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 from tests.refused_files import REFUSED_FILES
 
 from safetab.engines.contract import CountingEngine, EngineSettings, MiscountedPersons
 from safetab.engines.known_lists import KnownLists
-from safetab.engines.local.duckdb_backend import DuckDbBackend
+from safetab.engines.local.local_backend import LocalBackend
 from safetab.engines.local.state_persons import StatePersons
 from safetab.engines.plain import PlainEngine
 from safetab.foundation.findings import Severity
@@ -89,12 +89,12 @@ def test_a_pattern_leads_to_the_iterations_of_the_map_however_its_codes_are_repe
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), people=st.integers(2, 120))
-def test_duckdb_counts_what_the_judge_counts(seed: int, people: int) -> None:
+def test_the_local_engine_counts_what_the_judge_counts(seed: int, people: int) -> None:
     """As above, in many more worlds than Spark has the time for."""
     with tempfile.TemporaryDirectory() as folder:
         world = write_random_world(Path(folder), seed, people)
         inputs = engine_inputs(world)
-        engine, judge = duckdb_engine(inputs, Path(folder)), plain_engine(inputs, Path(folder))
+        engine, judge = local_engine(inputs, Path(folder)), plain_engine(inputs, Path(folder))
         assert engine.check() == judge.check() == ()
         assert engine.prepare() == judge.prepare()
         for level in inputs.plan.levels:
@@ -135,7 +135,7 @@ def test_what_is_refused_is_refused_by_all_in_the_same_words(
     if not engine_name.startswith("spark"):
         findings = find_person_files(world.data, PERSON_RECORD).findings
     if findings:
-        backend = DuckDbBackend(EngineSettings(tmp_path), lambda _: None)
+        backend = LocalBackend(EngineSettings(tmp_path), lambda _: None)
         findings += backend.judge(world.data, KnownLists.of_files(inputs.files), lambda _: None)
     else:
         findings = engine_of(inputs).check()
@@ -258,7 +258,7 @@ def test_a_person_who_is_joined_twice_fails_the_run(tmp_path: Path, monkeypatch:
         original(self, *(np.concatenate([column, column[:1]]) for column in columns))
 
     monkeypatch.setattr(StatePersons, "add", doubled)
-    engine = duckdb_engine(engine_inputs(write_random_world(tmp_path / "world", 3)), tmp_path)
+    engine = local_engine(engine_inputs(write_random_world(tmp_path / "world", 3)), tmp_path)
     assert engine.check() == ()
     with pytest.raises(MiscountedPersons):
         engine.prepare()

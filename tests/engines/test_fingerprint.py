@@ -18,7 +18,7 @@ from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 from safetab.census.geography_levels import TabulationPass
 from safetab.engines.contract import EngineSettings
 from safetab.engines.fingerprint import RecordFingerprint
-from safetab.engines.local.duckdb_engine import DuckDbEngine
+from safetab.engines.local.local_engine import LocalEngine
 from safetab.engines.plain import PlainEngine
 from safetab.foundation.findings import InvalidInput
 from safetab.products.safetab_p.record import PERSON_RECORD
@@ -36,7 +36,7 @@ def world(tmp_path: Path) -> RandomWorld:
 def fingerprints(world: RandomWorld, secret: bytes = SECRET, threads: int = 2):
     """What both engines say, which must be the same."""
     inputs = engine_inputs(world)
-    engine = DuckDbEngine(
+    engine = LocalEngine(
         inputs.persons, inputs.files, EngineSettings(world.data.parent, threads=threads), lambda _: None
     )
     judge = PlainEngine(inputs.persons, inputs.files)
@@ -90,7 +90,7 @@ def test_a_file_that_arrow_reads_and_the_database_does_not_is_at_fault(world: Ra
         pytest.fail("there is no such bit any more")
     inputs = engine_inputs(world)
     with closing(
-        DuckDbEngine(inputs.persons, inputs.files, EngineSettings(world.data.parent), lambda _: None)
+        LocalEngine(inputs.persons, inputs.files, EngineSettings(world.data.parent), lambda _: None)
     ) as engine:
         assert engine.check() == ()
         with pytest.raises(InvalidInput, match=r"person-records\.parquet has 1 problem:\s+it can't be read"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +15,7 @@ from tests.random_worlds import write_random_world
 
 from safetab.engines.contract import EngineSettings, MiscountedPersons
 from safetab.engines.known_lists import KnownLists
-from safetab.engines.local.duckdb_backend import DuckDbBackend
+from safetab.engines.local.local_backend import LocalBackend
 from safetab.engines.spark.options import SparkOptions
 
 pytestmark = SPARK_MARKS
@@ -46,7 +48,7 @@ def test_rows_are_judged_by_what_is_known(session, tmp_path: Path, monkeypatch) 
         people[row][column] = value
     as_text(world.data, ["|".join(row) for row in people])
     monkeypatch.setattr(SparkBackend, "_session", session)
-    local = DuckDbBackend(EngineSettings(tmp_path), pytest.fail)
+    local = LocalBackend(EngineSettings(tmp_path), pytest.fail)
     spark = SparkBackend(SparkOptions(), EngineSettings(tmp_path), pytest.fail)
     for damaged in (None, "race-and-ethnicity-codes.txt", "config.json"):
         if damaged is not None:
@@ -170,6 +172,9 @@ def test_no_plan_has_a_python_function_in_it(session, tmp_path: Path) -> None:
     engine.check()
     engine.prepare()
     for table in engine._ready().kept:
-        plan = table._jdf.queryExecution().toString()
+        with redirect_stdout(StringIO()) as shown:
+            table.explain(extended=True)
+        plan = shown.getvalue()
+        assert "Physical Plan" in plan
         assert "Python" not in plan
         assert "MapInArrow" not in plan

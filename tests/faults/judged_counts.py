@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from safetab.engines.contract import CountingEngine, EngineSettings
-from safetab.engines.local.duckdb_backend import DuckDbBackend
+from safetab.engines.local.local_backend import LocalBackend
 from safetab.engines.plain import PlainEngine
 from safetab.foundation.findings import InvalidInput
 from safetab.pipeline.inputs import RunInputs, read_inputs
@@ -28,7 +28,7 @@ def difference_of_counts(world: FaultWorld) -> str | None:
     with tempfile.TemporaryDirectory(prefix="judged-") as made:
         folder = Path(made)
         inputs = read_inputs(world.parameters, world.data).require()
-        backend = DuckDbBackend(EngineSettings(folder, threads=1), lambda _: None)
+        backend = LocalBackend(EngineSettings(folder, threads=1), lambda _: None)
         with contextlib.closing(backend.engine(inputs.persons, inputs.files)) as engine:
             return _difference(engine, _judge(world, inputs, folder), inputs)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from safetab.engines.local.array_counter import ArrayCounter
-from safetab.engines.local.duckdb_engine import DuckDbEngine
+from safetab.engines.local.local_engine import LocalEngine
 
 Patch = pytest.MonkeyPatch
 
@@ -21,7 +21,7 @@ class Truth:
 
 
 def remembered(patch: Patch) -> Truth:
-    truth, prepare, totals = Truth(), DuckDbEngine.prepare, ArrayCounter.totals
+    truth, prepare, totals = Truth(), LocalEngine.prepare, ArrayCounter.totals
 
     def preparing(self):
         people = prepare(self)
@@ -37,6 +37,6 @@ def remembered(patch: Patch) -> Truth:
         truth.nonempty |= {(label, group.region_id, group.iteration.code) for group in groups}
         return found
 
-    patch.setattr(DuckDbEngine, "prepare", preparing)
+    patch.setattr(LocalEngine, "prepare", preparing)
     patch.setattr(ArrayCounter, "totals", counting)
     return truth

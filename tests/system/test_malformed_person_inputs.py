@@ -18,7 +18,7 @@ from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.engines.local import duckdb_engine
+from safetab.engines.local import local_engine
 from safetab.engines.local.person_batches import PersonBatch
 from safetab.engines.local.text_batches import text_batches
 from safetab.foundation.moved_folder import CantBeDone
@@ -338,7 +338,7 @@ def test_validate_shows_no_error_of_its_own(world: RandomWorld, monkeypatch) -> 
     def broken(*_: object) -> None:
         raise ValueError(SECRET)
 
-    monkeypatch.setattr("safetab.engines.local.duckdb_engine.DuckDbEngine.check", broken)
+    monkeypatch.setattr("safetab.engines.local.local_engine.LocalEngine.check", broken)
     result = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
     assert result.exit_code == 3
     assert SECRET not in result.output
@@ -434,7 +434,7 @@ def test_rows_that_a_reader_drops_fail_the_run(world: RandomWorld, tmp_path: Pat
         for batches in text_batches(*given):
             yield ({name: column.part(0, 20) for name, column in batch.items()} for batch in batches)
 
-    monkeypatch.setattr(duckdb_engine, "text_batches", some_of_each)
+    monkeypatch.setattr(local_engine, "text_batches", some_of_each)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
     assert "the rows that were read are not as many as the files hold" in result.stderr
@@ -538,7 +538,7 @@ def test_an_error_of_the_program_itself_shows_no_value(world: RandomWorld, tmp_p
     def broken(*_: object) -> None:
         raise ValueError(SECRET)
 
-    monkeypatch.setattr("safetab.engines.local.duckdb_engine.DuckDbEngine.totals", broken)
+    monkeypatch.setattr("safetab.engines.local.local_engine.LocalEngine.totals", broken)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
     assert "an error of the program itself (ValueError); the confidential log has the details." in result.stderr

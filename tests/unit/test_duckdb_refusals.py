@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
-from tests.engine_inputs import duckdb_engine, engine_inputs
+from tests.engine_inputs import engine_inputs, local_engine
 from tests.person_forms import people_of, split
 from tests.random_worlds import write_random_world
 
@@ -29,7 +29,7 @@ def test_a_line_that_breaks_off_the_stream_of_a_part_is_a_finding(tmp_path: Path
     rows[9] = "True\r|" + rows[9].partition("|")[2]  # of the last part
     (world.data / "person-records.txt").unlink()
     split(world.data, rows)
-    engine = duckdb_engine(engine_inputs(world), tmp_path)
+    engine = local_engine(engine_inputs(world), tmp_path)
     findings = " ".join(str(finding) for finding in engine.check())
     engine.close()
     assert "QAGE: must be an age from 0 to 115. 1 row breaks this rule." in findings

@@ -128,7 +128,7 @@ def test_options_of_the_wrong_type_are_answered_by_a_sentence(given: dict[str, A
 
 
 def test_an_engine_that_there_is_not_is_refused_by_a_sentence() -> None:
-    with pytest.raises(safetab.InvalidInput, match="--engine: must be one of duckdb"):
+    with pytest.raises(safetab.InvalidInput, match="--engine: must be one of local, spark"):
         safetab.run("parameters", "data", "out", engine="abacus")
 
 

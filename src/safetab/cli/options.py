@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from safetab.pipeline.declared_options import OVERWRITE, DeclaredOption
+from safetab.pipeline.engine_kind import EngineKind
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,4 +62,15 @@ def _annotated(option: DeclaredOption) -> object:
     flags = () if option.flag is None else (option.flag,)
     settings: Iterable[tuple[str, object]] = (("metavar", option.metavar), ("min", option.least))
     given: dict[str, Any] = {name: value for name, value in settings if value is not None}
+    if option.type is EngineKind:
+        given |= {"parser": _engine, "metavar": f"[{'|'.join(EngineKind)}]"}
     return Annotated[option.type, typer.Option(*flags, help=option.help, **given)]
+
+
+def _engine(given: str) -> EngineKind:
+    """By its name or an earlier one, which the list of choices does not show."""
+    try:
+        return EngineKind(given)
+    except ValueError:
+        names = ", ".join(f"'{name}'" for name in EngineKind)
+        raise typer.BadParameter(f"'{given}' is not one of {names}.") from None

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 
 from safetab.engines.backend import Backend
 from safetab.engines.contract import EngineSettings
-from safetab.engines.local.duckdb_backend import DuckDbBackend
+from safetab.engines.local.local_backend import LocalBackend
 from safetab.foundation.locked_folder import locked_folder
 from safetab.pipeline.engine_kind import EngineKind
 from safetab.pipeline.options import RunOptions
@@ -40,8 +40,8 @@ def forbid_memory_dumps() -> None:
 
 
 def _backend(options: RunOptions, settings: EngineSettings, log: Callable[[str], None]) -> Backend:
-    if options.engine is EngineKind.DUCKDB:
-        return DuckDbBackend(settings, log)
+    if options.engine is EngineKind.LOCAL:
+        return LocalBackend(settings, log)
     from safetab.engines.spark.spark_backend import SparkBackend  # noqa: PLC0415 - PySpark is optional
 
     return SparkBackend(options.spark, settings, log)

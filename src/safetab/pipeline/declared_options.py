@@ -66,15 +66,23 @@ GEOGRAPHY = DeclaredOption(
     "geography", Path | None, None, "The geography file GRF-C, to count its entities. Default: 2020's numbers.", "FILE"
 )
 AS_JSON = DeclaredOption("as_json", bool, False, "Print JSON, for programs.", flag="--json")
+MEMORY = DeclaredOption(
+    "memory",
+    str,
+    "4GB",
+    "Memory for DuckDB, which takes the fingerprint for --spend-log, or for Spark's driver. Bounds nothing else.",
+    "SIZE",
+)
+MEMORY_TO_VALIDATE = DeclaredOption("memory", str, "4GB", "Memory for Spark's driver. Bounds nothing else.", "SIZE")
+MEMORY_TO_ASSESS = DeclaredOption("memory", str, "4GB", "Bounds nothing here: no fingerprint is taken.", "SIZE")
 MACHINE = (
-    DeclaredOption("memory", str, "4GB", "How much memory the database of fingerprints may use, e.g. 8GB."),
     DeclaredOption("threads", int, 2, "How many threads a run may use.", least=1),
     DeclaredOption(
         "temp", Path | None, None, "Where encoded persons are kept while the run lasts. Default: the system's folder."
     ),
 )
 ENGINE = (
-    DeclaredOption("engine", EngineKind, EngineKind.DUCKDB, "What counts the persons."),
+    DeclaredOption("engine", EngineKind, EngineKind.LOCAL, "What counts the persons: this process, or Spark."),
     DeclaredOption(
         "spark_master", str | None, None, "Where Spark runs, with --engine spark. Default: local[THREADS].", "URL"
     ),
@@ -154,11 +162,11 @@ CSV = DeclaredOption(
 STEPS = (COTERMINOUS, *COPYING, RULES)
 
 RUN = (
-    *ENGINE[:1], *MACHINE, OVERWRITE, CONFIDENTIAL_LOG, TEST_KEY, TOTALS, *ACCOUNTS, CONFIDENCE, CSV, *STEPS,
+    *ENGINE[:1], MEMORY, *MACHINE, OVERWRITE, CONFIDENTIAL_LOG, TEST_KEY, TOTALS, *ACCOUNTS, CONFIDENCE, CSV, *STEPS,
     *ENGINE[1:],
 )  # fmt: skip
-VALIDATE = (*ENGINE[:1], *MACHINE, FINDINGS_LOG, TOTALS, *ENGINE[1:])
-ASSESS = (*STEPS, *MACHINE, OVERWRITE, TEST_KEY, TOTALS)
+VALIDATE = (*ENGINE[:1], MEMORY_TO_VALIDATE, *MACHINE, FINDINGS_LOG, TOTALS, *ENGINE[1:])
+ASSESS = (*STEPS, MEMORY_TO_ASSESS, *MACHINE, OVERWRITE, TEST_KEY, TOTALS)
 
 
 def with_defaults(options: Iterable[DeclaredOption], given: Mapping[str, object]) -> dict[str, Any]:

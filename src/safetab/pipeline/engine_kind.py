@@ -6,7 +6,12 @@ from enum import StrEnum
 
 
 class EngineKind(StrEnum):
-    """What counts the persons."""
+    """What counts the persons: this process, or Spark."""
 
-    DUCKDB = "duckdb"
+    LOCAL = "local"
     SPARK = "spark"
+
+    @classmethod
+    def _missing_(cls, value: object) -> EngineKind | None:
+        """`local` was called `duckdb` before; that name is still accepted."""
+        return cls.LOCAL if value == "duckdb" else None

@@ -14,7 +14,7 @@ from safetab.config.run_config import ReaderKind
 from safetab.engines.backend import Backend, Persons
 from safetab.engines.contract import CountingEngine, EngineSettings
 from safetab.engines.known_lists import KnownLists
-from safetab.engines.local.duckdb_backend import DuckDbBackend
+from safetab.engines.local.local_backend import LocalBackend
 from safetab.foundation.findings import Checked, Finding, InvalidInput
 from safetab.foundation.progress import Progress
 from safetab.pipeline.options import RunOptions, refused_plan
@@ -44,7 +44,7 @@ def read_inputs(
     totals: Path | None = None,
 ) -> Checked[RunInputs]:
     """Without a backend, what is given lies in the two directories; `totals` is a release that chooses tables."""
-    backend = backend or DuckDbBackend(EngineSettings(data), lambda _: None)
+    backend = backend or LocalBackend(EngineSettings(data), lambda _: None)
     config = read_config(parameters)
     if reader_asked_for(parameters, data) is ReaderKind.CEF:
         folder = Checked(data, ())

@@ -99,7 +99,7 @@ class _Measured:
     status: OutputStatus
     origin: Mapping[str, Any]  # version, format and day of the run that measured
     loss: str
-    rows: Mapping[str, int]  # of t1, t2 and the measurements
+    rows: Mapping[str, int]  # of the tables and the measurements
     documents: tuple[str, ...]
 
 
@@ -136,7 +136,7 @@ def empty_blocks_as_json(empty_blocks: Path | None) -> dict[str, object]:
 
 
 def rerelease_files(out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool = False) -> RereleaseSummary:
-    """Writes NEW: the measurements, t1 and t2 of OUT, and a release of the measurements with the steps asked for.
+    """Writes NEW: the measurements and tables of OUT, and a release of the measurements with the steps asked for.
 
     Raises InvalidInput if what was given is at fault; RunFailed if the new output breaks a rule.
     """

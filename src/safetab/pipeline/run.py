@@ -182,7 +182,7 @@ def _tabulated(
     """Measures every level and writes what may leave; gives the number of rows of each file."""
     plan, ledger = inputs.plan, Ledger(inputs.plan.config.budgets, bits_of_run(options))
     today = datetime.datetime.now(datetime.UTC).date()
-    rows, is_beside = dict[str, int](), options.threads > 1 and options.engine is EngineKind.DUCKDB
+    rows, is_beside = dict[str, int](), options.threads > 1 and options.engine is EngineKind.LOCAL
     times.step("Tabulating the levels", len(plan.levels))
     with whole_output(out, today, overwrite=options.overwrite) as output:
         for tabulation_pass in plan.config.passes:

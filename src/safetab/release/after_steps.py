@@ -1,4 +1,4 @@
-"""t1 and t2 as they stand after the coterminous step and the rules, apart from those of SafeTab-P itself."""
+"""A product's tables as they stand after the coterminous step and the rules, apart from its own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.outputs.tables import TableFile
-from safetab.products.product import TableFileLayout
+from safetab.products.product import Product, TableFileLayout
 from safetab.release.numbers.level_numbers import Numbers
 from safetab.release.numbers.number_kinds import NumberKind, NumberKinds
 from safetab.release.release_universe import ReleaseLevel, Universe
@@ -19,14 +19,14 @@ AFTER_STEPS_FOLDER = "after-steps"
 AFTER_STEPS_README = "README.txt"
 _NOT_THERE = -1
 
-_README = """t1 and t2 AFTER THE STEPS OF THE RELEASE
+_README = """{folders} AFTER THE STEPS OF THE RELEASE
 
-These are not SafeTab-P's own tables: those are ../t1 and ../t2.
+These are not {product}'s own tables: those are {own}.
 These are the same tables after the coterminous step and the rules that
 ../release/README.txt names: copied numbers are here, numbers that a rule raised
 to 0 are 0, and a number that a rule withheld has no row. Absent is not zero.
 A sum whose parts were clamped or withheld need not be the sum of what is here.
-The columns are those of t1 and t2; rows are in the order of ../release.
+The columns are those of {folders}; rows are in the order of ../release.
 """
 
 
@@ -36,7 +36,7 @@ class AfterStepsTables:
     def __init__(self, output: Path, tabulation_pass: TabulationPass, universe: Universe, kinds: NumberKinds) -> None:
         folder = output / AFTER_STEPS_FOLDER
         folder.mkdir(exist_ok=True)
-        (folder / AFTER_STEPS_README).write_text(_README, encoding="utf-8")
+        (folder / AFTER_STEPS_README).write_text(_readme(universe.product), encoding="utf-8")
         self._universe = universe
         self._files = {
             f"{AFTER_STEPS_FOLDER}/{layout.folder}/{tabulation_pass.value}.csv": _TableOfNumbers(
@@ -93,6 +93,13 @@ class _TableOfNumbers:
     def columns(self, numbers: Numbers, rows: NDArray[np.intp]) -> list[pa.Array]:
         kinds = pa.array(numbers.kinds[rows])
         return [*(column.take(kinds) for column in self._texts), pa.array(numbers.counts[rows])]
+
+
+def _readme(product: Product) -> str:
+    folders = list(dict.fromkeys(layout.folder.partition("/")[0] for layout in product.files))
+    return _README.format(
+        folders=" and ".join(folders), own=" and ".join(f"../{folder}" for folder in folders), product=product.name
+    )
 
 
 def _row_of(kind: NumberKind, folder: str) -> int:

@@ -37,7 +37,7 @@ class ReleaseOptions:
 
     @property
     def change_numbers(self) -> bool:
-        """Whether the release can show other numbers than t1 and t2."""
+        """Whether the release can show other numbers than the product's own tables."""
         return bool(self.rules) or self.coterminous is not None
 
 

@@ -22,7 +22,7 @@ def write_release(
     facts: ReleaseFacts,
     populated: Mapping[TabulationPass, Geography],
 ) -> dict[str, int]:
-    """The release of the measurements in `output`, and what becomes of t1 and t2; tells how many rows each file has.
+    """The release of the measurements in `output`, and what becomes of the tables; tells how many rows each file has.
 
     `populated` is the geography of the blocks that may hold people; the coterminous step, if asked for, compares these.
     """

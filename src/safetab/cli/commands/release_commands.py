@@ -36,8 +36,8 @@ def rerelease(
     """Make the release again from the measurements, with other steps.
 
     Writes NEW: OUT with another release and, after a rule or the coterminous
-    step, t1 and t2 as they stand then (NEW/after-steps). Draws nothing and costs nothing, so it can be done as often
-    as wanted. OUT stays as it is, and so do t1, t2 and the measurements. A
+    step, the tables as they stand then (NEW/after-steps). Draws nothing and costs nothing, so it can be done as often
+    as wanted. OUT stays as it is, and so do its tables and measurements. A
     step that OUT has and that isn't asked for again is not in NEW.
     """
     from safetab.cli.messages import exits_with_code

@@ -1,1 +1,1 @@
-"""Counting inside the process: DuckDB reads text, Arrow reads Parquet, compiled loops count."""
+"""Counting inside the process: Arrow and compiled loops read files, compiled loops count, DuckDB takes fingerprints."""

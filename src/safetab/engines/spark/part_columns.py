@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
 from pyspark.sql import types as T  # noqa: N812 - as everybody calls it
 
+from safetab.engines.spark.session import hadoop_configuration, java
 from safetab.readers.person_columns import (
     DATES,
     FRACTIONS,
@@ -52,13 +52,12 @@ class ReadColumns:
     read_as: Mapping[str, T.DataType | None]
 
 
-def columns_of_footer(session: SparkSession, path: str) -> ReadColumns:
+def columns_of_footer(path: str) -> ReadColumns:
     """Of a Parquet file. Raises Py4JJavaError if it is none."""
-    jvm, configuration = session._jvm, session.sparkContext._jsc.hadoopConfiguration()
-    file = jvm.org.apache.parquet.hadoop.util.HadoopInputFile.fromPath(
-        jvm.org.apache.hadoop.fs.Path(path), configuration
+    file = java().org.apache.parquet.hadoop.util.HadoopInputFile.fromPath(
+        java().org.apache.hadoop.fs.Path(path), hadoop_configuration()
     )
-    reader = jvm.org.apache.parquet.hadoop.ParquetFileReader.open(file)
+    reader = java().org.apache.parquet.hadoop.ParquetFileReader.open(file)
     try:
         return columns_of_message(reader.getFileMetaData().getSchema().toString())
     finally:
@@ -82,12 +81,12 @@ def columns_of_table(schema: T.StructType) -> ReadColumns:
     return ReadColumns(TypedColumns(tuple(schema.names), kinds), types)
 
 
-def header_at(session: SparkSession, path: str, form: TableForm) -> list[str]:
+def header_at(path: str, form: TableForm) -> list[str]:
     """Of a text file. Raises Py4JJavaError if it can't be read."""
-    jvm, where = session._jvm, session._jvm.org.apache.hadoop.fs.Path(path)
-    stream = where.getFileSystem(session.sparkContext._jsc.hadoopConfiguration()).open(where)
+    where = java().org.apache.hadoop.fs.Path(path)
+    stream = where.getFileSystem(hadoop_configuration()).open(where)
     try:
-        text = jvm.java.util.zip.GZIPInputStream(stream) if form is TableForm.GZIPPED_TEXT else stream
+        text = java().java.util.zip.GZIPInputStream(stream) if form is TableForm.GZIPPED_TEXT else stream
         return header_in(bytes(text.readNBytes(LONGEST_HEADER)))
     finally:
         stream.close()

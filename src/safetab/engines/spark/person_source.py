@@ -23,6 +23,7 @@ from safetab.engines.spark.part_columns import (
     header_at,
     is_integer,
 )
+from safetab.engines.spark.session import hadoop_configuration, java
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.products.record import RACE_COLUMNS, RecordLayout
 from safetab.readers.delimited import SEPARATOR
@@ -53,7 +54,7 @@ def located(session: SparkSession, given: str, findings: FindingsOf) -> PersonLo
             findings.error("", f"the catalog has no table {name}.")
             return None
         return PersonLocation(name, None, (name,))
-    parts = files_at(session, given, findings)
+    parts = files_at(given, findings)
     if not parts:
         return None
     forms = {next((form for form in TableForm if part.endswith(form.value)), None) for part in parts}
@@ -67,10 +68,10 @@ def located(session: SparkSession, given: str, findings: FindingsOf) -> PersonLo
     return PersonLocation(given.rstrip("/").rpartition("/")[2], forms.pop(), tuple(parts))
 
 
-def files_at(session: SparkSession, given: str, findings: FindingsOf) -> list[str]:
+def files_at(given: str, findings: FindingsOf) -> list[str]:
     """The file at a path, or the files of the folder there; none and a finding if there are none."""
-    path = session._jvm.org.apache.hadoop.fs.Path(given)
-    files = path.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())
+    path = java().org.apache.hadoop.fs.Path(given)
+    files = path.getFileSystem(hadoop_configuration())
     if not files.exists(path):
         findings.error("", f"there is no {given}.")
         return []
@@ -102,7 +103,7 @@ def _persons_of_parquet(session: SparkSession, location: PersonLocation, record:
     findings, of_parts, found = FindingsOf(location.label), list[Finding](), dict[str, ReadColumns]()
     for path in location.parts:
         with _damage_found(path, of_parts) as of_part:
-            found[path] = columns_of_footer(session, path)
+            found[path] = columns_of_footer(path)
             check_typed_columns(found[path].columns, record, of_part)
     check_same_kinds((one.columns for one in found.values()), record, findings)
     if findings.has_errors or of_parts:
@@ -128,7 +129,7 @@ def _persons_of_text(session: SparkSession, location: PersonLocation, form: Tabl
     found, headers = list[Finding](), dict[tuple[str, ...], list[str]]()
     for path in location.parts:
         with _damage_found(path, found) as of_part:
-            found_header = header_at(session, path, form)
+            found_header = header_at(path, form)
             check_header(found_header, record, of_part)
             headers.setdefault(tuple(found_header), []).append(path)
     if found:

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from py4j.clientserver import SHUTDOWN_FINALIZER_WORKER, FinalizerWorker
 from py4j.java_gateway import JavaGateway
@@ -43,6 +44,7 @@ _PRIVATE = {
 
 _TUNED = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.rdd.compress": "true",
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.codegen.hugeMethodLimit": "8000",  # longer methods Java only interprets, at a third of the speed
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
@@ -56,13 +58,19 @@ _BYTES = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _LEAST_MEGABYTES = 512
 _SECONDS_TO_END = 20
 _PYTHON_SETTING = "spark.pyspark.python"
+_NAME = "safetab"
+
+_gateways: list[JavaGateway] = []
+"""The way to the virtual machine: one for all sessions of this process."""
 
 
 @contextmanager
 def spark_session(options: SparkOptions, settings: EngineSettings, log: Log) -> Iterator[SparkSession]:
     """A session of the run's own, stopped at the end. Raises InvalidInput if Spark doesn't start."""
-    if SparkContext._active_spark_context is not None:
+    if SparkSession.getActiveSession() is not None:
         raise RunFailed("a Spark session is open in this process already. Stop it before the run.")
+    if not _gateways and SparkConf().getAll():  # settings of a virtual machine that somebody else started
+        raise RunFailed("this process has used Spark before the run. Start the run in a process of its own.")
     values = _values(options, settings)
     try:
         session = _started(values, settings)
@@ -93,23 +101,38 @@ def _values(options: SparkOptions, settings: EngineSettings) -> Mapping[str, str
 
 
 def _started(values: Mapping[str, str], settings: EngineSettings) -> SparkSession:
-    gateway = SparkContext._gateway
-    if gateway is None:
+    if not _gateways:
         with _java_chosen(settings), (settings.temporary_folder / "spark-messages").open("w") as messages:
             launched = SparkConf(loadDefaults=False)
             for name, value in values.items():
                 launched.set(name, value)
             gateway = launch_gateway(launched, {"stdout": messages, "stderr": messages})
-            atexit.register(end_java, gateway, gateway.proc)
-    SparkContext._ensure_initialized(gateway=gateway)
-    conf = SparkConf(loadDefaults=is_submitted())
+            if gateway.proc is not None:  # spark-submit ends its own
+                atexit.register(end_java, gateway, gateway.proc)
+            _gateways.append(gateway)
+    conf = java().org.apache.spark.SparkConf(is_submitted())
     for name, value in values.items():
         conf.setIfMissing(name, value) if name in _TUNED else conf.set(name, value)
-    conf.setAppName("safetab")
-    context = SparkContext(conf=conf)
+    conf.setAppName(_NAME)
+    context = SparkContext(
+        conf.get("spark.master"),
+        _NAME,
+        gateway=_gateways[0],
+        jsc=java().org.apache.spark.api.java.JavaSparkContext(conf),
+    )
     context.setLogLevel(values["spark.log.level"])
     context.pythonExec = _python_of_executors(values, context.pythonExec)
     return SparkSession(context)
+
+
+def java() -> Any:
+    """The packages of the virtual machine, while a session is open."""
+    return _gateways[0].jvm
+
+
+def hadoop_configuration() -> Any:
+    """With which Java finds and opens files, while a session is open."""
+    return java().org.apache.spark.SparkContext.getOrCreate().hadoopConfiguration()
 
 
 def _python_of_executors(values: Mapping[str, str], by_environment: str) -> str:
@@ -124,12 +147,11 @@ def end_java(gateway: JavaGateway, java: subprocess.Popen[bytes]) -> None:
     Py4J tells Java of every object that Python has dropped, in a thread of its own and until Python ends; whatever it
     sends to a virtual machine that is gone is a traceback on the terminal. So that thread is ended first.
     """
-    client = gateway._gateway_client
-    client.finalizer_deque.appendleft(SHUTDOWN_FINALIZER_WORKER)
     for thread in threading.enumerate():
-        if isinstance(thread, FinalizerWorker) and thread.deque is client.finalizer_deque:
+        if isinstance(thread, FinalizerWorker):
+            thread.deque.appendleft(SHUTDOWN_FINALIZER_WORKER)
             thread.join(_SECONDS_TO_END)
-    client.is_connected = False
+    gateway.shutdown()
     if java.stdin is not None:
         java.stdin.close()
     with suppress(subprocess.TimeoutExpired):

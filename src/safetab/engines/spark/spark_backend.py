@@ -21,7 +21,7 @@ from safetab.engines.spark.executor_python import executors_have_python
 from safetab.engines.spark.options import BY_EXPRESSIONS, BY_LOOPS, TABLE_PREFIX, SparkOptions
 from safetab.engines.spark.person_rules import report_broken_rules
 from safetab.engines.spark.person_source import files_at, located, read_persons
-from safetab.engines.spark.session import SPARK_ERRORS, spark_session
+from safetab.engines.spark.session import SPARK_ERRORS, hadoop_configuration, java, spark_session
 from safetab.engines.spark.spark_engine import SparkEngine
 from safetab.foundation.failures import raise_if_refused_in_words
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
@@ -123,7 +123,7 @@ class SparkBackend:
         pq.write_table(self._session.table(name).toArrow(), folder / f"{GEOGRAPHY_TABLE}{TableForm.PARQUET.value}")
 
     def _copy_files(self, given: str, folder: Path, findings: FindingsOf) -> None:
-        parts = files_at(self._session, given, findings)
+        parts = files_at(given, findings)
         is_folder = parts and [part.rpartition("/")[2] for part in parts] != [given.rstrip("/").rpartition("/")[2]]
         for part in parts:
             ending = next((form.value for form in TableForm if part.endswith(form.value)), "")
@@ -134,8 +134,8 @@ class SparkBackend:
             self._copy(part, target)
 
     def _copy(self, source: str, target: Path) -> None:
-        path = self._session._jvm.org.apache.hadoop.fs.Path
-        files = path(source).getFileSystem(self._session.sparkContext._jsc.hadoopConfiguration())
+        path = java().org.apache.hadoop.fs.Path
+        files = path(source).getFileSystem(hadoop_configuration())
         files.copyToLocalFile(False, path(source), path(f"file://{target}"), True)  # no checksum file beside it
 
     @cached_property
@@ -149,6 +149,7 @@ class SparkBackend:
     @contextmanager
     def _reached(self, given: str, findings: FindingsOf) -> Iterator[None]:
         try:
+            _ = self._session  # started here, if it is not open yet
             yield
         except SPARK_ERRORS as error:
             self._log(f"Spark: {error}")

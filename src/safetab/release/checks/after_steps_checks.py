@@ -1,4 +1,4 @@
-"""Checks of t1 and t2 after the steps: row by row, they are the numbers that the release shows."""
+"""Checks of the tables after the steps: row by row, they are the numbers that the release shows."""
 
 from __future__ import annotations
 

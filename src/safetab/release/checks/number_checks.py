@@ -1,4 +1,4 @@
-"""Checks of the tidy release's numbers, a row group at a time: domains, whole tables, sums, and agreement with t1."""
+"""Checks of the tidy release's numbers, a row group at a time: domains, whole tables, sums, and the table files."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ class NumberChecks:
         self._columns = number_columns(universe.product)
         self._table_ids: Mapping[str | None, int] = {one: n for n, one in enumerate(universe.product.table_ids)}
         self._total_ids = universe.product.total_table_ids
+        self._totals_files = " or ".join(family.folders[0] for family in universe.product.families)
         self._no_negatives = not universe.allow_negative_counts or bool(_NEGATIVE_RULES & set(options.rules))
 
     def check_level(self, level: ReleaseLevel, published: PublishedTotals) -> None:
@@ -73,7 +74,7 @@ class NumberChecks:
             own_groups, last = self._check_groups(rows, first, level, before, last, own_groups)
             before += len(rows)
         if self._options.coterminous is None and own_groups != len(level.published[0]):
-            self._breaches.add(level.name, "lacks groups that t1 has")
+            self._breaches.add(level.name, f"lacks groups that {self._totals_files} has")
 
     def _whole_groups(self, file: pa.parquet.ParquetFile) -> Iterator[pa.RecordBatch]:
         """Rows as they were read, with the dictionaries they had; a group that lies in two batches comes alone."""
@@ -116,8 +117,8 @@ class NumberChecks:
             level.name, "a group is there twice, or out of its order", _spread(is_repeated, first, rows), before
         )
         self._check_lines(rows, first, groups["table"], level, before)
-        differs = _differ_from_t1(groups, indices, level.published)
-        self._add(first[differs], "a total is not the one in t1", level.name, rows, before)
+        differs = _differ_from_tables(groups, indices, level.published)
+        self._add(first[differs], f"a total is not the one in {self._totals_files}", level.name, rows, before)
         if self._after_steps is not None:
             self._after_steps.check(level.geography, rows)
         is_own = np.asarray(groups["donor_region_id"].is_null())
@@ -240,10 +241,10 @@ def _sums_that_differ(
             yield position, differs & (hidden[:, end] == hidden[:, begin]) & is_shown[:, position]
 
 
-def _differ_from_t1(
+def _differ_from_tables(
     totals: pa.RecordBatch, indices: NDArray[np.int64], published: PublishedTotals
 ) -> NDArray[np.bool_]:
-    """The totals of groups of their own, that no rule touched, and that are not in t1."""
+    """The totals of groups of their own, that no rule touched, and that are not in the table files."""
     is_plain: NDArray[np.bool_] = _are(totals["status"], PUBLISHED) & np.asarray(totals["rule"].is_null())
     known, counts = published
     if not len(known):

@@ -49,9 +49,9 @@ class OutputChecks:
     """The checks of an output, each as soon as the files that it reads are whole, and beside the writing of others.
 
     Files have their schemas; ids and codes are in the universe, and in the states of their pass; every group is there
-    once, with the table that its stage-1 total chose, above the suppression threshold; t1 is the sum of t2, marginals
-    are the sums of their cells, and both are made of the measurements; the release says the same, and so do t1 and t2
-    after its steps; the manifest has the right rows and hashes; and nothing lies there that is not on the list of
+    once, with the table that its stage-1 total chose, above the suppression threshold; the tables are made of
+    the measurements, and marginals are the sums of their cells; the release says the same, and so do the tables after
+    its steps; the manifest has the right rows and hashes; and nothing lies there that is not on the list of
     what may leave. No file is another than it was when its check began.
     """
 

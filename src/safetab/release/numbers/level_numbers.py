@@ -28,7 +28,7 @@ class Numbers:
 
     indices: NDArray[np.int64]
     kinds: NDArray[np.int32]  # numbers of NumberKinds
-    counts: NDArray[np.int64]  # as t1 and t2 have them, or as a rule clamps them
+    counts: NDArray[np.int64]  # as the tables have them, or as a rule clamps them
     unclamped: NDArray[np.int64]  # the same with no noisy number clamped
     stage_1_totals: NDArray[np.int64]
     low: NDArray[np.int64]  # of the selection-aware interval, or NO_INTERVAL

@@ -64,9 +64,13 @@ _OF_NUMBERS = (
     Column("noise_parameter", TEXT,
            "Exact parameter of one draw, a whole number or numerator/denominator: sigma squared of the discrete"
            " Gaussian, the scale of the discrete Laplace."),
-    Column("stage_1_total", pa.int64(),
-           "In T01001 rows of groups measured in two stages: the noisy total by which the table was chosen. Its noise"
-           " is another and independent (universe/levels, stage_1_parameter).", is_required=False),
+)  # fmt: skip
+_STAGE_1 = (
+    "In {} rows of groups measured in two stages: the noisy total by which the table was chosen. Its noise is another"
+    " and independent (universe/levels, stage_1_parameter)."
+)
+_NO_STAGE_1 = "Always null: published totals, not a noisy total of this release, chose the tables."
+_OF_STATUS = (
     Column("status", TEXT, "Whether the number is the group's own, copied from a donor, or withheld.", values=STATUSES),
     Column("rule", TEXT, "The rule that withheld the number, or raised it to 0; null if none did.",
            is_required=False, values=tuple(rule.value for rule in RULES)),
@@ -92,6 +96,9 @@ def number_columns(product: Product) -> tuple[Column, ...]:
           for one in product.label_columns),
         Column("count", pa.int64(), _COUNT.format(product.record.nouns), is_required=False),
         *_OF_NUMBERS,
+        Column("stage_1_total", pa.int64(), _NO_STAGE_1 if product.stage_1_key is None else _STAGE_1.format(totals),
+               is_required=False),
+        *_OF_STATUS,
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ _STAGES = (_ADAPTIVE, _TOTAL_ONLY)
 class NumbersWriter:
     """Writes the numbers of passes into the release of an output, and remembers how many rows each file got.
 
-    Where steps change numbers, t1 and t2 are written once more, as they stand after the steps.
+    Where steps change numbers, the tables are written once more, as they stand after the steps.
     """
 
     def __init__(self, output: Path, universe: Universe, options: ReleaseOptions) -> None:

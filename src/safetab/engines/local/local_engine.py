@@ -1,4 +1,4 @@
-"""The embedded engine: Arrow and compiled loops read the files; the rest is integer arithmetic on arrays.
+"""The engine of this process: Arrow and compiled loops read the files; the rest is integer arithmetic on arrays.
 
 DuckDB takes the fingerprint of the records, and this is the only module that imports it. Its error messages quote
 values, as Arrow's do, so they go to the confidential log alone.
@@ -48,7 +48,10 @@ else:
 Log = Callable[[str], None]
 
 _CONTROL_GROUPS = Path("/sys/fs/cgroup")
-_OUT_OF_MEMORY = "the database ran out of memory, or of room in --temp. Nothing was written. Give more with --memory."
+_OUT_OF_MEMORY = (
+    "DuckDB, which takes the fingerprint of the records, ran out of memory, or of room in --temp. Nothing was written."
+    " Give more with --memory."
+)
 _NO_ROOM = "the disk of --temp is full. Nothing was written."
 _WORDS_FOR_NO_ROOM = ("No space left", "Disk quota exceeded")
 
@@ -78,7 +81,7 @@ def _require_control_groups() -> None:
             raise_if_the_machine_failed(error)
 
 
-class DuckDbEngine(ArrayEngine):
+class LocalEngine(ArrayEngine):
     """Reads tables inside the process; keeps to the contract of `CountingEngine`."""
 
     def __init__(self, persons: TableFiles, files: PublicFiles, settings: EngineSettings, log: Log) -> None:

@@ -21,7 +21,7 @@ from safetab.readers.person_files import find_person_files, label_of, number_of_
 from safetab.readers.table_files import TableFiles
 
 
-class DuckDbBackend:
+class LocalBackend:
     """Keeps to the protocol `Backend`; the engine is loaded when it is asked for."""
 
     def __init__(self, settings: EngineSettings, log: Callable[[str], None]) -> None:
@@ -50,9 +50,9 @@ class DuckDbBackend:
             from safetab.engines.local.cef_engine import CefEngine  # noqa: PLC0415 - most data are no CEF
 
             return CefEngine(persons, files, self._settings, self._log)
-        from safetab.engines.local.duckdb_engine import DuckDbEngine  # noqa: PLC0415 - `import safetab` loads no engine
+        from safetab.engines.local.local_engine import LocalEngine  # noqa: PLC0415 - `import safetab` loads no engine
 
-        return DuckDbEngine(_files(persons), files, self._settings, self._log)
+        return LocalEngine(_files(persons), files, self._settings, self._log)
 
     @property
     def remark(self) -> None:
@@ -78,5 +78,5 @@ class DuckDbBackend:
 
 def _files(persons: Persons) -> TableFiles:
     if not isinstance(persons, TableFiles):
-        raise TypeError("DuckDB reads files of this machine")
+        raise TypeError("the local engine reads files of this machine")
     return persons

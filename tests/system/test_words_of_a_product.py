@@ -1,0 +1,143 @@
+"""Every text file of an output speaks of its own product, with every step switched on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from tests.conftest import KEY
+from tests.household_worlds import write_household_world
+from tests.random_worlds import RandomWorld, write_random_world
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+
+WORDS_OF_PERSONS = r"t1|t2|T0[12]\d*|T0[12]\d*_\d+\w|SafeTab-P|DHC-A|sex|sexes|ages?|age_start|age_end|AGESTART|AGEEND"
+WORDS_OF_HOUSEHOLDS = (
+    r"t3|t4|T0[34]\d*|T0[34]\d*_\d+\w|SafeTab-H|DHC-B|households?|householders?|tenure|rented|HOUSEHOLD_TYPE|category"
+)
+"""Both lists are of words that the other product has no use for. "Male" and "female" are in neither: household types are
+about a male or a female householder. Nor is "people": groups are made of them, and their totals choose the tables of
+households. No sentence of an output may name the other product, even where its release gave the totals."""
+
+NO_TEXT = {".parquet", ".woff2", ".png"}
+RULES = ["--rule", "clamp-negatives", "--rule", "withhold-alone-above-partner"]
+
+
+@dataclass(frozen=True)
+class Output:
+    """A run, its exports, its site and its confidential log: all below one folder."""
+
+    folder: Path
+
+    def texts(self) -> dict[str, str]:
+        files = (path for path in sorted(self.folder.rglob("*")) if path.is_file() and path.suffix not in NO_TEXT)
+        return {str(path.relative_to(self.folder)): words_of(path) for path in files}
+
+
+def words_of(path: Path) -> str:
+    """What somebody reads: names of colours and programs inside a page are none of it."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
+        text = re.sub(r' class="[^"]*"', "", text)
+    return text
+
+
+def found(pattern: str, texts: dict[str, str]) -> list[str]:
+    whole = re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)
+    return [
+        f"{name}: ...{text[max(one.start() - 60, 0) : one.end() + 60]!r}"
+        for name, text in texts.items()
+        for one in whole.finditer(text)
+    ]
+
+
+def run_command(*arguments: object) -> str:
+    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def made(world: RandomWorld, folder: Path, *options: object) -> Output:
+    folder.mkdir()
+    out = folder / "out"
+    accounts = ["--dataset", "census", "--spend-log", folder / "spend.log"]
+    steps = ["--csv", "--coterminous", *RULES, "--test-key", KEY]
+    said = run_command("run", world.parameters, world.data, out, *steps, *accounts, *options)
+    said += run_command("export", out, folder / "tidy")
+    said += run_command("export", out, folder / "census", "--form", "census")
+    said += run_command("site", out, folder / "site")
+    said += run_command("report", out, "--output", folder / "report.html")
+    (folder / "terminal.txt").write_text(said)
+    return Output(folder)
+
+
+@pytest.fixture(scope="module")
+def persons(tmp_path_factory: pytest.TempPathFactory) -> Output:
+    folder = tmp_path_factory.mktemp("persons")
+    return made(
+        write_random_world(folder / "world", 2, people=60, budget=1, zero_suppression_chance=0.99), folder / "p"
+    )
+
+
+@pytest.fixture(scope="module")
+def households(tmp_path_factory: pytest.TempPathFactory) -> Output:
+    """Their tables are chosen by the totals of a release of persons."""
+    folder = tmp_path_factory.mktemp("households")
+    people = write_random_world(folder / "people", 21, people=60, budget=1, allow_negative_counts=True)
+    run_command("run", people.parameters, people.data, folder / "totals", "--test-key", KEY)
+    world = write_household_world(folder / "world", 21, budget=0.3, people=60)
+    (world.data / "pop-group-totals.txt").unlink()
+    return made(world, folder / "h", "--totals", folder / "totals")
+
+
+def test_an_output_of_persons_has_no_word_of_households(persons: Output) -> None:
+    assert found(WORDS_OF_HOUSEHOLDS, persons.texts()) == []
+    assert len(found(WORDS_OF_PERSONS, persons.texts())) > 100  # its own words are found where they stand
+
+
+def test_an_output_of_households_has_no_word_of_persons(households: Output) -> None:
+    assert found(WORDS_OF_PERSONS, households.texts()) == []
+    assert len(found(WORDS_OF_HOUSEHOLDS, households.texts())) > 100
+
+
+def test_every_kind_of_text_file_is_read(persons: Output, households: Output) -> None:
+    for output in (persons, households):
+        names = set(output.texts())
+        assert names >= {
+            "out/after-steps/README.txt",
+            "out/log.txt",
+            "out/manifest.json",
+            "out/report.html",
+            "out/release/README.txt",
+            "out/release/csv/numbers/STATE.csv",
+            "out/release/datapackage.json",
+            "out/release/privacy.json",
+            "census/README.txt",
+            "census/columns.csv",
+            "tidy/README.txt",
+            "site/index.html",
+            "site/site.js",
+            "site/data/facts.js",
+            "out.confidential.log",
+            "report.html",
+        }
+
+
+def test_the_readme_of_tables_after_steps_names_those_of_its_product(persons: Output, households: Output) -> None:
+    of_persons, of_households = (one.texts()["out/after-steps/README.txt"] for one in (persons, households))
+    assert of_persons.startswith("t1 and t2 AFTER THE STEPS OF THE RELEASE\n")
+    assert "These are not SafeTab-P's own tables: those are ../t1 and ../t2.\n" in of_persons
+    assert of_households.startswith("t3 and t4 AFTER THE STEPS OF THE RELEASE\n")
+    assert "These are not SafeTab-H's own tables: those are ../t3 and ../t4.\n" in of_households
+
+
+def test_households_have_no_stage_1_total_and_their_dictionary_says_so(households: Output) -> None:
+    described = "Always null: published totals, not a noisy total of this release, chose the tables."
+    assert described in households.texts()["out/release/datapackage.json"]
+    numbers = pq.read_table(households.folder / "out" / "release" / "numbers")
+    assert numbers["stage_1_total"].null_count == numbers.num_rows > 0

@@ -1,0 +1,51 @@
+"""The engines are called by what they do; an earlier name is still accepted, and shown to nobody."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from tests.random_worlds import write_random_world
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.pipeline.declared_options import ASSESS, RUN, VALIDATE, DeclaredOption
+from safetab.pipeline.engine_kind import EngineKind
+
+
+def option(name: str, options: tuple[DeclaredOption, ...]) -> DeclaredOption:
+    return next(one for one in options if one.name == name)
+
+
+@pytest.mark.parametrize("command", ["run", "validate"])
+def test_help_lists_local_and_spark(command: str) -> None:
+    shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).stdout
+    engine = re.sub(r"\s+", " ", shown[shown.index("--engine") :])
+    assert engine.startswith("--engine [local|spark] What counts the persons: this process, or Spark. [default: local]")
+    assert "duckdb|" not in shown
+
+
+def test_the_earlier_name_is_the_local_engine(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "world", 3)
+    given = ["validate", str(world.parameters), str(world.data), "--engine"]
+    for name in ("local", "duckdb"):
+        assert CliRunner().invoke(app, [*given, name]).exit_code == 0
+        assert safetab.RunOptions.of(engine=name).engine is EngineKind.LOCAL
+
+
+def test_another_name_is_wrong_usage(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["run", "a", "b", str(tmp_path / "out"), "--engine", "abacus"])
+    assert result.exit_code == 2
+    assert "'abacus' is not one of 'local', 'spark'." in re.sub(r"\s+", " ", result.stderr)
+
+
+def test_memory_says_what_it_bounds() -> None:
+    assert option("memory", RUN).help == (
+        "Memory for DuckDB, which takes the fingerprint for --spend-log, or for Spark's driver. Bounds nothing else."
+    )
+    assert option("memory", VALIDATE).help == "Memory for Spark's driver. Bounds nothing else."
+    assert option("memory", ASSESS).help == "Bounds nothing here: no fingerprint is taken."
+    assert "fingerprint for `spend_log`" in (inspect.getdoc(safetab.run) or "")
