@@ -11,6 +11,7 @@ import pyarrow.parquet
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import FindingsOf, shortened
+from safetab.foundation.parquet_facts import rows_of_parquet
 from safetab.foundation.text_files import why_unreadable
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.digit_columns import is_text
@@ -60,8 +61,12 @@ def _parquet_batches(path: Path, columns: tuple[str, ...], findings: FindingsOf)
             findings.error(name, f"has the type {file.schema_arrow.field(name).type}. Give text or integers.")
         if strange:
             return
+        rows = rows_of_parquet(path)
         for batch in file.iter_batches(columns=list(columns)):
+            rows -= len(batch)
             yield pa.record_batch([_as_bytes(batch.column(name)) for name in columns], names=list(columns))
+        if rows:
+            raise pa.ArrowInvalid("the file has more or fewer rows than it says")
 
 
 def _is_readable(column_type: pa.DataType) -> bool:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from safetab.foundation.parquet_facts import text_range
 from safetab.release.damage import damage_told
 from safetab.release.origin import LEAST_MARGIN
 
@@ -54,9 +55,7 @@ class NumberReader:
 
     def _regions_of(self, number: int) -> tuple[str, str]:
         """The first and the last region of a row group; all regions if it doesn't tell."""
-        column = self._file.schema_arrow.get_field_index("region_id")
-        of_regions = self._file.metadata.row_group(number).column(column).statistics
-        return ("", "~") if of_regions is None else (of_regions.min, of_regions.max)
+        return text_range(self._file, number, "region_id") or ("", "~")
 
 
 def _chosen(table: pa.Table, conditions: Mapping[str, Sequence[str]]) -> list[Row]:
