@@ -15,6 +15,16 @@ import pyarrow.parquet as pq
 _TEXT = "BYTE_ARRAY"
 
 
+def schema_of(path: Path) -> pa.Schema:
+    """The columns, if their names are text; else raises ArrowInvalid."""
+    schema = pq.read_schema(path)
+    try:
+        _ = schema.names
+    except UnicodeDecodeError:
+        raise pa.ArrowInvalid("the name of a column is not UTF-8") from None
+    return schema
+
+
 def rows_of_parquet(path: Path) -> int:
     """The number of rows, if the file and its row groups agree on it; else raises ArrowInvalid."""
     metadata = pq.read_metadata(path)

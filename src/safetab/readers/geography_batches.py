@@ -11,7 +11,7 @@ import pyarrow.parquet
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import FindingsOf, shortened
-from safetab.foundation.parquet_facts import rows_of_parquet
+from safetab.foundation.parquet_facts import rows_of_parquet, schema_of
 from safetab.foundation.text_files import why_unreadable
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.digit_columns import is_text
@@ -46,12 +46,12 @@ def batches_of(
 def columns_of(path: Path) -> list[str]:
     """The names of a file's columns. Raises OSError or an ArrowException if it can't be read."""
     is_parquet = path.name.endswith(TableForm.PARQUET.value)
-    return list(pa.parquet.read_schema(path).names) if is_parquet else header_of(path)
+    return list(schema_of(path).names) if is_parquet else header_of(path)
 
 
 def _parquet_batches(path: Path, columns: tuple[str, ...], findings: FindingsOf) -> Iterator[pa.RecordBatch]:
     with pa.parquet.ParquetFile(path) as file:
-        names = file.schema_arrow.names
+        names = schema_of(path).names
         missing = [column for column in columns if names.count(column) != 1]
         if missing:
             findings.error("", f"columns missing, or there more than once: {shortened(missing, len(columns))}.")

@@ -11,7 +11,7 @@ import pyarrow.parquet
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
-from safetab.foundation.parquet_facts import rows_of_parquet
+from safetab.foundation.parquet_facts import rows_of_parquet, schema_of
 from safetab.foundation.text_files import why_unreadable
 from safetab.products.record import RecordLayout
 from safetab.readers.person_columns import (
@@ -99,7 +99,7 @@ def _check_same_types(files: TableFiles, record: RecordLayout, findings: Finding
     found = []
     for path in files.parts:
         with suppress(pa.ArrowException, OSError):  # found where the part itself is checked
-            found.append(arrow_columns(pa.parquet.read_schema(path)))
+            found.append(arrow_columns(schema_of(path)))
     check_same_kinds(found, record, findings)
 
 
@@ -168,6 +168,6 @@ def _has_columns(path: Path, form: TableForm, record: RecordLayout) -> bool:
 
 def _check_columns(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf) -> None:
     if form is TableForm.PARQUET:
-        check_typed_columns(arrow_columns(pa.parquet.read_schema(path)), record, findings)
+        check_typed_columns(arrow_columns(schema_of(path)), record, findings)
     else:
         check_header(header_of(path), record, findings)
