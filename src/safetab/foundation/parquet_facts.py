@@ -15,20 +15,24 @@ import pyarrow.parquet as pq
 _TEXT = "BYTE_ARRAY"
 
 
-def schema_of(path: Path) -> pa.Schema:
-    """The columns, if their names are text; else raises ArrowInvalid."""
-    schema = pq.read_schema(path)
+def opened_parquet(path: Path) -> pq.ParquetFile:
+    """The file, if the names of its columns are text; else raises ArrowInvalid, as for other damage."""
     try:
-        _ = schema.names
+        file = pq.ParquetFile(path)
+        _ = file.schema_arrow.names
     except UnicodeDecodeError:
         raise pa.ArrowInvalid("the name of a column is not UTF-8") from None
-    return schema
+    return file
 
 
-def rows_of_parquet(path: Path) -> int:
+def schema_of(path: Path) -> pa.Schema:
+    with opened_parquet(path) as file:
+        return file.schema_arrow
+
+
+def rows_of_parquet(file: pq.ParquetFile) -> int:
     """The number of rows, if the file and its row groups agree on it; else raises ArrowInvalid."""
-    metadata = pq.read_metadata(path)
-    rows: int = metadata.num_rows
+    metadata, rows = file.metadata, int(file.metadata.num_rows)
     if sum(rows_of_group(metadata, number) for number in range(metadata.num_row_groups)) != rows:
         raise pa.ArrowInvalid("the row groups have more or fewer rows than the file")
     return rows

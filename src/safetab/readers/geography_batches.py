@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import FindingsOf, shortened
-from safetab.foundation.parquet_facts import rows_of_parquet, schema_of
+from safetab.foundation.parquet_facts import opened_parquet, rows_of_parquet, schema_of
 from safetab.foundation.text_files import why_unreadable
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.digit_columns import is_text
@@ -50,8 +49,8 @@ def columns_of(path: Path) -> list[str]:
 
 
 def _parquet_batches(path: Path, columns: tuple[str, ...], findings: FindingsOf) -> Iterator[pa.RecordBatch]:
-    with pa.parquet.ParquetFile(path) as file:
-        names = schema_of(path).names
+    with opened_parquet(path) as file:
+        names = file.schema_arrow.names
         missing = [column for column in columns if names.count(column) != 1]
         if missing:
             findings.error("", f"columns missing, or there more than once: {shortened(missing, len(columns))}.")
@@ -61,7 +60,7 @@ def _parquet_batches(path: Path, columns: tuple[str, ...], findings: FindingsOf)
             findings.error(name, f"has the type {file.schema_arrow.field(name).type}. Give text or integers.")
         if strange:
             return
-        rows = rows_of_parquet(path)
+        rows = rows_of_parquet(file)
         for batch in file.iter_batches(columns=list(columns)):
             rows -= len(batch)
             yield pa.record_batch([_as_bytes(batch.column(name)) for name in columns], names=list(columns))

@@ -11,7 +11,7 @@ import pyarrow.parquet
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
-from safetab.foundation.parquet_facts import rows_of_parquet, schema_of
+from safetab.foundation.parquet_facts import opened_parquet, rows_of_parquet, schema_of
 from safetab.foundation.text_files import why_unreadable
 from safetab.products.record import RecordLayout
 from safetab.readers.person_columns import (
@@ -108,7 +108,8 @@ def _checked_rows(path: Path, form: TableForm, record: RecordLayout, findings: F
     try:
         _check_columns(path, form, record, findings)
         if form is TableForm.PARQUET:
-            return rows_of_parquet(path)
+            with opened_parquet(path) as file:
+                return rows_of_parquet(file)
         return 0 if findings.has_errors else _rows_of_text(path, findings, threads)
     except (pa.ArrowException, OSError) as error:
         raise_if_the_machine_failed(error)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from safetab.engines.local.parquet_chunks import MOST_ROWS, text_chunk
 from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.parquet_facts import chunk_facts, rows_of_group
+from safetab.foundation.parquet_facts import chunk_facts, opened_parquet, rows_of_group
 from safetab.products.record import RecordLayout
 from safetab.readers.digit_columns import NOT_DIGITS, digits_of, is_text
 from safetab.readers.table_files import TableFiles
@@ -161,7 +161,7 @@ def batches_of(files: TableFiles, record: RecordLayout) -> Iterator[Iterator[Per
 
 
 def row_groups_of_part(path: Path) -> Iterator[RowGroups]:
-    with _damage_named(path), pq.ParquetFile(path) as file:
+    with _damage_named(path), opened_parquet(path) as file:
         metadata = file.metadata
     first, rows = 0, 0
     for number in range(metadata.num_row_groups):
