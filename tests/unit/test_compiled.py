@@ -65,6 +65,18 @@ def test_kept_files_that_are_cut_short_are_made_again(ending: str, content: byte
         assert hits(made) == expected
 
 
+def test_a_damaged_file_that_can_not_be_removed_is_not_used(loop_file: Path) -> None:
+    """A folder of the file's name stands for it."""
+    assert compiled(loops(loop_file).added)(NUMBERS) == 10
+    code = next(loop_file.parent.rglob("*.nbc"))
+    code.unlink()
+    code.mkdir()
+    for _ in range(2):
+        made = compiled(loops(loop_file).added)
+        assert made(NUMBERS) == 10
+        assert not hits(made)
+
+
 def test_a_full_disk_means_compiling_in_the_process(loop_file: Path) -> None:
     """A limit on the size of files stands for it: numba finds a folder for its cache, and can't write there."""
     program = f"""
@@ -76,7 +88,7 @@ sys.dont_write_bytecode = True
 import loops
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-sys.exit(0 if compiled(loops.added)(np.arange(5)) == 10 else 1)
+sys.exit(0 if [compiled(loops.added)(np.arange(size)) for size in (5, 4)] == [10, 6] else 1)
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from safetab.cli.plain_values import take_plain_values
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _HYPHEN = "\ue000"  # of a private area: no text has it
@@ -66,7 +64,6 @@ class App(typer.Typer):
 
 def _with_plain_flags(parameters: list[Any]) -> list[Any]:
     for parameter in parameters:
-        take_plain_values(parameter)
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
     return parameters

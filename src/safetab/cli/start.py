@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import os
 import sys
-import threading
-from contextlib import suppress
 
 from safetab.foundation.memory_limits import address_space_limit, control_group_limit, reserve_little, why_too_little
 
@@ -24,25 +21,7 @@ def main() -> None:
         from safetab.cli.main import main as commands  # noqa: PLC0415 - loading takes a while
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
-    try:
-        commands()
-    except SystemExit as end:
-        _leave(end)
-
-
-def _leave(end: SystemExit) -> None:
-    """Ends the process as it is: taking apart what was loaded takes a seventh of a small run, and frees nothing.
-
-    Files are closed by then. Whatever waits for the end is called, and what was said is written. If a thread is still
-    there, Python waits for it.
-    """
-    if threading.active_count() > 1 or not isinstance(end.code, int):
-        raise end
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # nobody listens: the exit code was found with that in mind
-            stream.flush()
-    os._exit(end.code)
+    commands()
 
 
 def _keep_to_limits() -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,15 +37,9 @@ def compiled(loop: Callable[P, R]) -> Callable[P, R]:
     A locked-down machine may let neither the package's folder nor the user's cache be written, or the disk is full, or
     what was kept is damaged: then it is compiled again in each run.
     """
-    import numba  # noqa: PLC0415 - loading it takes a third of a second
+    from safetab.foundation.compiled_cache import KeptLoop, compiled_anew  # noqa: PLC0415 - numba takes a third of a second
 
-    made: Any = numba.njit(nogil=True)(loop)
-    with suppress(RuntimeError):  # no folder for the cache
-        made._cache = _cache_of(loop)
-    return cast(Callable[P, R], made)
-
-
-def _cache_of(loop: Callable[..., object]) -> object:
-    from safetab.foundation.compiled_cache import CheckedCache  # noqa: PLC0415 - loads numba
-
-    return CheckedCache(loop)
+    try:
+        return KeptLoop(loop)
+    except (RuntimeError, OSError):  # no folder for it, or none that can be put in order
+        return compiled_anew(loop)

@@ -6,53 +6,82 @@ numba's own cache takes a file as it is, fails on one that is cut short, and fai
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-_caching: Any = import_module("numba.core.caching")  # it has no type information
-_HASH_BYTES = 32
+import numba
 
-
-class _CheckedFile(_caching.IndexDataCacheFile):  # type: ignore[misc]
-    """A file of machine code ends with its hash: damaged code would give wrong numbers."""
-
-    def _load_data(self, name: str) -> Any:
-        content = Path(self._data_path(name)).read_bytes()
-        if hashlib.sha256(content[:-_HASH_BYTES]).digest() != content[-_HASH_BYTES:]:
-            raise OSError("damaged")  # as if it weren't there
-        return super()._load_data(name)
-
-    def _dump(self, obj: Any) -> bytes:
-        content: bytes = super()._dump(obj)
-        return content + hashlib.sha256(content).digest()
+P = ParamSpec("P")
+R = TypeVar("R")
+_HASH_ENDING = ".sha256"
 
 
-class CheckedCache(_caching.FunctionCache):  # type: ignore[misc]
-    """Raises RuntimeError if there is no folder for it, and nothing afterwards."""
+class KeptLoop:
+    """A loop whose machine code numba keeps. Each file has its hash beside it: damaged code would give wrong numbers.
 
-    _cache_file: Any
+    Raises RuntimeError if there is no folder to keep files in, and OSError if a damaged file can't be removed.
+    """
 
-    def __init__(self, loop: Any) -> None:
-        super().__init__(loop)
-        plain = self._cache_file
-        self._cache_file = _CheckedFile(
-            cache_path=self._cache_path,
-            filename_base=self._impl.filename_base,
-            source_stamp=plain._source_stamp,
-        )
+    def __init__(self, loop: Callable[..., Any]) -> None:
+        self._loop = loop
+        self._made: Any = numba.njit(nogil=True, cache=True)(loop)
+        self._is_kept, self._times_compiled = True, 0
+        for file in self._files():
+            if not _is_whole(file):
+                file.unlink(missing_ok=True)
 
-    def load_overload(self, *given: Any) -> Any:
-        with suppress(Exception):
-            return super().load_overload(*given)
-        return None
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        if not self._is_kept:
+            return self._made(*given, **named)
+        try:
+            result = self._made(*given, **named)
+        except OSError:  # the code can't be loaded or kept; the loop itself opens no file
+            self._made, self._is_kept = compiled_anew(self._loop), False
+            return self._made(*given, **named)
+        self._write_new_hashes()
+        return result
 
-    def save_overload(self, *given: Any) -> None:
-        """A list of what is kept that can't be read is begun anew."""
-        for _ in range(2):
-            with suppress(Exception):
-                super().save_overload(*given)
-                return
-            with suppress(Exception):
-                self.flush()
+    @property
+    def stats(self) -> Any:
+        """How often code was kept already, as numba counts it."""
+        return self._made.stats
+
+    def _files(self) -> Iterator[Path]:
+        code = self._loop.__code__
+        return Path(self.stats.cache_path).glob(f"*{code.co_name}-{code.co_firstlineno}.*.nb[ic]")
+
+    def _write_new_hashes(self) -> None:
+        """A process that dies here leaves a file without its hash, which the next one makes again."""
+        times_compiled = sum(self.stats.cache_misses.values())
+        if times_compiled == self._times_compiled:
+            return
+        self._times_compiled = times_compiled
+        with suppress(OSError):
+            for file in self._files():
+                unfinished = _hash_file(file).with_suffix(f".{os.getpid()}")
+                unfinished.write_text(_hash_of(file))
+                unfinished.replace(_hash_file(file))
+
+
+def compiled_anew(loop: Callable[P, R]) -> Callable[P, R]:
+    """The loop as machine code of this process alone."""
+    made: Callable[P, R] = numba.njit(nogil=True)(loop)
+    return made
+
+
+def _is_whole(file: Path) -> bool:
+    try:
+        return _hash_file(file).read_text() == _hash_of(file)
+    except (OSError, ValueError):
+        return False
+
+
+def _hash_of(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _hash_file(file: Path) -> Path:
+    return file.with_name(file.name + _HASH_ENDING)
