@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +77,30 @@ def test_a_damaged_file_that_can_not_be_removed_is_not_used(loop_file: Path) -> 
         made = compiled(loops(loop_file).added)
         assert made(NUMBERS) == 10
         assert not hits(made)
+
+
+class Planted:
+    """What runs when it is unpickled."""
+
+    def __init__(self, made: Path) -> None:
+        self._made = made
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Path.touch, (self._made,)
+
+
+@pytest.mark.parametrize(("mode", "runs"), [(0o777, False), (0o775, False), (0o757, False), (0o755, True)])
+def test_code_is_not_loaded_from_a_folder_that_others_may_write(mode: int, runs: bool, loop_file: Path) -> None:
+    """The last shows that what is planted would run."""
+    assert compiled(loops(loop_file).added)(NUMBERS) == 10
+    index = next(loop_file.parent.rglob("*.nbi"))
+    index.write_bytes(pickle.dumps(Planted(loop_file.parent / "ran")))
+    index.with_name(f"{index.name}.sha256").write_text(hashlib.sha256(index.read_bytes()).hexdigest())
+    index.parent.chmod(mode)
+    made = compiled(loops(loop_file).added)
+    assert made(NUMBERS) == 10
+    assert not hits(made)
+    assert (loop_file.parent / "ran").exists() == runs
 
 
 def test_a_full_disk_means_compiling_in_the_process(loop_file: Path) -> None:

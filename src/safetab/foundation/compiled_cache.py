@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,13 +23,15 @@ _HASH_ENDING = ".sha256"
 class KeptLoop:
     """A loop whose machine code numba keeps. Each file has its hash beside it: damaged code would give wrong numbers.
 
-    Raises RuntimeError if there is no folder to keep files in, and OSError if a damaged file can't be removed.
+    Loading a file runs what is in it, so a folder that others may write is not used. Raises RuntimeError if there is no
+    folder to keep files in, and OSError if there is none of this user's own or a damaged file can't be removed.
     """
 
     def __init__(self, loop: Callable[..., Any]) -> None:
         self._loop = loop
         self._made: Any = numba.njit(nogil=True, cache=True)(loop)
         self._is_kept, self._times_compiled = True, 0
+        require_own_folder(Path(self.stats.cache_path))
         for file in self._files():
             if not _is_whole(file):
                 file.unlink(missing_ok=True)
@@ -64,6 +67,13 @@ class KeptLoop:
                 unfinished = _hash_file(file).with_suffix(f".{os.getpid()}")
                 unfinished.write_text(_hash_of(file))
                 unfinished.replace(_hash_file(file))
+
+
+def require_own_folder(folder: Path) -> None:
+    """Raises PermissionError if somebody other than this user and root could put files there."""
+    found = folder.stat()
+    if found.st_uid not in {0, os.geteuid()} or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(f"{folder} may be written by others")
 
 
 def compiled_anew(loop: Callable[P, R]) -> Callable[P, R]:
