@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
@@ -51,7 +52,10 @@ class NumberReader:
     def _read(self, number: int) -> pa.Table:
         with damage_told(self._path):
             more = [name for name in (LEAST_MARGIN,) if name in self._file.schema_arrow.names]
-            return self._file.read_row_group(number, columns=[*_TEXTS, *_NUMBERS, *more]).combine_chunks()
+            table = self._file.read_row_group(number, columns=[*_TEXTS, *_NUMBERS, *more]).combine_chunks()
+            if not all(_are_printable(table[name]) for name in _TEXTS):
+                raise ValueError("ids, codes and rules have no characters that could steer a terminal")
+            return table
 
     def _regions_of(self, number: int) -> tuple[str, str]:
         """The first and the last region of a row group; all regions if it doesn't tell."""
@@ -64,6 +68,10 @@ def _chosen(table: pa.Table, conditions: Mapping[str, Sequence[str]]) -> list[Ro
         is_chosen &= _is_one_of(table[name], values)
     rows: list[Row] = table.take(np.flatnonzero(is_chosen)).to_pylist()
     return rows
+
+
+def _are_printable(column: pa.ChunkedArray) -> bool:
+    return all(pc.all(pc.utf8_is_printable(chunk.dictionary)).as_py() is not False for chunk in column.chunks)
 
 
 def _is_one_of(column: pa.ChunkedArray, values: Sequence[str]) -> NDArray[np.bool_]:
