@@ -161,6 +161,17 @@ def test_ids_and_codes_that_could_steer_a_terminal_are_damage(release: Path) -> 
         safetab.open_release(release).totals(geography="44007")
 
 
+@pytest.mark.parametrize("column", ["table", "donor_geography_level"])
+def test_a_table_or_donor_that_there_is_not_is_damage(column: str, release: Path) -> None:
+    table = pq.ParquetFile(release / NUMBERS).read()
+    position = table.schema.get_field_index(column)
+    strange = pa.array(["strange"] * len(table), pa.string())
+    pq.write_table(table.set_column(position, table.schema.field(position), strange), release / NUMBERS)
+    write_checksums(release)
+    with pytest.raises(InvalidInput, match=r"regional\.parquet has 1 problem:\n  is damaged"):
+        safetab.open_release(release).totals(geography="44007")
+
+
 def test_what_machines_leave_behind_is_no_damage(release: Path) -> None:
     for name in (".DS_Store", "Thumbs.db", "desktop.ini"):
         (release / name).write_bytes(b"mine")

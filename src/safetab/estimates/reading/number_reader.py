@@ -32,7 +32,7 @@ class NumberReader:
     """Finds rows by their texts. Regions rise in the file, so that few row groups are read for one of them."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         with damage_told(path):
             self._file = pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS))
             self._ranges = [self._regions_of(number) for number in range(self._file.num_row_groups)]
@@ -50,9 +50,10 @@ class NumberReader:
         return rows
 
     def _read(self, number: int) -> pa.Table:
-        with damage_told(self._path):
+        with damage_told(self.path):
             more = [name for name in (LEAST_MARGIN,) if name in self._file.schema_arrow.names]
             table = self._file.read_row_group(number, columns=[*_TEXTS, *_NUMBERS, *more]).combine_chunks()
+            table.validate(full=True)  # that every position in a dictionary is one
             if not all(_are_printable(table[name]) for name in _TEXTS):
                 raise ValueError("ids, codes and rules have no characters that could steer a terminal")
             return table
