@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from safetab.privacy.output_status import STATUS_COLUMN
 from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
 from tests.releases import Row
 
@@ -63,6 +64,16 @@ def write_persons(folder: Path) -> Made:
 def rows_of(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def as_published(path: Path, folder: Path) -> Path:
+    """A copy as the Bureau would have published it: nothing in it, or beside it, tells that it is not for release."""
+    rows = rows_of(path)
+    with (folder / path.name).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [name for name in rows[0] if name != STATUS_COLUMN], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    return folder / path.name
 
 
 def read_again(made: Made, new: Path, *options: object, files: list[Path] | None = None) -> str:

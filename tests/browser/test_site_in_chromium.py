@@ -155,6 +155,51 @@ def test_households_are_shown_with_both_of_their_tables(browser: Browser, folder
         assert watched.complaints == []
 
 
+OWN_NOISE = "Each number has its own random noise, so numbers that should add up or be in order may not."
+
+
+def test_tables_that_do_not_add_up_to_the_total_say_why(browser: Browser, folder: Path) -> None:
+    """The large number is that of one table; the total of the other has noise of its own."""
+    release, said = safetab.open_release(folder / "households"), set[bool]()
+    with opened(browser, folder / "households-site" / "index.html") as watched:
+        watched.page.wait_for_selector("main h1")
+        for area in ("01", "44"):
+            for answer in release.totals(geography=release.geography(area, "STATE")).numbers:
+                counted = answer.counted[0]
+                tables = [
+                    release.table(counted.entity, counted.group, family=one.name) for one in release.product.families
+                ]
+                totals = {table.lines[0].value for table in tables if len(table.shape.lines) > 1} | {answer.value}
+                go(watched.page, f"#/area/STATE/{area}/{counted.group.code}")
+                assert (OWN_NOISE in watched.page.locator("main").text_content()) == (len(totals) > 1)
+                said.add(len(totals) > 1)
+    assert said == {True, False}
+
+
+def test_a_group_alone_above_the_same_group_in_combination_is_explained(
+    browser: Browser, folder: Path, tmp_path: Path
+) -> None:
+    """The site of the fixture has a rule that withholds such numbers, and says nothing."""
+    safetab.rerelease(folder / "out", tmp_path / "without-rule")
+    write_site(tmp_path / "without-rule", tmp_path / "site")
+    release, said = safetab.open_release(tmp_path / "without-rule"), 0
+    for site, has_rule in ((folder / "site", True), (tmp_path / "site", False)):
+        with opened(browser, site / "index.html") as watched:
+            watched.page.wait_for_selector("main h1")
+            for area in ("44", "15", "49", "50"):
+                numbers = release.totals(geography=release.geography(area, "STATE")).numbers
+                values = {(one.counted[0].group.level, one.counted[0].group.name): one.value for one in numbers}
+                is_above = any(
+                    value > values.get((level, f"{name} or in any combination"), math.inf)
+                    for (level, name), value in values.items()
+                )
+                go(watched.page, f"#/area/STATE/{area}")
+                is_said = OWN_NOISE in watched.page.locator("main").text_content()
+                assert is_said == (is_above and not has_rule)
+                said += is_said
+    assert said
+
+
 def test_an_absent_number_has_its_reason_and_what_to_use_instead(watched: Watched, release: Release) -> None:
     page, looked_at = watched.page, 0
     entity = release.geography("44007", "COUNTY")

@@ -13,6 +13,7 @@ import hashlib
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -56,7 +57,7 @@ def compiler() -> str | None:
 def built_injector() -> Path:
     """The library, built once for each state of its source."""
     digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]
-    library = Path(tempfile.gettempdir()) / f"safetab-fault-injector-{os.getuid()}-{digest}.so"
+    library = _own_folder() / f"{digest}.so"
     if not library.exists():
         made = library.with_suffix(f".{os.getpid()}")
         command = [
@@ -74,6 +75,16 @@ def built_injector() -> Path:
         subprocess.run(command, check=True)
         made.replace(library)
     return library
+
+
+def _own_folder() -> Path:
+    """A folder for the library in which nobody else can plant another one: it is loaded into this user's processes."""
+    folder = Path(tempfile.gettempdir()) / f"safetab-fault-injector-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise PermissionError(f"{folder} must be a folder that only its owner, this user, may use. Remove it.")
+    return folder
 
 
 def with_injector(arguments: list[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from tests.conftest import PROJECT
 from tests.faults.commands import HUNG, Ending
 from tests.faults.errors import wrong_words
-from tests.faults.injector import Fault, compiler
+from tests.faults.injector import Fault, built_injector, compiler
 from tests.faults.run_places import RunPlaces, is_whole, spread_over
 from tests.faults.suite import wrong_ending
 
@@ -67,6 +68,30 @@ def test_a_signal_is_sent_at_the_operation(sent: int, made: set[str], tmp_path: 
     ending = _ended(tmp_path, 4, sent=sent)
     assert ending.returncode == -sent
     assert {path.name for path in (tmp_path / "watched").iterdir()} == made
+
+
+@needs_compiler
+@pytest.mark.parametrize("mode", [0o770, 0o707])
+def test_a_library_that_others_could_have_planted_is_not_loaded(
+    mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    library = built_injector()
+    assert stat.S_IMODE(library.parent.stat().st_mode) == 0o700
+    assert built_injector() == library
+    library.parent.chmod(mode)
+    with pytest.raises(PermissionError, match="only its owner"):
+        built_injector()
+
+
+@needs_compiler
+def test_a_link_instead_of_the_injectors_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folder = built_injector().parent
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(PermissionError, match="only its owner"):
+        built_injector()
 
 
 def test_what_no_command_may_do_is_seen() -> None:

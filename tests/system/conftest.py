@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
-from tests.official_forms import Made, as_api_answer, as_bulk, as_download, read_again, rows_of, write_persons
+from tests.official_forms import (
+    Made,
+    as_api_answer,
+    as_bulk,
+    as_download,
+    as_published,
+    read_again,
+    rows_of,
+    write_persons,
+)
 
 
 @pytest.fixture(scope="session")
@@ -16,9 +24,9 @@ def made_in_census_form(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 @pytest.fixture(scope="session")
 def official_whole(made_in_census_form: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All tables, read as whole ones, with nothing beside them that tells who made them."""
+    """All tables, read as whole ones, with nothing in them or beside them that tells who made them."""
     folder = tmp_path_factory.mktemp("official")
-    files = [Path(shutil.copy(one, folder)) for one in made_in_census_form.tables]
+    files = [as_published(one, folder) for one in made_in_census_form.tables]
     read_again(made_in_census_form, folder / "whole", "--complete", files=files)
     return folder / "whole"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import SHARED, SMALL_EXAMPLE, World
+from tests.random_worlds import write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
@@ -40,6 +41,22 @@ def test_plan_of_pure_dp_has_scales_and_no_delta(world: World) -> None:
     assert "two-sided geometric noise" in result.stdout
     assert "scale" in result.stdout
     assert "delta" not in result.stdout
+
+
+def test_validate_plan_and_run_warn_of_the_same_losses(tmp_path: Path) -> None:
+    """A level with more than 1,000 times the budget of the costliest level of 2020."""
+    world = write_random_world(tmp_path / "world", 2, budget=1)
+    world.configure(privacy_defn="zcdp", privacy_budget_p_level_2_state=2000)
+    given = [str(world.parameters), str(world.data)]
+    told = {
+        "validate": CliRunner().invoke(app, ["validate", *given]).stderr,
+        "plan": CliRunner().invoke(app, ["plan", *given]).stdout,
+        "run": CliRunner().invoke(app, ["run", *given, str(tmp_path / "out")]).stderr,
+    }
+    warnings = json.loads(CliRunner().invoke(app, ["plan", *given, "--json"]).stdout)["privacy_warnings"]
+    assert any(warning.startswith("(STATE, Detailed): The loss of this level, rho 2,000") for warning in warnings)
+    for command, text in told.items():
+        assert all(warning in " ".join(text.split()) for warning in warnings), command
 
 
 def test_plan_for_programs_is_json_alone() -> None:

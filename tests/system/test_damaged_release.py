@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.random_worlds import write_random_world
 from typer.testing import CliRunner
@@ -129,6 +131,45 @@ def test_an_export_needs_the_documents_that_it_hands_on_whatever_the_checksums_s
     assert result.exit_code == 1
     assert "privacy.json" in result.stderr
     assert not (tmp_path / "exported").exists()
+
+
+def forged(path: Path, column: str, text: str) -> None:
+    """Puts the text before every value of a column, and says that this was released."""
+    table = pq.ParquetFile(path).read()
+    values = [value and text + value for value in table[column].to_pylist()]
+    position = table.schema.get_field_index(column)
+    pq.write_table(table.set_column(position, table.schema.field(position), pa.array(values, pa.string())), path)
+    write_checksums(path.parents[1] if path.parent.name == "universe" else path.parents[2])
+
+
+@pytest.mark.parametrize("strange", ["\x1b[2J", "\u202e", "\r"])
+def test_a_forged_name_steers_nobodys_terminal(strange: str, release: Path) -> None:
+    forged(release / ENTITIES, "region_name", strange)
+    forged(release / "universe" / "iterations.parquet", "iteration_name", strange)
+    opened = safetab.open_release(release)
+    totals = opened.totals(geography="44007")
+    texts = [opened.areas(), opened.groups(), totals, totals.answers[0], totals.answers[0] + totals.answers[1]]
+    texts += [opened.total("44007", code) for code in ("1009", "1015", "1024")]
+    for text in map(str, texts):
+        assert strange not in text
+    assert "\N{REPLACEMENT CHARACTER}" in str(totals.answers[0])
+
+
+def test_ids_and_codes_that_could_steer_a_terminal_are_damage(release: Path) -> None:
+    forged(release / NUMBERS, "table_id", "\x1b[2J")
+    with pytest.raises(InvalidInput, match=r"regional\.parquet has 1 problem:\n  is damaged"):
+        safetab.open_release(release).totals(geography="44007")
+
+
+@pytest.mark.parametrize("column", ["table", "donor_geography_level"])
+def test_a_table_or_donor_that_there_is_not_is_damage(column: str, release: Path) -> None:
+    table = pq.ParquetFile(release / NUMBERS).read()
+    position = table.schema.get_field_index(column)
+    strange = pa.array(["strange"] * len(table), pa.string())
+    pq.write_table(table.set_column(position, table.schema.field(position), strange), release / NUMBERS)
+    write_checksums(release)
+    with pytest.raises(InvalidInput, match=r"regional\.parquet has 1 problem:\n  is damaged"):
+        safetab.open_release(release).totals(geography="44007")
 
 
 def test_what_machines_leave_behind_is_no_damage(release: Path) -> None:

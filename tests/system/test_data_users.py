@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from safetab.estimates.combined_totals import parts_of_regional_group
 from safetab.estimates.estimate import Estimate
 from safetab.estimates.open_release import Release
 from safetab.estimates.reading.absence import Absence
@@ -578,6 +579,25 @@ def test_a_combined_total_near_a_threshold_says_so(release: Release, totals: dic
                 assert ("near a threshold" in str(one)) == bool(one.combined.notes)
                 assert ("not at 95 %" in str(one)) == bool(one.combined.notes)
     assert 0 < notes < 100
+
+
+def test_a_combined_total_is_as_unsure_as_the_groups_that_it_adds_up(release: Release) -> None:
+    """Of a Regional group whose own total is far from every threshold, and that of a Detailed part is near one."""
+    unsure_by_parts = 0
+    for area in ("United States", "Hawaii", "New Mexico", "Rhode Island", "Utah"):
+        for one in release.totals(geography=area, kind="ethnicity").numbers:
+            entity, group = one.counted[0].entity, one.counted[0].group
+            parts = parts_of_regional_group(one.universe, group, entity.geography)
+            if one.combined is None or not parts:
+                continue
+            of_parts = [release.total(entity, part).combined for part in parts]
+            near = sum(part is not None and not part.holds_confidence for part in of_parts)
+            assert one.combined.holds_confidence <= (near == 0)
+            if near and "groups that it adds up" in " ".join(one.combined.notes):
+                assert f"{near} of the groups that it adds up ha" in one.combined.notes[0]
+                assert "not at 95 %" in str(one)
+                unsure_by_parts += 1
+    assert unsure_by_parts
 
 
 def test_opening_a_release_loads_no_engine(out: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 from pathlib import Path
 
@@ -253,6 +254,23 @@ def test_totals_that_are_not_public_clamped_or_ruled_are_refused(tmp_path: Path)
     (world.data / "SYNTHETIC").unlink()
     assert "not public" in cli("plan", world.parameters, world.data, "--totals", tmp_path / "right").output
     assert "is no release" in cli("plan", world.parameters, world.data, "--totals", tmp_path).output
+
+
+@pytest.mark.slow
+def test_totals_of_a_test_key_do_not_become_public_by_being_copied_and_read_again(tmp_path: Path) -> None:
+    world = write_household_world(tmp_path / "world", 10)
+    person_run(world, tmp_path / "persons", coterminous=True, test_key=KEY)
+    assert cli("export", tmp_path / "persons", tmp_path / "census", "--form", "census").exit_code == 0
+    (tmp_path / "copied").mkdir()
+    files = [shutil.copy(one, tmp_path / "copied") for one in sorted((tmp_path / "census").glob("T0*.csv"))]
+    parameters = tmp_path / "persons-parameters"
+    read = cli("official", *files, tmp_path / "official", "--parameters", parameters, "--complete")
+    assert read.exit_code == 0, read.output
+    (world.data / "SYNTHETIC").unlink()
+    result = cli("run", world.parameters, world.data, tmp_path / "out", "--totals", tmp_path / "official")
+    assert result.exit_code == 1
+    assert "its totals are not public. Status: test key." in " ".join(result.output.split())
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow

@@ -365,6 +365,11 @@ INI_FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
     "a single percent sign": (lambda text: text.replace("%%", "%"), "reader.ini: it must be an .ini file"),
     "no folder of persons": (lambda text: text.replace("per_dir =", "persons ="), "reader.ini: [paths]: keys missing"),
     "a bucket": (lambda text: text.replace("= ./geography", "= s3://bucket/x/"), "reader.ini: grfc_dir: must be a"),
+    "a NUL in a folder": (
+        lambda text: text.replace("./geography", "a\0b"),
+        "reader.ini: grfc_dir: has a NUL character",
+    ),
+    "a NUL in a name": (lambda text: text.replace("UNIT_", "UNIT\0"), "reader.ini: unit_file_format: has a NUL"),
     "a name without a state": (lambda text: text.replace("UNIT_%%s", "UNIT"), "reader.ini: unit_file_format: must be"),
     "no such folder": (lambda text: text.replace("./geography", "./nowhere"), "reader.ini: grfc_dir: "),
     "no GRF-C": (
@@ -386,6 +391,18 @@ def test_plan_and_validate_find_the_same_in_the_ini_file(
     planned = CliRunner().invoke(app, ["plan", str(world.parameters), str(cef.ini)])
     assert planned.exit_code == 1
     assert findings(planned.stderr) == [found]
+
+
+@pytest.mark.parametrize("key", ["per_dir", "unit_dir", "grfc_dir", "pop_dir", "per_file_format", "geo_file_format"])
+def test_run_and_convert_find_a_path_with_a_nul(key: str, world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+    cef.write()
+    others = [line for line in cef.ini.read_text().splitlines() if not line.startswith(key)]
+    cef.ini.write_text("\n".join([*others, f"{key} = a\0%%s", ""]))
+    for command in (["run", world.parameters, cef.ini, tmp_path / "out"], ["convert", cef.ini, tmp_path / "out"]):
+        result = CliRunner().invoke(app, [str(word) for word in command])
+        assert result.exit_code == 1
+        assert f"{key}: has a NUL character in it" in result.stderr
+        assert not (tmp_path / "out").exists()
 
 
 def test_the_records_are_judged_even_if_a_public_file_is_wrong(cef: Cef, tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.official_forms import Made, cli, done, numbers_in, read_again, rows_of
+from tests.official_forms import Made, as_published, cli, done, numbers_in, read_again, rows_of
 
 import safetab
 from safetab.estimates.estimate import Estimate
 from safetab.estimates.reading.absence import Absence
-from safetab.privacy.output_status import OutputStatus
+from safetab.privacy.output_status import STATUS_COLUMN, OutputStatus
 
 pytestmark = pytest.mark.slow
 
@@ -133,7 +133,7 @@ def test_what_is_not_for_release_does_not_become_official(
     """The NOT-FOR-RELEASE of an export holds for what is read from it, and for exports of that."""
     monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "census").mkdir()
-    file = Path(shutil.copy(made.census / "T01001.csv", tmp_path / "census"))
+    file = as_published(made.census / "T01001.csv", tmp_path / "census")
     (tmp_path / "census" / "NOT-FOR-RELEASE").write_text(f"{told.line}\n")
     output = read_again(made, tmp_path / "new", files=[file])
     assert told.line in " ".join(output.split())
@@ -178,6 +178,37 @@ def test_an_export_keeps_its_status_and_the_gravest_holds(made: Made, tmp_path: 
     files = [Path(shutil.copy(made.census / "T02001.csv", tmp_path / "lesser")), tmp_path / "linked" / "T01001.csv"]
     read_again(made, tmp_path / "new", files=files)
     assert safetab.open_release(tmp_path / "new").output_status is OutputStatus.TEST_KEY
+
+
+def test_a_status_that_forbids_a_release_goes_wherever_a_file_is_copied(made: Made, tmp_path: Path) -> None:
+    """Without what lies beside it, without most rows, among other files: every row has it."""
+    rows = (made.census / "T01001.csv").read_text().splitlines()
+    (tmp_path / "some.csv").write_text("\n".join([rows[0], *rows[5:9], ""]))
+    (tmp_path / "published").mkdir()
+    files = [as_published(made.census / "T02001.csv", tmp_path / "published"), tmp_path / "some.csv"]
+    read_again(made, tmp_path / "new", files=files)
+    assert safetab.open_release(tmp_path / "new").output_status is OutputStatus.TEST_KEY
+    done("export", tmp_path / "new", tmp_path / "again", "--form", "census")
+    shutil.copy(tmp_path / "again" / "T02001.csv", tmp_path / "published" / "again.csv")
+    read_again(made, tmp_path / "newer", files=[tmp_path / "published" / "again.csv"])
+    assert (tmp_path / "newer" / "NOT-FOR-RELEASE").read_text() == f"{OutputStatus.TEST_KEY.line}\n"
+
+
+@pytest.mark.parametrize("status", ["", "for release", "official"])
+def test_a_status_that_forbids_nothing_is_an_error(status: str, made: Made, tmp_path: Path) -> None:
+    file = tmp_path / "T01001.csv"
+    file.write_text((made.census / "T01001.csv").read_text().replace("test key", status, 1))
+    result = cli("official", file, tmp_path / "new", "--parameters", made.world.parameters)
+    assert result.exit_code == 1
+    assert "NOT_FOR_RELEASE: is no status. Get the file again: row 2." in result.stderr
+
+
+def test_only_tables_that_are_not_for_release_have_a_column_that_says_so(
+    made: Made, whole: Path, tmp_path: Path
+) -> None:
+    assert all(row[STATUS_COLUMN] == "test key" for path in made.tables for row in rows_of(path))
+    done("export", whole, tmp_path / "official", "--form", "census")
+    assert not any(STATUS_COLUMN in path.read_text() for path in (tmp_path / "official").glob("*.csv"))
 
 
 @pytest.mark.parametrize("text", ["", "Status: for release. This output may be released.\n", "\x00"])
@@ -266,7 +297,7 @@ def test_a_withheld_number_is_said_to_be_the_choice_of_the_files(whole) -> None:
 
 def test_what_is_not_known_is_left_out_and_named(made, tmp_path: Path) -> None:
     rows = rows_of(made.census / "T01001.csv")
-    text = (made.census / "T01001.csv").read_text()
+    text = as_published(made.census / "T01001.csv", tmp_path).read_text()
     text += '"0100000US","United States","001","All people","5",1\n"0100000US","United States","9876","New","6",1\n'
     text += f'"0600000US4400712345","A town","{rows[0]["POPGROUP"]}","x","7",1\n'
     (tmp_path / "more.csv").write_text(text)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -79,12 +81,49 @@ def test_a_damaged_file_that_can_not_be_removed_is_not_used(loop_file: Path) -> 
 
 def test_what_a_loop_raises_is_raised(tmp_path: Path) -> None:
     path = tmp_path / "loops.py"
-    path.write_text("def divided(numbers):\n    return numbers[1] // numbers[0]\n")
+    path.write_text("def divided(numbers):\n    numbers[2] += 1\n    return numbers[1] // numbers[0]\n")
     made = compiled(loops(path).divided)
     for _ in range(2):
-        assert made(np.array([2, 6])) == 3
+        assert made(np.array([2, 6, 0])) == 3
+        numbers = np.array([0, 6, 0])
         with pytest.raises(ZeroDivisionError):
-            made(np.array([0, 6]))
+            made(numbers)
+        assert numbers[2] == 1  # it ran once: a loop that counts may not count twice
+
+
+def test_the_code_that_was_made_ready_is_the_code_that_runs(loop_file: Path) -> None:
+    made = compiled(loops(loop_file).added)
+    read_only = NUMBERS.copy()
+    read_only.flags.writeable = False
+    for numbers in (NUMBERS, read_only, NUMBERS[::2], NUMBERS.astype(np.int32)):
+        made(numbers)
+        compilations = sum(made.stats.cache_misses.values())  # type: ignore[attr-defined]
+        made(numbers)
+        assert sum(made.stats.cache_misses.values()) == compilations  # type: ignore[attr-defined]
+
+
+class Planted:
+    """What runs when it is unpickled."""
+
+    def __init__(self, made: Path) -> None:
+        self._made = made
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Path.touch, (self._made,)
+
+
+@pytest.mark.parametrize(("mode", "runs"), [(0o777, False), (0o775, False), (0o757, False), (0o755, True)])
+def test_code_is_not_loaded_from_a_folder_that_others_may_write(mode: int, runs: bool, loop_file: Path) -> None:
+    """The last shows that what is planted would run."""
+    assert compiled(loops(loop_file).added)(NUMBERS) == 10
+    index = next(loop_file.parent.rglob("*.nbi"))
+    index.write_bytes(pickle.dumps(Planted(loop_file.parent / "ran")))
+    index.with_name(f"{index.name}.sha256").write_text(hashlib.sha256(index.read_bytes()).hexdigest())
+    index.parent.chmod(mode)
+    made = compiled(loops(loop_file).added)
+    assert made(NUMBERS) == 10
+    assert not hits(made)
+    assert (loop_file.parent / "ran").exists() == runs
 
 
 def test_a_full_disk_means_compiling_in_the_process(loop_file: Path) -> None:

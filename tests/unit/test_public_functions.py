@@ -127,6 +127,15 @@ def test_options_of_the_wrong_type_are_answered_by_a_sentence(given: dict[str, A
         safetab.run("parameters", "data", "out", **given)
 
 
+def test_a_path_that_no_file_can_have_is_answered_by_a_sentence() -> None:
+    with pytest.raises(ValueError, match=r"^run: data must be a path without a NUL character\.$"):
+        safetab.run("parameters", "a\0b", "out")
+    with pytest.raises(ValueError, match=r"^options: temp must be a path without a NUL character\.$"):
+        safetab.run("parameters", "data", "out", temp=Path("a\0b"))
+    with pytest.raises(ValueError, match=r"^open_release: path must be a path without a NUL character\.$"):
+        safetab.open_release("a\0b")
+
+
 def test_an_engine_that_there_is_not_is_refused_by_a_sentence() -> None:
     with pytest.raises(safetab.InvalidInput, match="--engine: must be one of local, spark"):
         safetab.run("parameters", "data", "out", engine="abacus")

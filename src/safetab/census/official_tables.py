@@ -56,7 +56,7 @@ class OfficialTables:
     """What some files say together: each group at most once in each table.
 
     `names` are those of areas, `labels` those of groups by POPGROUP; `left_out` counts rows by the reason why they are
-    not in the tables.
+    not in the tables; `statuses` are those that rows say forbid a release.
     """
 
     tables: Mapping[str, OfficialTable]
@@ -64,6 +64,7 @@ class OfficialTables:
     labels: Mapping[str, str]
     files: tuple[OfficialFile, ...]
     left_out: Mapping[str, int]
+    statuses: tuple[str, ...] = ()
 
 
 def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

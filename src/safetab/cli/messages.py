@@ -12,6 +12,7 @@ from safetab.cli.exit_codes import ExitCode
 from safetab.cli.wrapping import wrapped
 from safetab.foundation.failures import NOTHING_WRITTEN, OF_THE_PATH, OUT_OF_MEMORY, RunFailed, machine_refused
 from safetab.foundation.findings import Finding, InvalidInput, Severity, described
+from safetab.foundation.text_files import printable
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -57,10 +58,3 @@ def say_failed(reason: str) -> None:
 
 def say_interrupted(outcome: str) -> None:
     sys.stderr.write(wrapped(f"Interrupted. {printable(outcome)}") + "\n")
-
-
-def printable(text: str) -> str:
-    """Control characters from a file must not steer the terminal."""
-    return "".join(
-        character if character.isprintable() or character == "\n" else "\N{REPLACEMENT CHARACTER}" for character in text
-    )

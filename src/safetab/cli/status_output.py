@@ -10,10 +10,10 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.csv
 
-from safetab.cli.messages import printable
 from safetab.cli.standard_streams import is_unread
 from safetab.foundation.new_file import write_new_file
 from safetab.foundation.safe_csv import safe_texts
+from safetab.foundation.text_files import printable
 
 
 def print_statuses(batches: Iterable[pa.RecordBatch]) -> None:

@@ -14,10 +14,11 @@ import pyarrow as pa
 import typer
 
 from safetab.census.geography_levels import GeographyLevel
-from safetab.cli.messages import printable, say
+from safetab.cli.messages import say
 from safetab.cli.wrapping import terminal_width
 from safetab.estimates.reading.lookup import Lookup
 from safetab.foundation.findings import Finding, InvalidInput
+from safetab.foundation.text_files import printable
 from safetab.release.group_status import (
     NOT_IN_FILES,
     NOT_SELECTED,

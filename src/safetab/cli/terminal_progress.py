@@ -6,9 +6,9 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from safetab.cli.messages import printable
 from safetab.cli.step_lines import StepLines
 from safetab.cli.wrapping import wrapped
+from safetab.foundation.text_files import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -36,7 +36,7 @@ def numbered_rows(files: TableFiles, path: Path, record: RecordLayout) -> Iterat
         yield from _rows_of_text(path, record)
         return
     first = 1
-    for row_groups in row_groups_of_part(path, record):
+    for row_groups in row_groups_of_part(path):
         for batch in row_groups.batches(record):
             yield NumberedRows(np.arange(first, first + rows_of(batch)), batch, {})
             first += rows_of(batch)

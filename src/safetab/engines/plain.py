@@ -163,7 +163,7 @@ class PlainEngine:
         """The file, the number and the person of each row; instead of a person, the rule that a line breaks."""
         for path in self._persons.parts:
             if self._persons.form is TableForm.PARQUET:
-                table = pa.parquet.read_table(path, columns=list(self._record.columns))
+                table = pa.parquet.ParquetFile(path).read(list(self._record.columns))
                 for number, row in enumerate(table.to_pylist(), start=1):
                     yield (
                         path.name,

@@ -19,10 +19,11 @@ _FINEST_SHARE = 10_000  # weights are fractions with at most this denominator: i
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """An unbiased estimate of a total."""
+    """An unbiased estimate of a total. `near` is how many stage-1 totals in it are near a threshold between tables."""
 
     value: Fraction
     form: LinearForm
+    near: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ def combined(guesses: Sequence[Guess]) -> Guess:
         result = Guess(
             share * result.value + (1 - share) * other.value,
             sum_of_forms([result.form.times(share), other.form.times(1 - share)]),
+            result.near + other.near,
         )
     return result
 

@@ -48,9 +48,14 @@ def checks_arguments(function: F) -> F:
 
 
 def require_type(function: str, name: str, value: object, wanted: Any) -> None:
-    """Raises TypeError, with the types and never the value, if the value is not of the type that is wanted."""
+    """Raises TypeError, with the types and never the value, if the value is not of the type that is wanted.
+
+    Raises ValueError if it is a path that no file can have.
+    """
     if not is_of_type(value, wanted):
         raise TypeError(f"{function}: {name} must be {words_of_type(wanted)}, not {_name_of(type(value))}.")
+    if (wanted is Path or Path in get_args(wanted)) and "\0" in str(value):
+        raise ValueError(f"{function}: {name} must be a path without a NUL character.")
 
 
 def is_of_type(value: object, wanted: Any) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,27 +23,36 @@ _HASH_ENDING = ".sha256"
 class KeptLoop:
     """A loop whose machine code numba keeps. Each file has its hash beside it: damaged code would give wrong numbers.
 
-    Raises RuntimeError if there is no folder to keep files in, and OSError if a damaged file can't be removed.
+    Loading a file runs what is in it, so a folder that others may write is not used. Raises RuntimeError if there is no
+    folder to keep files in, and OSError if there is none of this user's own or a damaged file can't be removed.
     """
 
     def __init__(self, loop: Callable[..., Any]) -> None:
         self._loop = loop
         self._made: Any = numba.njit(nogil=True, cache=True)(loop)
         self._is_kept, self._times_compiled = True, 0
+        self._ready: set[tuple[Any, ...]] = set()
+        require_own_folder(Path(self.stats.cache_path))
         for file in self._files():
             if not _is_whole(file):
                 file.unlink(missing_ok=True)
 
-    def __call__(self, *given: Any, **named: Any) -> Any:
-        if not self._is_kept:
-            return self._made(*given, **named)
+    def __call__(self, *given: Any) -> Any:
+        if self._is_kept:
+            self._make_ready(tuple(numba.typeof(one) for one in given))
+        return self._made(*given)
+
+    def _make_ready(self, types: tuple[Any, ...]) -> None:
+        """Load or compile the code for arguments of these types. The loop itself runs only afterwards, and once."""
+        if types in self._ready:
+            return
         try:
-            result = self._made(*given, **named)
-        except Exception:  # the code can't be loaded or kept; what the loop itself raises, it raises once more
+            self._made.compile(types)
+        except Exception:  # the code can't be loaded or kept
             self._made, self._is_kept = compiled_anew(self._loop), False
-            return self._made(*given, **named)
+            return
+        self._ready.add(types)
         self._write_new_hashes()
-        return result
 
     @property
     def stats(self) -> Any:
@@ -64,6 +74,13 @@ class KeptLoop:
                 unfinished = _hash_file(file).with_suffix(f".{os.getpid()}")
                 unfinished.write_text(_hash_of(file))
                 unfinished.replace(_hash_file(file))
+
+
+def require_own_folder(folder: Path) -> None:
+    """Raises PermissionError if somebody other than this user and root could put files there."""
+    found = folder.stat()
+    if found.st_uid not in {0, os.geteuid()} or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(f"{folder} may be written by others")
 
 
 def compiled_anew(loop: Callable[P, R]) -> Callable[P, R]:

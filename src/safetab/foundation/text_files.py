@@ -44,3 +44,10 @@ def why_unreadable(path: Path, error: OSError) -> str:
             return f"{path} may not be read. Check its permissions."
         case _:
             return f"{path} can't be read: {error.strerror or 'unknown error'}."
+
+
+def printable(text: str) -> str:
+    """The text with a replacement character for every character but a line feed that could steer a terminal."""
+    return "".join(
+        character if character.isprintable() or character == "\n" else "\N{REPLACEMENT CHARACTER}" for character in text
+    )

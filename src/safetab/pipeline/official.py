@@ -23,12 +23,13 @@ from safetab.outputs.manifest import hashes_of
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.planning.planner import PublicFiles, plan_of
 from safetab.planning.run_plan import RunPlan
+from safetab.privacy.output_status import OutputStatus, gravest
 from safetab.products.product import Product
 from safetab.readers.geography import read_geography_at
 from safetab.readers.official.official_files import read_official_files
 from safetab.readers.public_lists import list_paths, read_public_lists
 from safetab.readers.table_files import table_paths_at
-from safetab.release.census_form.beside import check_not_clamped, status_beside
+from safetab.release.census_form.beside import check_not_clamped, statuses_beside
 from safetab.release.checksums import names_with_checksums
 from safetab.release.coterminous.copies import PassSets, sets_of_passes
 from safetab.release.official.copies import sets_by_numbers
@@ -85,10 +86,12 @@ def read_official_release(
 def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRelease, tuple[Finding, ...]]:
     command = FindingsOf("the command")
     confidence = confidence_of(request.confidence, command)
-    status = status_beside(files, command)
+    beside = statuses_beside(files, command)
     check_not_clamped(files, command)
     given = _inputs(files, request, command)
     inputs = given.require()
+    inside = [OutputStatus(one) for one in inputs.tables.statuses]
+    status = gravest([*inside, *beside]) or OutputStatus.OFFICIAL
     tables = known_tables(inputs.tables, inputs.config, inputs.lists)
     passes = passes_of(tables)
     if not passes:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from safetab.config.config_file import CONFIG_FILE
 from safetab.engines.contract import CountingEngine
 from safetab.foundation.closed import closed_at_the_end
-from safetab.foundation.findings import Finding, InvalidInput
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
 from safetab.foundation.in_threads import Alongside
 from safetab.foundation.interrupts import until_published
 from safetab.foundation.progress import NoProgress, Progress
@@ -44,6 +45,7 @@ from safetab.pipeline.selected_records import passes_without_selected_records
 from safetab.pipeline.spend_log.run_spending import RunSpending, cost_without_accounts
 from safetab.pipeline.step_times import StepTimes, TimedCounts
 from safetab.pipeline.still_files import StillFiles, record_files
+from safetab.planning.privacy_warnings import privacy_warnings
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.ledger import Ledger
@@ -131,12 +133,21 @@ def validate_files(
         raise InvalidInput(refused)
     with guarded(options, options.confidential_log) as (log, backend):
         checked = required_inputs(parameters, data, options, progress, backend)
-        with checked_engine(checked, backend, progress) as (warnings, engine):
+        with checked_engine(checked, backend, progress) as (found, engine):
+            warnings = (*found, *_privacy_findings(checked.require().plan))
             if log:
                 log_passed(log, warnings)
                 for remark in passes_without_selected_records(checked.require().plan, engine):
                     log.write(f"warning: {remark}")
             return warnings
+
+
+def _privacy_findings(plan: RunPlan) -> tuple[Finding, ...]:
+    """What `plan` and `run` warn of besides."""
+    findings = FindingsOf(CONFIG_FILE)
+    for sentence in privacy_warnings(plan):
+        findings.warning("", sentence)
+    return findings.findings
 
 
 def _refuse(parameters: Path, data: Path, out: Path, options: RunOptions) -> None:

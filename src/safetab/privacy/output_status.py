@@ -8,6 +8,9 @@ from enum import Enum
 SYNTHETIC_MARKER = "SYNTHETIC"
 """A file of this name in DATA says that the people beside it do not exist."""
 
+STATUS_COLUMN = "NOT_FOR_RELEASE"
+"""A column of tables that may not be released: every row has the status, wherever the file is copied."""
+
 
 class OutputStatus(Enum):
     """May this output leave the agency, and if not, why not. Files hold the value."""
@@ -69,6 +72,11 @@ def status_that_forbids(line: str) -> OutputStatus:
     if found is None:
         raise ValueError("no status that forbids a release")
     return found
+
+
+def status_that_forbids_named(value: str) -> OutputStatus | None:
+    """The status with this value, if there is one and it forbids a release."""
+    return next((one for one in _BY_GRAVITY if one.value == value), None)
 
 
 def status_as_json(status: OutputStatus) -> dict[str, object]:

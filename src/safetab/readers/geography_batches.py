@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import FindingsOf, shortened
+from safetab.foundation.parquet_facts import opened_parquet, rows_of_parquet, schema_of
 from safetab.foundation.text_files import why_unreadable
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.digit_columns import is_text
@@ -45,11 +45,11 @@ def batches_of(
 def columns_of(path: Path) -> list[str]:
     """The names of a file's columns. Raises OSError or an ArrowException if it can't be read."""
     is_parquet = path.name.endswith(TableForm.PARQUET.value)
-    return list(pa.parquet.read_schema(path).names) if is_parquet else header_of(path)
+    return list(schema_of(path).names) if is_parquet else header_of(path)
 
 
 def _parquet_batches(path: Path, columns: tuple[str, ...], findings: FindingsOf) -> Iterator[pa.RecordBatch]:
-    with pa.parquet.ParquetFile(path) as file:
+    with opened_parquet(path) as file:
         names = file.schema_arrow.names
         missing = [column for column in columns if names.count(column) != 1]
         if missing:
@@ -60,8 +60,12 @@ def _parquet_batches(path: Path, columns: tuple[str, ...], findings: FindingsOf)
             findings.error(name, f"has the type {file.schema_arrow.field(name).type}. Give text or integers.")
         if strange:
             return
+        rows = rows_of_parquet(file)
         for batch in file.iter_batches(columns=list(columns)):
+            rows -= len(batch)
             yield pa.record_batch([_as_bytes(batch.column(name)) for name in columns], names=list(columns))
+        if rows:
+            raise pa.ArrowInvalid("the file has more or fewer rows than it says")
 
 
 def _is_readable(column_type: pa.DataType) -> bool:

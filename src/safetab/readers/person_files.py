@@ -11,6 +11,7 @@ import pyarrow.parquet
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
+from safetab.foundation.parquet_facts import opened_parquet, rows_of_parquet, schema_of
 from safetab.foundation.text_files import why_unreadable
 from safetab.products.record import RecordLayout
 from safetab.readers.person_columns import (
@@ -98,7 +99,7 @@ def _check_same_types(files: TableFiles, record: RecordLayout, findings: Finding
     found = []
     for path in files.parts:
         with suppress(pa.ArrowException, OSError):  # found where the part itself is checked
-            found.append(arrow_columns(pa.parquet.read_schema(path)))
+            found.append(arrow_columns(schema_of(path)))
     check_same_kinds(found, record, findings)
 
 
@@ -107,7 +108,8 @@ def _checked_rows(path: Path, form: TableForm, record: RecordLayout, findings: F
     try:
         _check_columns(path, form, record, findings)
         if form is TableForm.PARQUET:
-            return int(pa.parquet.read_metadata(path).num_rows)
+            with opened_parquet(path) as file:
+                return rows_of_parquet(file)
         return 0 if findings.has_errors else _rows_of_text(path, findings, threads)
     except (pa.ArrowException, OSError) as error:
         raise_if_the_machine_failed(error)
@@ -167,6 +169,6 @@ def _has_columns(path: Path, form: TableForm, record: RecordLayout) -> bool:
 
 def _check_columns(path: Path, form: TableForm, record: RecordLayout, findings: FindingsOf) -> None:
     if form is TableForm.PARQUET:
-        check_typed_columns(arrow_columns(pa.parquet.read_schema(path)), record, findings)
+        check_typed_columns(arrow_columns(schema_of(path)), record, findings)
     else:
         check_header(header_of(path), record, findings)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationLevel
 from safetab.foundation.findings import FindingsOf, InvalidInput
+from safetab.foundation.parquet_facts import text_range
 from safetab.outputs.text_columns import texts
 from safetab.products.product import TOTAL_LINE, Product, Selector, Shape, TableFamily
 from safetab.release.damage import damage_told
@@ -235,13 +236,13 @@ def _published_rows(
     return np.asarray(entity).astype(np.int64) * len(iterations) + np.asarray(iteration), table
 
 
-def _files(release: ReleaseFolder, geography: GeographyLevel, family: TableFamily) -> list[str]:
+def _files(release: ReleaseFolder, geography: GeographyLevel, family: TableFamily) -> list[Path]:
     levels = [one for one in release.universe.levels if one.geography is geography and one.family is family]
-    return [str(path) for level in levels if (path := release.numbers_of(level)) is not None]
+    return [path for level in levels if (path := release.numbers_of(level)) is not None]
 
 
 def _read(
-    path: str,
+    path: Path,
     part: _Part,
     iterations: Sequence[CharacteristicIteration],
     total_ids: Sequence[str],
@@ -249,14 +250,21 @@ def _read(
 ) -> pa.Table:
     """Ids in a file rise, so that row groups outside the range are not read."""
     condition = pc.field("table_id").isin(total_ids) & (pc.field("line") == TOTAL_LINE)
-    condition &= (pc.field("region_id") >= part.ids[0]) & (pc.field("region_id") <= part.ids[-1])
     condition &= pc.field("region_id").isin(part.ids)
     condition &= pc.field("iteration_code").isin([one.code for one in iterations])
-    with damage_told(Path(path)):
+    with damage_told(path), pa.parquet.ParquetFile(path) as file:
         columns = [*_READ_SCHEMA.names, *more]
-        return _without_unknown_tables(
-            pa.parquet.read_table(path, columns=columns, filters=condition, partitioning=None)
-        ).cast(_READ_SCHEMA)
+        found = [
+            file.read_row_group(number, [*columns, "table_id", "line"]).filter(condition).select(columns)
+            for number in range(file.num_row_groups)
+            if _may_hold(text_range(file, number, "region_id"), part.ids)
+        ]
+        none = file.schema_arrow.empty_table().select(columns)
+        return _without_unknown_tables(pa.concat_tables([none, *found])).cast(_READ_SCHEMA)
+
+
+def _may_hold(regions: tuple[str, str] | None, wanted: Sequence[str]) -> bool:
+    return regions is None or (regions[0] <= wanted[-1] and regions[1] >= wanted[0])
 
 
 def _without_unknown_tables(table: pa.Table) -> pa.Table:

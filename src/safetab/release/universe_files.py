@@ -19,6 +19,7 @@ from safetab.census.group_universe import GroupIndex
 from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
 from safetab.census.population_group_levels import PopulationGroupLevel
 from safetab.census.public_lists import PublicLists
+from safetab.foundation.text_files import printable
 from safetab.planning.level_design import LevelDesign, StageDesign
 from safetab.planning.plan_json import exact
 from safetab.privacy.calibration import calibrated_noise
@@ -249,8 +250,14 @@ def read_universe(release: Path, run: ReleasedRun) -> Universe:
 
 
 def _read(path: Path) -> pa.Table:
+    """A forged name can't steer the terminal of somebody who prints it."""
     with pa.parquet.ParquetFile(path) as file:
-        return file.read()
+        table = file.read()
+    for number, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) and pc.all(pc.utf8_is_printable(table[number])).as_py() is False:
+            cleaned = [text and printable(text.replace("\n", "\0")) for text in table[number].to_pylist()]
+            table = table.set_column(number, field, pa.array(cleaned, pa.string()))
+    return table
 
 
 def _entities(listed: pa.Table, level: GeographyLevel) -> Entities:

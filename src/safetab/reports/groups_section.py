@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationKind
-from safetab.products.product import Selector, TableFamily
+from safetab.products.product import Product, Selector, TableFamily
 from safetab.release.group_status import absent_status
 from safetab.release.numbers.number_columns import COPIED, WITHHELD
 from safetab.release.release_universe import NotTabulated
@@ -14,7 +14,7 @@ from safetab.reports.level_summary import KindSummary, LevelSummary
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import bar, legend, level_table, paragraphs, whole_table
 from safetab.reports.release_summary import ReleaseSummary
-from safetab.reports.wording import KIND_NAMES, NOTHING, PASS_NAMES, geography_name, percent, shape_name
+from safetab.reports.wording import KIND_NAMES, NOTHING, OWN_NOISE, PASS_NAMES, geography_name, percent, shape_name
 
 _SHARES = (0, 1, 5, 20, 50, 90)
 """In percent: the first shade is for nothing, the others for more than nothing, and at least so much."""
@@ -38,6 +38,7 @@ def groups_section(release: ReleaseSummary) -> Markup:
                 f"A population group is an area crossed with a race or ethnicity group. {_CHOICE[selector]}: it is"
                 " absent, and absent is not zero.",
                 *([_copies_in_words()] if release.facts.options.coterminous else []),
+                *([_several_totals(product)] if product.has_several_families else []),
             ),
             legend(parts, "t"),
             level_table(release, "Population groups by level and table", headings, _group_cells),
@@ -54,6 +55,11 @@ def _copies_in_words() -> str:
         "Areas that are made of the same blocks share one set of numbers: a copied group shows those of its donor,"
         " which is named in the data."
     )
+
+
+def _several_totals(product: Product) -> str:
+    tables = " and ".join(family.name for family in product.families)
+    return f"{OWN_NOISE} The tables of {tables} of one group can have different totals."
 
 
 def _group_cells(level: LevelSummary) -> Sequence[str]:

@@ -43,7 +43,10 @@ def write_group_names(data: DataFolder, universe: Universe) -> int:
 
 
 def _group(group: CharacteristicIteration, universe: Universe, position: dict[str, int]) -> list[object]:
-    """Code, name, level, kind; the wider group, or -1; groups with the same codes; and where it is tabulated."""
+    """Code, name, level, kind; the wider group, or -1; groups with the same codes; where it is tabulated; its partner.
+
+    The last two are given for nation and states, and below them. A partner holds everybody of a group alone.
+    """
     wider = wider_groups(universe, group)[:1]
     others = [one for one in groups_with_shared_codes(universe, group) if one is not group]
     return [
@@ -54,6 +57,7 @@ def _group(group: CharacteristicIteration, universe: Universe, position: dict[st
         position[wider[0].code] if wider else -1,
         [position[one.code] for one in others],
         [int(group.is_tabulated(is_substate=is_substate)) for is_substate in (False, True)],
+        [position.get(universe.partners[is_substate].get(group.code, ""), -1) for is_substate in (False, True)],
     ]
 
 

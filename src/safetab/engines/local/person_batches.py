@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from safetab.engines.local.parquet_chunks import MOST_ROWS, text_chunk
 from safetab.foundation.failures import raise_if_the_machine_failed
+from safetab.foundation.parquet_facts import chunk_facts, opened_parquet, rows_of_group
 from safetab.products.record import RecordLayout
 from safetab.readers.digit_columns import NOT_DIGITS, digits_of, is_text
 from safetab.readers.table_files import TableFiles
@@ -79,28 +80,29 @@ class RowGroups:
     path: Path
     metadata: pq.FileMetaData
     numbers: range
-    dictionaries: tuple[str, ...]  # columns that can be read as such
 
     def batches(self, record: RecordLayout) -> Iterator[PersonBatch]:
         """The dictionaries that Parquet holds are taken as they are; where pages have checksums, these are verified.
 
         A row group is decoded by the thread that asks: others decode other row groups.
         """
-        yield from self._batches_by_arrow(record, list(self.numbers))
+        yield from self._batches_by_arrow(record, list(self.numbers), self._dictionaries(record))
 
     def batches_of_many(self, record: RecordLayout) -> Iterator[PersonBatch]:
         """The same, faster where it takes so long that compiled loops pay; whatever they don't read, Arrow does."""
+        dictionaries = self._dictionaries(record)
+        are_all = dictionaries == sorted(record.columns) and self._has_texts(dictionaries)
         for number in self.numbers:
-            columns = self._text_columns(record, number)
+            columns = self._text_columns(record, number) if are_all else None
             if columns is None:
-                yield from self._batches_by_arrow(record, [number])
+                yield from self._batches_by_arrow(record, [number], dictionaries)
                 continue
             for first in range(0, rows_of(columns), _ROWS_AT_ONCE):
                 yield {name: one.part(first, first + _ROWS_AT_ONCE) for name, one in columns.items()}
 
     def _text_columns(self, record: RecordLayout, number: int) -> PersonBatch | None:
-        """The columns of a row group, if all of them are text that is held as dictionaries."""
-        if self.metadata.row_group(number).num_rows > MOST_ROWS or not self._has_texts_of(record):
+        """The columns of a row group, all of them text that is held as dictionaries, if they can be read here."""
+        if rows_of_group(self.metadata, number) > MOST_ROWS:
             return None
         schema, columns = self.metadata.schema, PersonBatch()
         column_at = {
@@ -115,41 +117,57 @@ class RowGroups:
                 columns[name].position_of_row.flags.writeable = False  # of the type that Arrow's have
         return columns
 
-    def _has_texts_of(self, record: RecordLayout) -> bool:
+    def _has_texts(self, columns: list[str]) -> bool:
         schema = self.metadata.schema.to_arrow_schema()
-        return self.dictionaries == tuple(sorted(record.columns)) and all(
-            schema.field(name).type == pa.string() for name in self.dictionaries
+        return all(schema.field(name).type == pa.string() for name in columns)
+
+    def _dictionaries(self, record: RecordLayout) -> list[str]:
+        """The columns of text that Arrow can read as dictionaries, by name."""
+        with _damage_named(self.path), self._opened([]) as file:
+            return [
+                field.name
+                for field in sorted(file.schema_arrow, key=lambda field: field.name)
+                if field.name in record.columns and is_text(field.type) and self._has_dictionaries(file, field.name)
+            ]
+
+    def _has_dictionaries(self, file: pq.ParquetFile, column: str) -> bool:
+        return all(
+            _DICTIONARY_ENCODINGS.issuperset(chunk_facts(file, number, column).encodings) for number in self.numbers
         )
 
-    def _batches_by_arrow(self, record: RecordLayout, numbers: list[int]) -> Iterator[PersonBatch]:
-        with _damage_named(self.path), pq.ParquetFile(
-            self.path,
-            metadata=self.metadata,
-            read_dictionary=list(self.dictionaries),
-            page_checksum_verification=True,
-        ) as file:  # fmt: skip
+    def _batches_by_arrow(
+        self, record: RecordLayout, numbers: list[int], dictionaries: list[str]
+    ) -> Iterator[PersonBatch]:
+        rows = sum(rows_of_group(self.metadata, number) for number in numbers)
+        with _damage_named(self.path), self._opened(dictionaries) as file:
             for batch in file.iter_batches(_ROWS_AT_ONCE, numbers, list(record.columns), use_threads=False):
+                rows -= len(batch)
                 yield person_batch(batch, record)
+            if rows:
+                raise pa.ArrowInvalid("a row group has more or fewer rows than it says")
+
+    def _opened(self, dictionaries: list[str]) -> pq.ParquetFile:
+        return pq.ParquetFile(
+            self.path, metadata=self.metadata, read_dictionary=dictionaries, page_checksum_verification=True
+        )
 
 
 def batches_of(files: TableFiles, record: RecordLayout) -> Iterator[Iterator[PersonBatch]]:
     """All records in pieces, in order; a part is opened when its first are asked for."""
     are_many = files.rows is not None and files.rows >= MANY_ROWS
     for path in files.parts:
-        for row_groups in row_groups_of_part(path, record):
+        for row_groups in row_groups_of_part(path):
             yield row_groups.batches_of_many(record) if are_many else row_groups.batches(record)
 
 
-def row_groups_of_part(path: Path, record: RecordLayout) -> Iterator[RowGroups]:
-    with _damage_named(path), pq.ParquetFile(path) as file:
+def row_groups_of_part(path: Path) -> Iterator[RowGroups]:
+    with _damage_named(path), opened_parquet(path) as file:
         metadata = file.metadata
-        texts = {field.name for field in file.schema_arrow if field.name in record.columns and is_text(field.type)}
-        dictionaries = tuple(sorted(texts - _of_other_encodings(metadata)))
     first, rows = 0, 0
     for number in range(metadata.num_row_groups):
-        rows += metadata.row_group(number).num_rows
+        rows += rows_of_group(metadata, number)
         if rows >= _ROWS_AT_ONCE or number == metadata.num_row_groups - 1:
-            yield RowGroups(path, metadata, range(first, number + 1), dictionaries)
+            yield RowGroups(path, metadata, range(first, number + 1))
             first, rows = number + 1, 0
 
 
@@ -160,13 +178,6 @@ def _damage_named(path: Path) -> Iterator[None]:
     except (pa.ArrowException, OSError) as error:
         raise_if_the_machine_failed(error)
         raise DamagedPart(path, error) from None
-
-
-def _of_other_encodings(metadata: pq.FileMetaData) -> set[str]:
-    """Columns that Arrow can't read as dictionaries."""
-    chunks = (metadata.row_group(row_group).column(column) for row_group in range(metadata.num_row_groups)
-              for column in range(metadata.num_columns))  # fmt: skip
-    return {chunk.path_in_schema for chunk in chunks if not _DICTIONARY_ENCODINGS.issuperset(chunk.encodings)}
 
 
 def person_batch(batch: pa.RecordBatch, record: RecordLayout) -> PersonBatch:

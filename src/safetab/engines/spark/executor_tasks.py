@@ -86,7 +86,7 @@ def _batch_of_rows(batch: pa.RecordBatch, lists: SentLists) -> PersonBatch | Non
 
 def _batches_of_files(firsts: Mapping[str, set[int]], lists: SentLists) -> Iterator[PersonBatch]:
     for path, wanted in firsts.items():
-        for row_groups in row_groups_of_part(Path(path), lists.record):
+        for row_groups in row_groups_of_part(Path(path)):
             if row_groups.numbers.start in wanted:
                 yield from row_groups.batches(lists.record)
 

@@ -77,14 +77,14 @@ def _encoded(
     """Of rows that Spark reads; but a Parquet file that every executor sees is read there, by row groups."""
     paths = location.parts_of_this_machine
     if location.form is TableForm.PARQUET and len(paths) == len(location.parts):
-        row_groups = rows.sparkSession.createDataFrame(_row_groups(paths, lists))
+        row_groups = rows.sparkSession.createDataFrame(_row_groups(paths))
         return row_groups.mapInArrow(partial(encode_row_groups, lists_sent), ENCODED)
     return rows.select(*lists.record.columns, MISFIT).mapInArrow(partial(encode_rows, lists_sent), ENCODED)
 
 
-def _row_groups(paths: Iterable[Path], lists: SentLists) -> pa.Table:
+def _row_groups(paths: Iterable[Path]) -> pa.Table:
     """A row for each that is read at once."""
-    found = [(str(path), one.numbers.start) for path in paths for one in row_groups_of_part(path, lists.record)]
+    found = [(str(path), one.numbers.start) for path in paths for one in row_groups_of_part(path)]
     names = ("path", "first")
     return pa.Table.from_pylist([dict(zip(names, one, strict=True)) for one in found], _ROW_GROUPS)
 

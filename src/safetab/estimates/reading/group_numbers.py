@@ -129,7 +129,7 @@ class GroupNumbers:
         counted = Counted(entity, group, self._rows.line_of(row))
         own = Guess(Fraction(row["unclamped_count"]), self._form(row, group, measured))
         better = self._better(row, own, counted, measured) if counted.line.is_total else None
-        near = self._threshold_notes(row, group, measured)
+        near = () if better is None else _threshold_notes(better, is_near=self._is_near(row, group, measured))
         answer = Estimate(
             product=self._product,
             universe=self._universe,
@@ -168,18 +168,13 @@ class GroupNumbers:
             return form
         return LinearForm(form.weights, {measured: Selected(row["unclamped_count"], threshold)})
 
-    def _threshold_notes(self, row: Row, group: CharacteristicIteration, measured: Measured) -> tuple[str, ...]:
-        """What is said where the choice of the table tells much about the noise of the stage-1 total."""
+    def _is_near(self, row: Row, group: CharacteristicIteration, measured: Measured) -> bool:
+        """Whether the choice of the table tells much about the noise of the stage-1 total."""
         if row["stage_1_total"] is None:
-            return ()
+            return False
         design = self._level(measured.geography, group.level, row).design
         near = _DEVIATIONS_NEAR * sqrt(float(design.noise(Stage.STAGE_1).variance().mid()))
-        if all(abs(row["stage_1_total"] - threshold) > near for threshold in design.thresholds.totals):
-            return ()
-        return (
-            "its first total is near a threshold between tables, which makes the combined one less sure than its noise"
-            " says: the published number is not affected",
-        )
+        return any(abs(row["stage_1_total"] - threshold) <= near for threshold in design.thresholds.totals)
 
     def _better(self, row: Row, own: Guess, counted: Counted, measured: Measured) -> Guess | None:
         """All independent guesses at the total in one; none if there is but one, or a total that was selected."""
@@ -197,7 +192,8 @@ class GroupNumbers:
             return []
         if row["stage_1_total"] is None:
             return [own]
-        return [own, Guess(Fraction(row["stage_1_total"]), self._rows.stage_1(measured, group))]
+        near = int(self._is_near(row, group, measured))
+        return [own, Guess(Fraction(row["stage_1_total"]), self._rows.stage_1(measured, group), near)]
 
     def _of_other_families(self, row: Row, counted: Counted) -> list[Guess]:
         """The same total as other tables of the product have it, with noise of their own.
@@ -233,7 +229,7 @@ class GroupNumbers:
                 return None
             best.append(combined(guesses))
         value = sum((guess.value for guess in best), Fraction(0))
-        return Guess(value, sum_of_forms([guess.form for guess in best]))
+        return Guess(value, sum_of_forms([guess.form for guess in best]), sum(guess.near for guess in best))
 
     def _absence(self, entity: Entity, group: CharacteristicIteration) -> Absence:
         if group.level is IterationLevel.MAJOR:
@@ -263,6 +259,18 @@ class GroupNumbers:
 
 def _codes(groups: Sequence[CharacteristicIteration]) -> list[str]:
     return [one.code for one in groups]
+
+
+def _threshold_notes(better: Guess, *, is_near: bool) -> tuple[str, ...]:
+    """What is said of a combined total if the choice of a table tells much about noise in it."""
+    if not better.near:
+        return ()
+    has = "has" if better.near == 1 else "have"
+    what = "its first total is" if is_near else f"{better.near:,} of the groups that it adds up {has} a first total"
+    return (
+        f"{what} near a threshold between tables, which makes the combined one less sure than its noise says:"
+        " the published number is not affected",
+    )
 
 
 def _notes(row: Row) -> tuple[str, ...]:

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from safetab.foundation.parquet_facts import text_range
 from safetab.release.damage import damage_told
 from safetab.release.origin import LEAST_MARGIN
 
@@ -30,7 +32,7 @@ class NumberReader:
     """Finds rows by their texts. Regions rise in the file, so that few row groups are read for one of them."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         with damage_told(path):
             self._file = pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS))
             self._ranges = [self._regions_of(number) for number in range(self._file.num_row_groups)]
@@ -48,15 +50,17 @@ class NumberReader:
         return rows
 
     def _read(self, number: int) -> pa.Table:
-        with damage_told(self._path):
+        with damage_told(self.path):
             more = [name for name in (LEAST_MARGIN,) if name in self._file.schema_arrow.names]
-            return self._file.read_row_group(number, columns=[*_TEXTS, *_NUMBERS, *more]).combine_chunks()
+            table = self._file.read_row_group(number, columns=[*_TEXTS, *_NUMBERS, *more]).combine_chunks()
+            table.validate(full=True)  # that every position in a dictionary is one
+            if not all(_are_printable(table[name]) for name in _TEXTS):
+                raise ValueError("ids, codes and rules have no characters that could steer a terminal")
+            return table
 
     def _regions_of(self, number: int) -> tuple[str, str]:
         """The first and the last region of a row group; all regions if it doesn't tell."""
-        column = self._file.schema_arrow.get_field_index("region_id")
-        of_regions = self._file.metadata.row_group(number).column(column).statistics
-        return ("", "~") if of_regions is None else (of_regions.min, of_regions.max)
+        return text_range(self._file, number, "region_id") or ("", "~")
 
 
 def _chosen(table: pa.Table, conditions: Mapping[str, Sequence[str]]) -> list[Row]:
@@ -65,6 +69,10 @@ def _chosen(table: pa.Table, conditions: Mapping[str, Sequence[str]]) -> list[Ro
         is_chosen &= _is_one_of(table[name], values)
     rows: list[Row] = table.take(np.flatnonzero(is_chosen)).to_pylist()
     return rows
+
+
+def _are_printable(column: pa.ChunkedArray) -> bool:
+    return all(pc.all(pc.utf8_is_printable(chunk.dictionary)).as_py() is not False for chunk in column.chunks)
 
 
 def _is_one_of(column: pa.ChunkedArray, values: Sequence[str]) -> NDArray[np.bool_]:

@@ -13,6 +13,8 @@ from safetab.estimates.reading.number_reader import NumberReader, Row
 from safetab.foundation.whole_path import resolved
 from safetab.privacy.stages import Stage
 from safetab.products.product import TOTAL_LINE, Line, Shape, TableFamily
+from safetab.release.damage import damage_told
+from safetab.release.numbers.number_columns import WITHHELD
 from safetab.release.release_folder import ReleaseFolder
 
 _GEOGRAPHIES = {level.label: level for level in GeographyLevel}
@@ -32,7 +34,8 @@ class NumberRows:
     ) -> list[Row]:
         """All lines of one group in a family; none if it is absent."""
         file = self._file(PopulationGroupLevel(geography, iteration.level), family)
-        return [] if file is None else file.rows({"iteration_code": [iteration.code]}, [region_id])
+        rows = [] if file is None else file.rows({"iteration_code": [iteration.code]}, [region_id])
+        return self._known(rows, file)
 
     def totals(
         self,
@@ -47,7 +50,19 @@ class NumberRows:
         if codes is not None:
             conditions["iteration_code"] = codes
         rows = [] if file is None else file.rows(conditions, region_ids)
-        return [row for row in rows if row["line"] == TOTAL_LINE]
+        return self._known([row for row in rows if row["line"] == TOTAL_LINE], file)
+
+    def _known(self, rows: list[Row], file: NumberReader | None) -> list[Row]:
+        """The same rows; raises InvalidInput if one has no such table, line, donor or number as a release has."""
+        if file is not None:
+            with damage_told(file.path):
+                for row in rows:
+                    self.line_of(row)
+                    if row["donor_geography_level"] is not None:
+                        _GEOGRAPHIES[row["donor_geography_level"]]
+                    if row["unclamped_count"] is None and row["status"] != WITHHELD:
+                        raise ValueError("a number is missing")
+        return rows
 
     def _file(self, level: PopulationGroupLevel, family: TableFamily) -> NumberReader | None:
         if (family, level) not in self._files:

@@ -17,6 +17,7 @@ from safetab.census.geography_levels import GeographyLevel
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.safe_csv import plain_texts
 from safetab.foundation.text_files import UnreadableFile, read_text, why_unreadable
+from safetab.privacy.output_status import STATUS_COLUMN
 from safetab.products.official_names import annotation_of, line_named
 from safetab.readers.official.api_geography import geo_ids_of_rows
 
@@ -37,6 +38,7 @@ class TextColumns:
     name: pa.Array | None
     label: pa.Array | None
     numbers: dict[str, tuple[pa.Array, pa.Array | None]]  # by variable: the number, and its annotation
+    status: pa.Array | None  # one that forbids a release
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +102,7 @@ def _csv_file(path: Path, header: Sequence[str], *, is_labelled: bool) -> Opened
 def _named_columns(columns: dict[str, pa.Array], variables: Sequence[str], line: int) -> TextColumns:
     numbers = {name: (columns[name], columns.get(annotation_of(name))) for name in variables}
     name, label = (plain_texts(columns[one]) if one in columns else None for one in ("NAME", "POPGROUP_LABEL"))
-    return TextColumns(line, columns["GEO_ID"], columns["POPGROUP"], name, label, numbers)
+    return TextColumns(line, columns["GEO_ID"], columns["POPGROUP"], name, label, numbers, columns.get(STATUS_COLUMN))
 
 
 def _csv_parts(
@@ -134,7 +136,7 @@ def _bulk_file(path: Path, header: Sequence[str]) -> OpenedFile:
         for line, columns in _csv_parts(path, header, 1, "latin1"):
             geography = pc.binary_join_element_wise(columns["REGION_TYPE"], columns["REGION_ID"], _BETWEEN)
             numbers = {_BULK_VARIABLE: (columns["COUNT"], columns["ANN"])}
-            yield TextColumns(line, geography, columns["ITERID"], None, None, numbers)
+            yield TextColumns(line, geography, columns["ITERID"], None, None, numbers, columns.get(STATUS_COLUMN))
 
     return OpenedFile(BULK, (_BULK_VARIABLE,), parts(), _bulk_area, lambda text: _bulk_area(text) is not None)
 

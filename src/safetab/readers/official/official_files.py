@@ -23,6 +23,7 @@ from safetab.census.official_tables import (
 )
 from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.foundation.text_files import UnreadableFile
+from safetab.privacy.output_status import STATUS_COLUMN, status_that_forbids_named
 from safetab.products.official_names import line_named, lines_of_tables
 from safetab.products.product import Product
 from safetab.readers.delimited import NAME_RULE
@@ -54,6 +55,7 @@ class _Reader:
         self._names: dict[tuple[GeographyLevel, int], str] = {}
         self._labels: dict[str, str] = {}
         self._left_out: Counter[str] = Counter()
+        self._statuses: set[str] = set()
         self._files: list[OfficialFile] = []
         self._findings: list[Finding] = []
 
@@ -84,7 +86,8 @@ class _Reader:
         if any(one.is_error for one in found):
             return Checked(None, found)
         files, left_out = tuple(self._files), dict(sorted(self._left_out.items()))
-        return Checked(OfficialTables(tables, self._names, self._labels, files, left_out), found)
+        statuses = tuple(sorted(self._statuses))
+        return Checked(OfficialTables(tables, self._names, self._labels, files, left_out, statuses), found)
 
     def _tables_of(self, variables: Iterable[str], findings: FindingsOf) -> Mapping[str, Sequence[str]]:
         """The columns of numbers by table."""
@@ -110,6 +113,7 @@ class _Reader:
     ) -> int:
         for column, texts in (("NAME", part.name), ("POPGROUP", part.popgroup), ("POPGROUP_LABEL", part.label)):
             _check_printable(column, texts, part, wrong)
+        self._add_statuses(part, wrong)
         level, entity = self._areas(part, opened, wrong)
         code = self._codes(part, wrong)
         is_kept = (level >= 0) & (code >= 0)
@@ -123,6 +127,13 @@ class _Reader:
             table = OfficialTable(level, entity, code, counts, cells)
             self._parts.setdefault(table_id, []).append(table.chosen(is_given))
         return len(level)
+
+    def _add_statuses(self, part: TextColumns, wrong: _WrongRows) -> None:
+        if part.status is not None:
+            distinct, position = _distinct(part.status)
+            strange = [n for n, text in enumerate(distinct) if status_that_forbids_named(text) is None]
+            wrong.add(STATUS_COLUMN, "is no status. Get the file again", np.isin(position, strange), part)
+            self._statuses.update(distinct)
 
     def _areas(
         self, part: TextColumns, opened: OpenedFile, wrong: _WrongRows

@@ -9,12 +9,12 @@ from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import FindingsOf
 from safetab.foundation.whole_path import resolved
 from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE
-from safetab.privacy.output_status import OutputStatus, gravest, status_that_forbids
+from safetab.privacy.output_status import OutputStatus, status_that_forbids
 from safetab.release.census_form.columns_file import COLUMNS_FILE, tells_of_clamping
 
 
-def status_beside(files: Sequence[Path], findings: FindingsOf) -> OutputStatus:
-    """The gravest status that a NOT-FOR-RELEASE beside any of the files tells; official if there is none."""
+def statuses_beside(files: Sequence[Path], findings: FindingsOf) -> list[OutputStatus]:
+    """What each NOT-FOR-RELEASE beside the files tells."""
     found = []
     for folder in _folders(files):
         try:
@@ -26,7 +26,7 @@ def status_beside(files: Sequence[Path], findings: FindingsOf) -> OutputStatus:
             raise_if_the_machine_failed(error)
             message = f"the {NOT_FOR_RELEASE_FILE} beside them can't be understood. Get the folder again."
             findings.error("FILES", message)
-    return gravest(found) or OutputStatus.OFFICIAL
+    return found
 
 
 def check_not_clamped(files: Sequence[Path], findings: FindingsOf) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from safetab.census.geo_ids import geo_id
 from safetab.census.geography import changes_in
 from safetab.foundation.safe_csv import safe_texts
+from safetab.privacy.output_status import STATUS_COLUMN, OutputStatus
 from safetab.products.all_products import PRODUCTS
 from safetab.products.official_names import lines_of_tables, margin_variable_of, variable_of
 from safetab.products.product import Line
@@ -60,11 +61,12 @@ def _lines_of(level: ReleaseLevel) -> Iterator[Line]:
 def _write_table(opened: ReleaseFolder, levels: Sequence[ReleaseLevel], lines: Sequence[Line], path: Path) -> int:
     rows = 0
     with path.open("wb") as file:
-        file.write(_csv(_empty(lines), include_header=True))
+        status = opened.facts.status
+        file.write(_csv(_empty(lines, status), include_header=True))
         for level in levels:
             numbers = opened.numbers_of(level)
             for table in () if numbers is None else _whole_groups(numbers, lines[0].table_id):
-                wide = _wide(table, level, lines)
+                wide = _wide(table, level, lines, status)
                 file.write(_csv(wide, include_header=False))
                 rows += len(wide)
     return rows
@@ -98,8 +100,11 @@ def _begins(table: pa.Table) -> NDArray[np.intp]:
     return np.flatnonzero(changes_in(*(text.indices.to_numpy().astype(np.int64) for text in texts)))
 
 
-def _wide(table: pa.Table, level: ReleaseLevel, lines: Sequence[Line]) -> pa.Table:
-    """A row for each group, with its lines side by side; nothing where a group has no such line."""
+def _wide(table: pa.Table, level: ReleaseLevel, lines: Sequence[Line], status: OutputStatus) -> pa.Table:
+    """A row for each group, with its lines side by side; nothing where a group has no such line.
+
+    A status that forbids a release stands in every row: files are copied without what lies beside them.
+    """
     first = _begins(table)
     row_of = np.full((len(first), len(lines) + 1), -1, dtype=np.int64)  # by line, counted from 1
     group = np.repeat(np.arange(len(first)), np.diff([*first, len(table)]))
@@ -113,11 +118,13 @@ def _wide(table: pa.Table, level: ReleaseLevel, lines: Sequence[Line]) -> pa.Tab
         own = pa.array(row_of[:, line.number], mask=row_of[:, line.number] < 0)
         columns += [counts.take(own), table["margin_of_error"].take(own)]
     names = safe_texts(pa.table(columns[: len(_GROUP_COLUMNS)], list(_GROUP_COLUMNS)))  # numbers stay numbers
-    return pa.table([*names.columns, *columns[len(_GROUP_COLUMNS) :]], schema=_empty(lines).schema)
+    marks = [] if status.is_for_release else [pa.repeat(status.value, len(first))]
+    return pa.table([*names.columns, *marks, *columns[len(_GROUP_COLUMNS) :]], schema=_empty(lines, status).schema)
 
 
-def _empty(lines: Sequence[Line]) -> pa.Table:
-    fields = [pa.field(name, pa.string()) for name in _GROUP_COLUMNS]
+def _empty(lines: Sequence[Line], status: OutputStatus) -> pa.Table:
+    marks = () if status.is_for_release else (STATUS_COLUMN,)
+    fields = [pa.field(name, pa.string()) for name in (*_GROUP_COLUMNS, *marks)]
     for line in lines:
         fields += [pa.field(variable_of(line), pa.string()), pa.field(margin_variable_of(line), pa.int64())]
     return pa.schema(fields).empty_table()

@@ -66,13 +66,12 @@ def _parts(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator
 
 
 def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[int]:
-    """The row groups that may have rows of these stages: total-only groups are in few."""
-    column = file.schema_arrow.get_field_index("stage")
-    least = [file.metadata.row_group(number).column(column).statistics for number in range(file.num_row_groups)]
+    """The row groups with rows of these stages: total-only groups are in few."""
+    wanted = [int(stage) for stage in stages]
     return [
         number
-        for number, of_stage in enumerate(least)
-        if of_stage is None or any(of_stage.min <= int(stage) <= of_stage.max for stage in stages)
+        for number in range(file.num_row_groups)
+        if np.isin(file.read_row_group(number, ["stage"])["stage"].to_numpy(), wanted).any()
     ]
 
 

@@ -12,8 +12,8 @@ let groupOfCode = new Map();
 async function readFacts() {
   facts = await dataOf("facts");
   const files = await Promise.all(Array.from({ length: facts.groupFiles }, (_, n) => dataOf(`groups/${n}`)));
-  groups = files.flat().map(([code, name, level, kind, wider, shared, isIn], number) => ({
-    number, code, name, level, kind, wider, shared, isIn, short: withoutKind(name),
+  groups = files.flat().map(([code, name, level, kind, wider, shared, isIn, partners], number) => ({
+    number, code, name, level, kind, wider, shared, isIn, partners, short: withoutKind(name),
   }));
   groupOfCode = new Map(groups.map((group) => [group.code, group]));
   facts.geographies.forEach((geography, number) => {

@@ -1,6 +1,7 @@
 // Numbers and sentences as people read them.
 
 const MINUS = "−";
+const OWN_NOISE = "Each number has its own random noise, so numbers that should add up or be in order may not.";
 
 /** Thousands apart; decimals to one place. */
 function shown(number) {

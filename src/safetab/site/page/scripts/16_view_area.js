@@ -18,6 +18,7 @@ async function areaView(area) {
       crumbs(area, around_).lastChild.children.length > 1 ? crumbs(area, around_) : null,
       element("h1", {}, nameOf(area.name), element("small", {}, ` ${area.geography.noun} ${area.id}`)),
       element("p", { class: "lead" }, rows.length ? `${shown(rows.length)} groups have a number here.` : "No group has a number here."),
+      areOutOfOrder(area, rows) ? element("p", { class: "soft" }, OWN_NOISE) : null,
       rows.length ? areaFilters(filter, show) : null,
       rows.length ? list : null,
       absentGroups(area, absent),
@@ -26,6 +27,13 @@ async function areaView(area) {
         ...rows.map(({ group, answer }) => csvOfNumber(answer, area, group)), ...absent.map(csvOfAbsence)]),
     ],
   };
+}
+
+/** Whether noise put some group alone above the same group alone or in any combination. */
+function areOutOfOrder(area, rows) {
+  const withNumber = rows.filter(({ answer }) => !answer.rule);
+  const valueOf = new Map(withNumber.map(({ group, answer }) => [group.number, answer.value]));
+  return withNumber.some(({ group, answer }) => answer.value > valueOf.get(group.partners[Number(area.geography.isSubstate)]));
 }
 
 function areaFilters(filter, show) {

@@ -1,0 +1,60 @@
+"""Facts from the footer of a Parquet file; a damaged footer raises an error.
+
+pyarrow raises a Python error for whatever Arrow's readers refuse. But where Arrow refuses what
+`metadata.row_group(...).column(...)` or `.statistics` ask for, the process ends, and a `read_table` with filters waits
+for ever. So these facts are asked for here alone, after a reader has accepted the column.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+_TEXT = "BYTE_ARRAY"
+
+
+def opened_parquet(path: Path) -> pq.ParquetFile:
+    """The file, if the names of its columns are text; else raises ArrowInvalid, as for other damage."""
+    try:
+        file = pq.ParquetFile(path)
+        _ = file.schema_arrow.names
+    except UnicodeDecodeError:
+        raise pa.ArrowInvalid("the name of a column is not UTF-8") from None
+    return file
+
+
+def schema_of(path: Path) -> pa.Schema:
+    with opened_parquet(path) as file:
+        return file.schema_arrow
+
+
+def rows_of_parquet(file: pq.ParquetFile) -> int:
+    """The number of rows, if the file and its row groups agree on it; else raises ArrowInvalid."""
+    metadata, rows = file.metadata, int(file.metadata.num_rows)
+    if sum(rows_of_group(metadata, number) for number in range(metadata.num_row_groups)) != rows:
+        raise pa.ArrowInvalid("the row groups have more or fewer rows than the file")
+    return rows
+
+
+def rows_of_group(metadata: pq.FileMetaData, row_group: int) -> int:
+    return int(metadata.row_group(row_group).num_rows)
+
+
+def chunk_facts(file: pq.ParquetFile, row_group: int, column: str) -> pq.ColumnChunkMetaData:
+    """What the footer says about a column of a row group. Raises ArrowException or OSError if it is damaged."""
+    for _ in file.iter_batches(1, [row_group], [column], use_threads=False):
+        break  # a reader has looked at the same facts
+    schema, columns = file.metadata.schema, range(file.metadata.num_columns)
+    position = next(number for number in columns if schema.column(number).path == column)
+    return file.metadata.row_group(row_group).column(position)
+
+
+def text_range(file: pq.ParquetFile, row_group: int, column: str) -> tuple[str, str] | None:
+    """The least and the greatest text in a column of a row group, or None if the footer doesn't say."""
+    chunk = chunk_facts(file, row_group, column)
+    if chunk.physical_type != _TEXT:  # Arrow compares this with the schema, and ends the process if they differ
+        raise pa.ArrowInvalid("a column is not of the type that the schema says")
+    statistics = chunk.statistics
+    return (statistics.min, statistics.max) if statistics is not None and statistics.has_min_max else None

@@ -1,0 +1,90 @@
+"""Flips bits of Parquet files and reads each as the program does, all in one process, which a signal would end.
+
+    python -m tests.parquet_flips persons|geography|release FOLDER footer|pages FLIPS
+
+Prints how many flips were refused. Fails if one is refused without the name of the file, or as anything but bad input.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import random
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import safetab
+from safetab.foundation.findings import InvalidInput
+from safetab.release.checksums import write_checksums
+from tests.random_worlds import RandomWorld, write_random_world
+
+_LONGEST_READ = 60  # seconds
+
+
+def flipped(content: bytes, part: str, numbers: random.Random) -> bytes:
+    """The file with one other bit in its footer, or in what lies before."""
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    at = numbers.randrange(footer, len(content)) if part == "footer" else numbers.randrange(footer)
+    changed = bytearray(content)
+    changed[at] ^= 1 << numbers.randrange(8)
+    return bytes(changed)
+
+
+def parquet_of(text: Path, rows_in_a_group: int) -> Path:
+    """The same table as Parquet, instead of the text."""
+    header, *rows = [line.split("|") for line in text.read_text().splitlines()]
+    columns = {name: [row[position] for row in rows] for position, name in enumerate(header)}
+    path = text.with_suffix(".parquet")
+    pq.write_table(pa.table(columns), path, row_group_size=rows_in_a_group)
+    text.unlink()
+    return path
+
+
+def _validated(world: RandomWorld) -> None:
+    safetab.validate(world.parameters, world.data)
+
+
+def _read_release(release: Path) -> None:
+    """The numbers of an area, why the others are absent, and all of the release."""
+    write_checksums(release)  # as if the damage had been released
+    safetab.open_release(release).totals(geography="44007")
+    safetab.status(release, geography="44007")
+    with tempfile.TemporaryDirectory() as folder:
+        safetab.export(release, Path(folder) / "exported")
+
+
+def _subject(kind: str, folder: Path) -> tuple[Path, Callable[[], None]]:
+    """The file to damage, and what reads it."""
+    world = write_random_world(folder / "world", 2, people=200, budget=1)
+    if kind == "persons":
+        return parquet_of(world.data / "person-records.txt", 70), lambda: _validated(world)
+    if kind == "geography":
+        return parquet_of(world.data / "GRF-C.txt", 20), lambda: _validated(world)
+    safetab.run(world.parameters, world.data, folder / "out", test_key="00" * 32)
+    release = folder / "out" / "release"
+    return release / "numbers" / "geography_level=COUNTY" / "regional.parquet", lambda: _read_release(release)
+
+
+def main(kind: str, folder: str, part: str, flips: str) -> None:
+    path, read = _subject(kind, Path(folder))
+    content, numbers, refused = path.read_bytes(), random.Random(35), 0
+    read()
+    for number in range(int(flips)):
+        path.write_bytes(flipped(content, part, numbers))
+        faulthandler.dump_traceback_later(_LONGEST_READ, exit=True)
+        sys.stderr.write(f"{number}\n")  # the last one is the flip that ended the process
+        try:
+            read()
+        except InvalidInput as invalid:
+            if path.stem not in str(invalid):
+                raise
+            refused += 1
+    sys.stdout.write(str(refused))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
