@@ -66,7 +66,9 @@ def _subject(kind: str, folder: Path) -> tuple[Path, Callable[[], None]]:
         return parquet_of(world.data / "GRF-C.txt", 20), lambda: _validated(world)
     safetab.run(world.parameters, world.data, folder / "out", test_key="00" * 32)
     release = folder / "out" / "release"
-    return release / "numbers" / "geography_level=COUNTY" / "regional.parquet", lambda: _read_release(release)
+    return release / "numbers" / "geography_level=COUNTY" / "regional-sex-by-age.parquet", lambda: _read_release(
+        release
+    )
 
 
 def main(kind: str, folder: str, part: str, flips: str) -> None:

@@ -157,7 +157,7 @@ def test_a_forged_name_steers_nobodys_terminal(strange: str, release: Path) -> N
 
 def test_ids_and_codes_that_could_steer_a_terminal_are_damage(release: Path) -> None:
     forged(release / NUMBERS, "table_id", "\x1b[2J")
-    with pytest.raises(InvalidInput, match=r"regional\.parquet has 1 problem:\n  is damaged"):
+    with pytest.raises(InvalidInput, match=r"regional-sex-by-age\.parquet has 1 problem:\n  is damaged"):
         safetab.open_release(release).totals(geography="44007")
 
 
@@ -168,7 +168,7 @@ def test_a_table_or_donor_that_there_is_not_is_damage(column: str, release: Path
     strange = pa.array(["strange"] * len(table), pa.string())
     pq.write_table(table.set_column(position, table.schema.field(position), strange), release / NUMBERS)
     write_checksums(release)
-    with pytest.raises(InvalidInput, match=r"regional\.parquet has 1 problem:\n  is damaged"):
+    with pytest.raises(InvalidInput, match=r"regional-sex-by-age\.parquet has 1 problem:\n  is damaged"):
         safetab.open_release(release).totals(geography="44007")
 
 

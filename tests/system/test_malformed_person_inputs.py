@@ -450,8 +450,8 @@ def test_damage_in_a_folder_called_interrupt_is_damage(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--temp", "/nowhere"], "/nowhere is not a directory"),
-        (["--temp", "x" * 300], "is not a directory"),
+        (["--temp", "/nowhere"], "/nowhere does not exist. Create it"),
+        (["--temp", "x" * 300], "can't be used: File name too long"),
         (["--threads", "99999999999"], "must be from 1 to 1024"),
         (["--memory", "99999999999999999TB"], "must be a number and a unit"),
         (["--confidential-log", "/nowhere/log"], "the confidential log can't be written there"),

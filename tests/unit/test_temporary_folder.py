@@ -53,14 +53,14 @@ def test_the_folder_that_was_asked_for_is_used(asked: Asked, tmp_path: Path) -> 
 
 
 def test_a_folder_that_is_not_there_is_refused(asked: Asked, name: str, tmp_path: Path) -> None:
-    message = f"{tmp_path / 'gone'} can't be used: No such file or directory. Make it, or give another --temp."
+    message = f"{tmp_path / 'gone'} does not exist. Create it, or choose another --temp."
     assert refusals(asked(tmp_path / "gone")) == [(name, message)]
 
 
 def test_what_is_no_directory_is_refused(asked: Asked, name: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert refusals(asked(tmp_path / "file")) == [
-        (name, f"{tmp_path / 'file'} is not a directory. Give another --temp.")
+        (name, f"{tmp_path / 'file'} is not a directory. Choose another --temp.")
     ]
 
 
@@ -93,12 +93,13 @@ def test_a_folder_of_another_user_is_refused(
 def test_a_folder_without_permission_is_refused(asked: Asked, name: str, tmp_path: Path) -> None:
     folder = tmp_path / "closed"
     folder.mkdir(mode=0o500)
-    for path in (*folder.parents,)[:3]:
-        path.chmod(path.stat().st_mode | 0o055)
+    for path in folder.parents:
+        if path.stat().st_mode & 0o055 != 0o055:
+            path.chmod(path.stat().st_mode | 0o055)
     if os.geteuid() == 0:  # who may do anything: another user looks
         os.chown(folder, NOBODY, -1)
     found = as_nobody(lambda: refusals(asked(folder)))
-    assert found == repr([(name, f"{folder} can't be written to: permission denied. Give another --temp.")])
+    assert found == repr([(name, f"{folder} can't be written to: permission denied. Choose another --temp.")])
 
 
 def as_nobody(look: Callable[[], object]) -> str:

@@ -24,7 +24,6 @@ from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.stages import Stage
 from safetab.products.all_products import PRODUCTS
 from safetab.products.product import Product, Selector, Shape, TableFamily, Thresholds
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.tabulation.empty_groups import EmptyGroups
 
 NO_SHARED_BITS, LAZY = "no two numbers share bits", "empty groups as they would be drawn"
@@ -153,11 +152,12 @@ def empty_groups_check() -> Verdict:
     return verdict(LAZY, faults, seen, "a group at an edge that is never looked at")
 
 
+_PRODUCT = next(product for product in PRODUCTS if product.selector is Selector.NOISY_STAGE_1)
 _TRACTS = {Stage.STAGE_1: 90, Stage.STAGE_2: 10}
 _LEVEL = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 _DESIGN = LevelDesign(
-    product=SAFETAB_P,
-    family=SAFETAB_P.families[0],
+    product=_PRODUCT,
+    family=_PRODUCT.families[0],
     level=_LEVEL,
     definition=PrivacyDefinition.ZCDP,
     stability=1,
@@ -169,7 +169,7 @@ _DESIGN = LevelDesign(
 
 
 def _event_of_tracts(stage: Stage, sigma_squared: int) -> MeasurementEvent:
-    return _event(SAFETAB_P, SAFETAB_P.families[0], _LEVEL, stage, sigma_squared)
+    return _event(_PRODUCT, _PRODUCT.families[0], _LEVEL, stage, sigma_squared)
 
 
 def _totals(indices: NDArray[np.int64], right: DrawingRight) -> NDArray[np.int64]:

@@ -226,13 +226,15 @@ def _why_not_private(folder: Path) -> str | None:
         status = folder.stat()
     except OSError as error:
         raise_if_the_machine_failed(error)
-        return f"can't be used: {error.strerror or 'unknown error'}. Make it, or give another --temp."
+        is_missing = isinstance(error, FileNotFoundError)
+        reason = "does not exist" if is_missing else f"can't be used: {error.strerror or 'unknown error'}"
+        return f"{reason}. {'Create it, or choose' if is_missing else 'Choose'} another --temp."
     if not stat.S_ISDIR(status.st_mode):
-        return "is not a directory. Give another --temp."
+        return "is not a directory. Choose another --temp."
     if not os.access(folder, os.W_OK | os.X_OK):
-        return "can't be written to: permission denied. Give another --temp."
+        return "can't be written to: permission denied. Choose another --temp."
     if status.st_uid not in {0, os.geteuid()}:
-        return "belongs to another user, who could replace the confidential files in it. Give a --temp of your own."
+        return "belongs to another user, who could replace the confidential files in it. Choose a --temp of your own."
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX:
         return (
             f"has mode {stat.S_IMODE(status.st_mode):04o}: other users could replace the confidential files in it. Give"
