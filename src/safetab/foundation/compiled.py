@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,6 +40,6 @@ def compiled(loop: Callable[P, R]) -> Callable[P, R]:
     from safetab.foundation.compiled_cache import KeptLoop, compiled_anew  # noqa: PLC0415 - numba takes a third of a second
 
     try:
-        return KeptLoop(loop)
+        return cast(Callable[P, R], KeptLoop(loop))  # loops take their arguments by position
     except (RuntimeError, OSError):  # no folder for it, or none that can be put in order
         return compiled_anew(loop)

@@ -18,6 +18,7 @@ import numba
 P = ParamSpec("P")
 R = TypeVar("R")
 _HASH_ENDING = ".sha256"
+_type_of: Callable[[object], Any] = numba.typeof
 
 
 class KeptLoop:
@@ -39,7 +40,7 @@ class KeptLoop:
 
     def __call__(self, *given: Any) -> Any:
         if self._is_kept:
-            self._make_ready(tuple(numba.typeof(one) for one in given))
+            self._make_ready(tuple(map(_type_of, given)))
         return self._made(*given)
 
     def _make_ready(self, types: tuple[Any, ...]) -> None:
