@@ -61,7 +61,7 @@ def test_it_says_what_it_will_do_and_how_long_it_takes(monkeypatch: pytest.Monke
     planted_parts(monkeypatch)
     result = CliRunner().invoke(app, ["audit", "--quick"])
     assert result.exit_code == 0
-    assert result.stdout.startswith("worlds: about 61 CPU seconds\nTogether about 2 minutes of one core.\n")
+    assert result.stdout.startswith("worlds: about 61 CPU seconds\nIn all, about 2 minutes on one core.\n")
     assert result.stdout.endswith("The audit found nothing.\n")
 
 

@@ -125,7 +125,7 @@ def test_an_earlier_conversion_alone_is_replaced(cef: Cef, tmp_path: Path) -> No
     assert (out / "person-records" / "mine.parquet").read_text() == "mine"
     refused = invoke("convert", cef.ini, cef.folder, "--overwrite")
     assert refused.exit_code == 1
-    assert "holds what is to be read" in refused.stderr
+    assert "contains files that this command reads" in refused.stderr
     assert cef.path("PER", "01").exists()
 
 

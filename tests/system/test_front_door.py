@@ -30,9 +30,11 @@ class Shown:
 
 
 def examples() -> list[Shown]:
-    (block,) = (block for block in README.split("```")[1::2] if block.startswith("\n$ "))
-    parts = block.strip("\n").removeprefix("$ ").split("\n$ ")
-    return [Shown(command, printed) for command, *printed in (part.splitlines() for part in parts)]
+    """The commands of one block, and in the next block what the last of them prints."""
+    blocks = [block.strip("\n").splitlines() for block in README.split("```")[1::2]]
+    (at,) = (at for at, block in enumerate(blocks) if block[0].startswith(".venv/bin/safetab"))
+    *before, last = blocks[at]
+    return [*(Shown(command, []) for command in before), Shown(last, blocks[at + 1])]
 
 
 def in_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -320,12 +320,12 @@ def test_both_products_together(tmp_path: Path) -> None:
     world = write_household_world(tmp_path / "world", 12, budget=0.25)
     person_run(world, tmp_path / "persons")
     made = cli("plan", world.parameters, world.data, "--with", tmp_path / "persons-parameters", "--json")
-    rows = {row["who"]: row for row in json.loads(made.stdout)["joint_loss"]}
+    rows = {row["change"]: row for row in json.loads(made.stdout)["joint_loss"]}
     persons, households = 12, 2 * 12 * 0.25  # levels of the US pass; both families
-    assert float(rows["the record of a household alone"]["us"]["rho"]) == households
-    assert float(rows["a person"]["us"]["rho"]) == persons + 2 * households
-    assert float(rows["a person who moves to another household"]["us"]["rho"]) == 2 * persons + 8 * households
-    assert float(rows["a household of 3 people"]["us"]["rho"]) == 9 * persons + households
+    assert float(rows["one household record is added or removed"]["us"]["rho"]) == households
+    assert float(rows["a person is added or removed"]["us"]["rho"]) == persons + 2 * households
+    assert float(rows["a person moves to another household"]["us"]["rho"]) == 2 * persons + 8 * households
+    assert float(rows["a household of 3 people is added or removed"]["us"]["rho"]) == 9 * persons + households
     other_way = cli("plan", tmp_path / "persons-parameters", world.data, "--with", world.parameters, "--json")
     assert json.loads(other_way.stdout)["joint_loss"] == json.loads(made.stdout)["joint_loss"]
     assert cli("plan", world.parameters, world.data, "--with", world.parameters).exit_code == 1

@@ -62,12 +62,12 @@ def test_nothing_is_written_into_the_output_of_a_run(command: str, world: World,
 def test_nothing_is_written_among_what_is_read(command: str, world: World, tmp_path: Path) -> None:
     (world.data / "deeper").mkdir()
     places, before = {"PARAMETERS": world.parameters, "DATA": world.data, "LOG": tmp_path / "log"}, files_of(tmp_path)
-    assert "which is read. Give an OUT elsewhere." in refused(command, places)
+    assert "which this command reads. Choose a folder elsewhere." in refused(command, places)
     assert files_of(tmp_path) == before
 
 
 @pytest.mark.parametrize("command", AROUND_INPUTS)
 def test_nothing_is_written_around_what_is_read(command: str, world: World, tmp_path: Path) -> None:
     places, before = {"PARAMETERS": world.parameters, "DATA": world.data, "WORLD": tmp_path}, files_of(tmp_path)
-    assert "holds what is to be read" in refused(command, {**places, "LOG": tmp_path.parent / "log"})
+    assert "contains files that this command reads" in refused(command, {**places, "LOG": tmp_path.parent / "log"})
     assert files_of(tmp_path) == before

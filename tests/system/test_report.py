@@ -315,7 +315,7 @@ def test_alone_totals_above_their_partners_are_counted_and_the_widest_named(nast
     assert above > 5
     page = page_of(out)
     assert f"{above:,} totals of Alone groups are above those of their partners" in page.concerns
-    assert "Each number has its own random noise, so numbers that should add up or be in order may not." in page.text
+    assert "Each group has its own random noise, so it may not be." in page.text
     negative = sum(
         row["count"] < 0 for row in numbers_of(out) if row["table_id"] == "T01001" or row["noise_draws"] == 1
     )

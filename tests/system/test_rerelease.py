@@ -243,7 +243,10 @@ def test_options_that_make_no_sense_are_refused(options: list[str], message: str
 
 def test_the_old_output_can_be_neither_replaced_nor_added_to(plain: Path) -> None:
     before = files_of(plain)
-    for new, message in ((plain, "holds what is to be read"), (plain / "new", f"lies inside {plain}, which is read")):
+    for new, message in (
+        (plain, "contains files that this command reads"),
+        (plain / "new", f"is inside {plain}, which this command reads"),
+    ):
         result = CliRunner().invoke(app, ["rerelease", str(plain), str(new), "--overwrite"])
         assert result.exit_code == 1
         assert message in result.stderr

@@ -312,7 +312,7 @@ def test_the_parameters_that_are_read_are_not_replaced(tmp_path: Path) -> None:
     options = ("--people", 1_000, "--tracts", 20, "--parameters", out / "parameters", "--overwrite")
     code, _, stderr = run_command(out, *options)
     assert code == 1
-    assert "holds what is to be read" in stderr
+    assert "contains files that this command reads" in stderr
 
 
 def test_too_small_a_disk_is_told_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

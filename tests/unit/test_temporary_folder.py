@@ -53,14 +53,14 @@ def test_the_folder_that_was_asked_for_is_used(asked: Asked, tmp_path: Path) -> 
 
 
 def test_a_folder_that_is_not_there_is_refused(asked: Asked, name: str, tmp_path: Path) -> None:
-    message = f"{tmp_path / 'gone'} does not exist. Create it, or choose another --temp."
+    message = f"{tmp_path / 'gone'} does not exist. Create it, or name another folder with --temp."
     assert refusals(asked(tmp_path / "gone")) == [(name, message)]
 
 
 def test_what_is_no_directory_is_refused(asked: Asked, name: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert refusals(asked(tmp_path / "file")) == [
-        (name, f"{tmp_path / 'file'} is not a directory. Choose another --temp.")
+        (name, f"{tmp_path / 'file'} is not a directory. Name another folder with --temp.")
     ]
 
 
@@ -99,7 +99,7 @@ def test_a_folder_without_permission_is_refused(asked: Asked, name: str, tmp_pat
     if os.geteuid() == 0:  # who may do anything: another user looks
         os.chown(folder, NOBODY, -1)
     found = as_nobody(lambda: refusals(asked(folder)))
-    assert found == repr([(name, f"{folder} can't be written to: permission denied. Choose another --temp.")])
+    assert found == repr([(name, f"{folder} can't be written to: permission denied. Name another folder with --temp.")])
 
 
 def as_nobody(look: Callable[[], object]) -> str:

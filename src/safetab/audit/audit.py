@@ -60,9 +60,9 @@ def _parts_of_installation() -> Sequence[Part]:
         return _each((check() for check in (shared_bits_check, empty_groups_check)), advance)
 
     return (
-        Part("Noise has its distribution", "draws without a census", 2, 2, of_draws),
-        Part("Keys are new and unknown", "keys", 1, 2, of_keys),
-        Part("Every number has bits of its own", "addresses of noise", 3, 2, of_addresses),
+        Part("Noise has the right distribution", "draws without a census", 2, 2, of_draws),
+        Part("Every run has a new, unpredictable key", "keys", 1, 2, of_keys),
+        Part("No two numbers share random bits", "addresses of noise", 3, 2, of_addresses),
     )
 
 
@@ -103,15 +103,15 @@ def parts_of_product(audited: AuditedProduct, *, is_quick: bool = False) -> Sequ
     of_spark = _SPARK_SECONDS * (SPARK in chosen_ways)
     pairs, alone = len(neighbours) + (not is_quick), 3 + (audited.product.suppression_key is not None)
     return (
-        Part(f"One {noun} changes what the proof of {name} says", f"neighbouring worlds of {name}",
+        Part(f"{name}: one {noun} changes only what the proof allows", f"neighbouring worlds of {name}",
              seconds.neighbours, 2 * pairs + alone, of_neighbours),
-        Part(f"Whatever leaves {name} is a function of noisy numbers", f"every way out of {name}",
+        Part(f"{name}: everything published depends only on noisy numbers", f"every way out of {name}",
              seconds.ways + of_spark, 2 * (len(chosen_ways) + (not is_quick)), of_ways),
-        Part(f"{name} spends what it says, and no more than protects", f"accounts and floors of {name}",
+        Part(f"{name}: spending is recorded first, and too little noise is refused", f"accounts and floors of {name}",
              seconds.spending, 2 + 2 * (audited.of_its_own is not None), of_spending),
-        Part(f"Noise of {name} is what was paid for, and independent", f"noise of totals and cells of {name}",
+        Part(f"{name}: noise matches its cost and is independent", f"noise of totals and cells of {name}",
              seconds.noise, _CHECKS_OF_A_NOISE_WORLD * len(noise_worlds), of_noise),
-        Part(f"Nobody loses more than the budget of {name}", f"many runs of neighbours of {name}", seconds.loss,
+        Part(f"{name}: nobody loses more than the budget", f"many runs of neighbours of {name}", seconds.loss,
              sum(steps_of(runs_of(world, is_quick=is_quick)) for world in loss_worlds), of_loss),
     )  # fmt: skip
 
@@ -136,6 +136,6 @@ def audit(parts: Sequence[Part], progress: Progress | None = None) -> Iterator[t
     progress = progress or NoProgress()
     with tempfile.TemporaryDirectory(prefix="safetab-audit-") as temporary:
         for number, part in enumerate(parts):
-            progress.step(part.what.capitalize(), part.steps)
+            progress.step(part.what[:1].upper() + part.what[1:], part.steps)
             for one in part.verdicts(Path(temporary) / str(number), progress.advance):
                 yield part, one

@@ -69,12 +69,12 @@ def show_joint_loss(joint: JointLoss) -> None:
     symbol = joint.definition.budget_symbol
     at_delta = [f"epsilon at\ndelta {float(DELTA):g}"] if joint.definition is PrivacyDefinition.ZCDP else []
     table = text_table(
-        "who is added, removed or moved",
+        "what changes",
         *(head for one in joint.passes for head in (f"{one.value.upper()} {symbol}", *at_delta)),
     )
-    for who, losses in joint.rows():
+    for change, losses in joint.rows():
         cells = [(loss, *(epsilon_of_rho(loss, DELTA) for _ in at_delta)) for loss in losses.values()]
-        table.add_row(who, *(loss_text(amount) for of_pass in cells for amount in of_pass))
+        table.add_row(change, *(loss_text(amount) for of_pass in cells for amount in of_pass))
     names = " and ".join(config.product.name for config in (joint.persons, joint.households))
     console = terminal_console()
     console.print()

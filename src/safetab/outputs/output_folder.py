@@ -50,15 +50,19 @@ def output_findings(
 
 def _why_misplaced(out: Path, read: Iterable[Path], kept: Iterable[Path]) -> str | None:
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        return "is there, and is no directory. Give another OUT."
+        return "is not a folder. Choose another OUT."
     place = resolved(out)
     if any(resolved(path).is_relative_to(place) for path in kept):
-        return "holds what is to be read or kept. Give another OUT."
+        return "contains files that this command reads or keeps. Choose another folder."
     around = next((path for path in read if resolved(path) in place.parents), None)
     if around is not None:
-        return f"lies inside {around}, which is read. Give an OUT elsewhere."
+        return f"is inside {around}, which this command reads. Choose a folder elsewhere."
     output = output_around(out)
-    return None if output is None else f"lies in {output}, the output of a run. Give an OUT elsewhere."
+    return (
+        None
+        if output is None
+        else f"is inside {output}, the output of a run, which must not change. Choose a folder elsewhere."
+    )
 
 
 def _why_not(out: Path, *, overwrite: bool, earlier: EarlierOutput) -> str | None:

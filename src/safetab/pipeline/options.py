@@ -217,10 +217,9 @@ def _temporary_variable() -> str | None:
 
 
 def _why_not_private(folder: Path) -> str | None:
-    """Why confidential files can't lie in a folder of our own in it.
+    """Why confidential files would not be safe in this folder, or None.
 
-    Whoever may rename what lies in it could put a folder of theirs in the place of ours. Under the sticky bit, as in
-    /tmp, only the owners of the two may.
+    Anyone who can rename entries in it could replace our own folder; with the sticky bit, as in /tmp, only its owner can.
     """
     try:
         status = folder.stat()
@@ -228,16 +227,18 @@ def _why_not_private(folder: Path) -> str | None:
         raise_if_the_machine_failed(error)
         is_missing = isinstance(error, FileNotFoundError)
         reason = "does not exist" if is_missing else f"can't be used: {error.strerror or 'unknown error'}"
-        return f"{reason}. {'Create it, or choose' if is_missing else 'Choose'} another --temp."
+        return f"{reason}. {'Create it, or name' if is_missing else 'Name'} another folder with --temp."
     if not stat.S_ISDIR(status.st_mode):
-        return "is not a directory. Choose another --temp."
+        return "is not a directory. Name another folder with --temp."
     if not os.access(folder, os.W_OK | os.X_OK):
-        return "can't be written to: permission denied. Choose another --temp."
+        return "can't be written to: permission denied. Name another folder with --temp."
     if status.st_uid not in {0, os.geteuid()}:
-        return "belongs to another user, who could replace the confidential files in it. Choose a --temp of your own."
+        return (
+            "belongs to another user, who could replace the confidential files in it. Name one of your own with --temp."
+        )
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX:
         return (
-            f"has mode {stat.S_IMODE(status.st_mode):04o}: other users could replace the confidential files in it. Give"
-            " a private --temp, or `chmod go-w` this one."
+            f"has mode {stat.S_IMODE(status.st_mode):04o}: other users could replace the confidential files in it. Name"
+            " a private folder with --temp, or run chmod go-w on this one."
         )
     return None

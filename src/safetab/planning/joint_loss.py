@@ -57,14 +57,14 @@ class JointLoss:
         return records**2 if self.definition is PrivacyDefinition.ZCDP else records
 
     def rows(self) -> Iterator[tuple[str, dict[TabulationPass, Fraction]]]:
-        """Who is added, removed or moved, and the most that this costs in each pass."""
+        """What changes, and the most that this costs in each pass."""
         noun = self.households.product.record.noun
-        yield f"the record of a {noun} alone", {one: self.of_a_record(one) for one in self.passes}
-        yield "a person", {one: self.of_a_person(one) for one in self.passes}
-        yield f"a person who moves to another {noun}", {one: self.of_a_move(one) for one in self.passes}
+        yield f"one {noun} record is added or removed", {one: self.of_a_record(one) for one in self.passes}
+        yield "a person is added or removed", {one: self.of_a_person(one) for one in self.passes}
+        yield f"a person moves to another {noun}", {one: self.of_a_move(one) for one in self.passes}
         for people in PEOPLE_SHOWN:
             losses = {one: self.of_people(one, people) for one in self.passes}
-            yield f"a {noun} of {people} people", losses
+            yield f"a {noun} of {people} people is added or removed", losses
 
 
 def _loss(config: RunConfig, one: TabulationPass) -> Fraction:

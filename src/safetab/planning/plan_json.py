@@ -52,12 +52,12 @@ def loss_as_json(plan: RunPlan) -> JsonObject:
 
 
 def joint_loss_as_json(joint: JointLoss) -> list[JsonObject]:
-    """Who is added, removed or moved, and what both products together cost them, by pass."""
+    """What changes, and what it costs in both products together, by pass."""
     symbol = joint.definition.budget_symbol
     return [
-        {"who": who}
+        {"change": change}
         | {one.value: {symbol: exact(loss), **_epsilon(loss, joint.definition)} for one, loss in losses.items()}
-        for who, losses in joint.rows()
+        for change, losses in joint.rows()
     ]
 
 

@@ -17,7 +17,7 @@ from safetab.reports.level_summary import CELLS, TOTALS, LevelSummary, margin_of
 from safetab.reports.markup import Markup, element, joined, name
 from safetab.reports.pairs import PairAbove
 from safetab.reports.release_summary import ReleaseSummary
-from safetab.reports.wording import OWN_NOISE, level_name, percent, rounded_up
+from safetab.reports.wording import level_name, percent, rounded_up
 
 _MANY_EMPTY = 0.1
 """A level's bound on empty groups is a concern if it is above this share of the level's published groups."""
@@ -198,8 +198,8 @@ def _alone_above_partner(release: ReleaseSummary) -> Iterator[Concern]:
         yield Concern(
             Urgency.LOOK,
             f"{sum(counted for _, counted in above):,} totals of Alone groups are above those of their partners",
-            "Everybody in a group alone is also in the same group alone or in any combination, which should therefore"
-            f" be at least as large. {OWN_NOISE} The largest differences are listed.",
+            "Everyone in a group alone is also in the same group alone or in any combination, so the second number should be"
+            " at least as large. Each group has its own random noise, so it may not be. The largest differences are listed.",
             (
                 *(
                     f"{level_name(level.facts)}: {counted:,} of {level.pairs.compared:,} pairs"

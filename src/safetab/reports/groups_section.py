@@ -14,7 +14,7 @@ from safetab.reports.level_summary import KindSummary, LevelSummary
 from safetab.reports.markup import Markup, element, joined
 from safetab.reports.page_tables import bar, legend, level_table, paragraphs, whole_table
 from safetab.reports.release_summary import ReleaseSummary
-from safetab.reports.wording import KIND_NAMES, NOTHING, OWN_NOISE, PASS_NAMES, geography_name, percent, shape_name
+from safetab.reports.wording import KIND_NAMES, NOTHING, PASS_NAMES, geography_name, percent, shape_name
 
 _SHARES = (0, 1, 5, 20, 50, 90)
 """In percent: the first shade is for nothing, the others for more than nothing, and at least so much."""
@@ -59,7 +59,10 @@ def _copies_in_words() -> str:
 
 def _several_totals(product: Product) -> str:
     tables = " and ".join(family.name for family in product.families)
-    return f"{OWN_NOISE} The tables of {tables} of one group can have different totals."
+    return (
+        f"The tables of {tables} were measured separately, each with its own random noise, so their totals for a group"
+        " can differ."
+    )
 
 
 def _group_cells(level: LevelSummary) -> Sequence[str]:

@@ -16,7 +16,6 @@ KIND_NAMES = {
     IterationKind.ETHNICITY: "Ethnicity",
 }
 NOTHING = "\N{EN DASH}"
-OWN_NOISE = "Each number has its own random noise, so numbers that should add up or be in order may not."
 _PLACES_OF_A_PERCENT = 10
 
 

@@ -39,20 +39,22 @@ def selftest() -> None:
 
 
 def audit(
-    quick: Annotated[bool, typer.Option("--quick", help="The same kinds of checks with a tenth of the work.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="The same kinds of checks with less work: about a minute instead of seven.")
+    ] = False,
     page: Annotated[
         Path | None,
-        typer.Option(help="Write a page (HTML) for reviewers: each claim, the evidence, and what it would find."),
+        typer.Option(help="Write an HTML page for reviewers: each claim, the evidence, and what it would find."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON, for programs.")] = False,
 ) -> None:
     """Try to break the program's own privacy claims.
 
-    Runs it on neighbouring worlds and compares what enters the noise and
-    what is released on every way out; checks noise and keys; and bounds the
-    loss from below by many runs. Needs no data. It says beforehand what it
-    will do and how long that takes. A check that could not have found any
-    fault is not counted as passed: its result is "not shown".
+    Runs the program on pairs of small censuses that differ in one record,
+    compares what is measured and every file that is published, checks noise
+    and keys, and estimates the actual loss from many runs. Needs no data;
+    prints the steps and their times first. A check with too little data to
+    find a fault counts as "not shown", not as passed.
     """
     from safetab.audit.audit import audit as verdicts
     from safetab.audit.audit import parts_of_audit
@@ -73,9 +75,9 @@ def audit(
             raise InvalidInput(refused)
         parts = parts_of_audit(is_quick=quick)
         for part in parts:
-            say(f"{part.what}: about {part.cpu_seconds} CPU seconds", err=as_json)
+            say(f"{part.what}: about {_counted(part.cpu_seconds, 'CPU second')}", err=as_json)
         minutes = -(-sum(part.cpu_seconds for part in parts) // 60)
-        say(f"Together about {minutes} minutes of one core.", err=as_json)
+        say(f"In all, about {_counted(minutes, 'minute')} on one core.", err=as_json)
         with TerminalProgress() as progress:
             for part, verdict in verdicts(parts, progress):
                 if not as_json:
@@ -95,6 +97,10 @@ def audit(
             raise RunFailed(report.conclusion)
     if not as_json:
         say(report.conclusion)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _print(progress: TerminalProgress, verdict: Verdict) -> None:

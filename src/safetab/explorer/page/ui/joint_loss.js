@@ -29,10 +29,10 @@ function jointTable(rows) {
   const passes = Object.keys(rows[0].losses);
   const names = session.products.map(({ facts }) => facts.name).join(" and ");
   return captioned(`${names} together: most privacy loss`, [[
-    columnHead("Added, removed or moved"), ...passes.map((pass) => columnHead(`${symbol}, ${PASSES[pass]}`)),
+    columnHead("What changes"), ...passes.map((pass) => columnHead(`${symbol}, ${PASSES[pass]}`)),
     ...(withEpsilon ? [columnHead("ε at δ = 1e-10, the larger")] : []),
-  ]], rows.map(({ who, losses, epsilon }, number) => [
-    rowHead(capitalized(who)), ...passes.map((pass) => td(numberCell(`joint/${number}/loss/${pass}`, losses[pass], "loss"))),
+  ]], rows.map(({ change, losses, epsilon }, number) => [
+    rowHead(capitalized(change)), ...passes.map((pass) => td(numberCell(`joint/${number}/loss/${pass}`, losses[pass], "loss"))),
     ...(withEpsilon ? [td(numberCell(`joint/${number}/loss/epsilon`, epsilon, "loss"))] : []),
   ]));
 }

@@ -48,7 +48,7 @@ function jointFact(setting) {
   const ofPerson = jointLossesInForce()?.[1];
   if (!ofPerson) return null;
   const numbers = Object.entries(ofPerson.losses).map(([pass, loss]) => [` ${PASSES[pass]}: ${symbolOf(setting)} = `, numberCell(`joint/1/loss/${pass}`, loss, "loss")]);
-  return fact(`Both products (${session.products.map(({ facts }) => facts.name).join(", ")}), ${ofPerson.who} joins or leaves`, ...numbers);
+  return fact(`Both products (${session.products.map(({ facts }) => facts.name).join(", ")}), ${ofPerson.change}`, ...numbers);
 }
 
 function summaryTable(setting, R) {

@@ -1,7 +1,13 @@
 // Numbers and sentences as people read them.
 
 const MINUS = "−";
-const OWN_NOISE = "Each number has its own random noise, so numbers that should add up or be in order may not.";
+const ALONE_ABOVE = "Each group has its own random noise, so a group alone can come out larger than the same group alone or in any combination.";
+
+/** Why the totals of two table families of one group differ. */
+function severalTotals() {
+  const tables = facts.product.families.map(({ name }) => name).join(" and ");
+  return `${capitalised(tables)} were measured separately, each with its own random noise, so their totals can differ.`;
+}
 
 /** Thousands apart; decimals to one place. */
 function shown(number) {
@@ -41,8 +47,8 @@ function inPlainWords(number) {
 
 /** What noise is for; nothing if there is too little of it to protect anybody. */
 function whyNoise() {
-  const { nouns } = facts.product;
-  return facts.status.protects ? `, which limits what can be learned of any one of the ${nouns} that were counted` : "";
+  const { noun } = facts.product;
+  return facts.status.protects ? `, to protect each ${noun}'s privacy` : "";
 }
 
 /** What is said of a total whose table is not known. */

@@ -14,7 +14,7 @@ async function numberView(area, group) {
       ...entries.filter((entry) => entry.table.shape.lines.length > 1).map((entry) => element(
         "section", {}, element("h2", {}, capitalised(facts.product.families[entry.family].detail)), scrolling("Table of the group", tableChart(entry)),
       )),
-      total && entries.some((entry) => entry.table.shape.lines.length > 1 && !totalOf(entry).rule && totalOf(entry).value !== total.value) ? element("p", { class: "soft" }, OWN_NOISE) : null,
+      total && entries.some((entry) => entry.table.shape.lines.length > 1 && !totalOf(entry).rule && totalOf(entry).value !== total.value) ? element("p", { class: "soft" }, severalTotals()) : null,
       total && entries.every((entry) => entry.table.shape.lines.length === 1 && entry.table.least === null) ? element("p", { class: "soft" }, `The group is too small here to be shown by ${facts.product.families.map(({ detail }) => detail).join(" or by ")}.`) : null,
       element("section", { class: "go-on" }, element("h2", {}, "Go on"), element("ul", { class: "links" },
         element("li", {}, link(areaHref(area), "All groups in ", nameOf(area.name))),

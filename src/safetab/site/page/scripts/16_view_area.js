@@ -18,7 +18,7 @@ async function areaView(area) {
       crumbs(area, around_).lastChild.children.length > 1 ? crumbs(area, around_) : null,
       element("h1", {}, nameOf(area.name), element("small", {}, ` ${area.geography.noun} ${area.id}`)),
       element("p", { class: "lead" }, rows.length ? `${shown(rows.length)} groups have a number here.` : "No group has a number here."),
-      areOutOfOrder(area, rows) ? element("p", { class: "soft" }, OWN_NOISE) : null,
+      areOutOfOrder(area, rows) ? element("p", { class: "soft" }, ALONE_ABOVE) : null,
       rows.length ? areaFilters(filter, show) : null,
       rows.length ? list : null,
       absentGroups(area, absent),
