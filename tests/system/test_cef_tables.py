@@ -138,7 +138,10 @@ def test_nothing_is_written_among_the_files_of_a_cef(world: RandomWorld, cef: Ce
         for command in (("convert", cef.ini, new), ("blocks-with-units", cef.ini, new), of_run):
             result = invoke(*command)
             assert result.exit_code == 1
-            assert "which is read. Give an OUT elsewhere" in result.stderr or "can't lie inside" in result.stderr
+            assert (
+                "which this command reads. Choose a folder elsewhere" in result.stderr
+                or "can't lie inside" in result.stderr
+            )
     assert sorted(cef.folder.rglob("*")) == before
 
 

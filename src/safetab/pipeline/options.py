@@ -219,7 +219,8 @@ def _temporary_variable() -> str | None:
 def _why_not_private(folder: Path) -> str | None:
     """Why confidential files would not be safe in this folder, or None.
 
-    Anyone who can rename entries in it could replace our own folder; with the sticky bit, as in /tmp, only its owner can.
+    Anyone who can rename entries in it could replace our own folder; with the sticky bit, as in /tmp, only its owner
+    can.
     """
     try:
         status = folder.stat()

@@ -67,7 +67,7 @@ _FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
             _CODE,
             Column("iteration_name", pa.string(), "Name of the group."),
             _ITERATION_LEVEL,
-            Column("iteration_kind", pa.string(), "By which answers people are in the group.",
+            Column("iteration_kind", pa.string(), "Which answers define the group.",
                    values=tuple(kind.value for kind in IterationKind)),
             Column("list", pa.string(), "Where the group is tabulated: everywhere (common), as a total for nation and"
                    " state alone (total only), or below state alone (substate only); null for major groups, which"
@@ -91,7 +91,7 @@ _FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
             Column("budget", pa.string(), "Privacy-loss budget of the level, exact; 0 = not tabulated."),
             Column("not_tabulated", pa.string(), "Why the level has no numbers; null if it has.", is_required=False),
             Column("stability", pa.int16(), "Most groups of the level that one record can be in."),
-            Column("suppression_threshold", pa.int64(), "A lone total of a two-stage group is published only above"
+            Column("suppression_threshold", pa.int64(), "A group's total that stands alone is published only above"
                    " this; null if all are published.", is_required=False),
             Column("noise_mechanism", pa.string(), "Distribution of one draw of noise.", is_required=False,
                    values=("discrete_gaussian", "discrete_laplace")),

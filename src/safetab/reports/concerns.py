@@ -198,8 +198,9 @@ def _alone_above_partner(release: ReleaseSummary) -> Iterator[Concern]:
         yield Concern(
             Urgency.LOOK,
             f"{sum(counted for _, counted in above):,} totals of Alone groups are above those of their partners",
-            "Everyone in a group alone is also in the same group alone or in any combination, so the second number should be"
-            " at least as large. Each group has its own random noise, so it may not be. The largest differences are listed.",
+            "Everyone in a group alone is also in the same group alone or in any combination, so the second number"
+            " should be at least as large. Each group has its own random noise, so it may not be. The largest"
+            " differences are listed.",
             (
                 *(
                     f"{level_name(level.facts)}: {counted:,} of {level.pairs.compared:,} pairs"

@@ -41,20 +41,21 @@ _OF_GROUPS = (
     Column("region_name", TEXT, "Name of the entity; its id where no name is known."),
     Column("iteration_code", TEXT, "Code of the race or ethnicity group (characteristic iteration)."),
     Column("iteration_name", TEXT, "Name of the group."),
-    Column("iteration_kind", TEXT, "By which answers people are in the group.",
+    Column("iteration_kind", TEXT, "Which answers define the group.",
            values=("race alone", "race alone or in any combination", "ethnicity")),
     Column("iteration_level", TEXT, "How fine the group is.", values=("Regional", "Detailed")),
 )  # fmt: skip
 _COUNT = "The number of {}, with noise; null if withheld. Not a count of exactly so many."
-_OF_NUMBERS = (
+_MARGIN = (
     Column("margin_of_error", pa.int64(),
            "The truth is within this distance of `count` at the stated confidence, as far as noise goes. Null if"
            " `count` is withheld or is a sum of numbers that were clamped at 0: use the unclamped columns then.",
            is_required=False),
-    Column("interval_low", pa.int64(),
-           "Totals that passed suppression: least true size that agrees with `count`, given that it was published.",
-           is_required=False),
-    Column("interval_high", pa.int64(), "The same: greatest true size.", is_required=False),
+)  # fmt: skip
+_LEAST = "Totals that passed suppression: least true size that agrees with `count`, given that it was published."
+_GREATEST = "The same: greatest true size."
+_NOTHING_SUPPRESSED = "Always null: no total is suppressed."
+_OF_NUMBERS = (
     Column("unclamped_count", pa.int64(),
            "The number with no part of it raised to 0: the one to add up. Null if withheld.", is_required=False),
     Column("unclamped_margin_of_error", pa.int64(), "Margin of error of `unclamped_count`.", is_required=False),
@@ -83,23 +84,35 @@ _OF_STATUS = (
 @cache
 def number_columns(product: Product) -> tuple[Column, ...]:
     """All columns, in their order; the lines' labels are the product's."""
-    totals = " or ".join(product.total_table_ids)
+    totals, suppresses = " or ".join(product.total_table_ids), product.suppression_key is not None
     return (
         *_OF_GROUPS,
         Column("table", TEXT, "The table that this population group got.",
                values=tuple(shape.label for family in product.families for shape in family.shapes)),
-        Column("table_id", TEXT, f"Published table that this row is a line of. Every published group has {totals}.",
-               values=product.table_ids),
+        Column("table_id", TEXT, "Published table that this row is a line of."
+               f" Every published group has {_tables_of_every_group(product)}.", values=product.table_ids),
         Column("line", pa.int8(), "Number of the line in its table, from 1."),
         Column("stub", TEXT, "Text of the line."),
         *(Column(one.name, pa.type_for_alias(one.line_type), one.description, values=one.values)
           for one in product.label_columns),
         Column("count", pa.int64(), _COUNT.format(product.record.nouns), is_required=False),
+        *_MARGIN,
+        Column("interval_low", pa.int64(), _LEAST if suppresses else _NOTHING_SUPPRESSED, is_required=False),
+        Column("interval_high", pa.int64(), _GREATEST if suppresses else _NOTHING_SUPPRESSED, is_required=False),
         *_OF_NUMBERS,
         Column("stage_1_total", pa.int64(), _NO_STAGE_1 if product.stage_1_key is None else _STAGE_1.format(totals),
                is_required=False),
         *_OF_STATUS,
     )  # fmt: skip
+
+
+def _tables_of_every_group(product: Product) -> str:
+    """One table of each family has a group's total."""
+    of_families = []
+    for family in product.families:
+        ids = list(dict.fromkeys(line.table_id for shape in family.shapes for line in shape.lines if line.is_total))
+        of_families.append(ids[0] if len(ids) == 1 else f"one of {', '.join(ids)}")
+    return " and ".join(of_families)
 
 
 @cache
