@@ -34,7 +34,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     draws, long = parts[0], f"a_very_long_name_of_a_file_that_differs_{'x' * 40}.parquet differs"
     found = [
         *audit([draws]),
-        (parts[2], verdict("equal numbers, equal bytes", [long], "40 files, the log among them")),
+        (parts[2], verdict("equal numbers, equal bytes", [long], "40 files, including the log")),
         (parts[5], verdict("loss: 1 group", [], "40 samples are too few to show any loss here", could_find=False)),
     ]
     file = tmp_path_factory.mktemp("audit") / "audit.html"

@@ -154,7 +154,7 @@ def test_the_numbers_kept_in_the_file_are_those_that_libreoffice_computes(produc
 
 
 BAD = "bad budget"
-REFUSED_ROW = "no: the budget is not a number of 0 or above"
+REFUSED_ROW = "no: the budget must be 0 or a positive number"
 
 
 @pytest.mark.parametrize("typed", [-1, "abc", None, "0.5"], ids=["negative", "word", "empty", "a number as text"])
@@ -187,7 +187,7 @@ def test_totals_refuse_a_budget_that_is_none(production: Tuning, tmp_path: Path,
             assert (cells[0], cells[-1]) == (BAD, "yes"), level
     assert isinstance(results["PR-STATE Detailed"][0], float)
     assert book["Inputs"].cell(row, 14).value == REFUSED_ROW
-    assert book["Config"]["A4"].value == "bad budget: every budget must be a number of 0 or above"
+    assert book["Config"]["A4"].value == "bad budget: every budget must be 0 or a positive number"
     assert no_errors(book)
 
 

@@ -62,7 +62,7 @@ def test_it_says_what_it_will_do_and_how_long_it_takes(monkeypatch: pytest.Monke
     result = CliRunner().invoke(app, ["audit", "--quick"])
     assert result.exit_code == 0
     assert result.stdout.startswith("worlds: about 61 CPU seconds\nIn all, about 2 minutes on one core.\n")
-    assert result.stdout.endswith("The audit found nothing.\n")
+    assert result.stdout.endswith("The audit found no fault.\n")
 
 
 def test_a_fault_is_shown_and_ends_with_3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_fault_is_shown_and_ends_with_3(monkeypatch: pytest.MonkeyPatch, tmp_p
     result = CliRunner().invoke(app, ["audit", "--page", str(tmp_path / "page.html")])
     assert result.exit_code == 3
     assert "FAILED  second: two worlds" in result.output
-    assert "1 check of the audit failed. Do not release anything with this installation." in result.output
+    assert "1 audit check failed. Do not release anything with this installation." in result.output
     page = AuditPage((tmp_path / "page.html").read_text())
     assert page.rows["Checks of worlds"] == [
         ["first", "passed", "three worlds", "any difference"],
@@ -90,8 +90,8 @@ def test_a_check_that_could_not_find_anything_is_not_counted_as_passed(
     assert "not shown  third: 4 samples are too few" in result.stdout
     said = " ".join(result.stdout[result.stdout.index("3 checks:") :].split())
     assert said == (
-        "3 checks: 2 passed, 0 failed, 1 not shown. The audit found nothing, but 1 of 3 checks could not have found"
-        f" anything, so what it looks at is not shown.{advice}"
+        "3 checks: 2 passed, 0 failed, 1 not shown. The audit found no fault, but 1 of 3 checks had too little"
+        f" data to find one: its claim is not shown.{advice}"
     )
 
 
@@ -101,7 +101,7 @@ def test_json_has_every_verdict_the_counts_and_the_last_sentence(monkeypatch: py
     assert result.exit_code == 3
     told = json.loads(result.stdout)
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", told.pop("date"))
-    last = "1 check of the audit failed. Do not release anything with this installation."
+    last = "1 audit check failed. Do not release anything with this installation."
     assert last in " ".join(result.stderr.split())
     nothing_lost, noise = (
         {"part": "worlds", "claim": "Nothing is lost"},
@@ -132,7 +132,7 @@ def test_json_of_an_audit_that_found_nothing_ends_with_0(monkeypatch: pytest.Mon
     result = CliRunner().invoke(app, ["audit", "--json"])
     told = json.loads(result.stdout)
     assert (result.exit_code, told["exit_code"]) == (0, 0)
-    assert (told["form"], told["conclusion"]) == ("full", "The audit found nothing.")
+    assert (told["form"], told["conclusion"]) == ("full", "The audit found no fault.")
 
 
 def test_the_page_is_html_with_the_counts_at_the_top(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_the_page_is_html_with_the_counts_at_the_top(monkeypatch: pytest.MonkeyP
     lines = [re.sub(r"\d{4}-\d\d-\d\d", "DATE", line) for line in page.lines]
     assert len(lines) == 5
     assert lines[0].startswith("What this is: ")
-    assert lines[1].startswith("Verdict: The audit found nothing, but 1 of 4 checks could not have found anything")
+    assert lines[1].startswith("Verdict: The audit found no fault, but 1 of 4 checks had too little data to find one")
     assert lines[2] == "Counts: 4 checks: 3 passed, 0 failed, 1 not shown."
     assert lines[3] == f"Version and date: safetab {VERSION}, DATE, quick form."
     assert lines[4].startswith("What to check: ")

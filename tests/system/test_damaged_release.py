@@ -183,7 +183,7 @@ def test_nothing_is_written_into_a_release(command: list[str], release: Path) ->
     name, *options = command
     result = CliRunner().invoke(app, [name, str(release), *options, str(release / "mine")])
     assert result.exit_code == 1
-    assert "lies inside the release" in result.stderr
+    assert "is inside the release" in result.stderr
     safetab.open_release(release)
 
 
@@ -219,7 +219,7 @@ def test_numbers_with_other_columns_are_told_though_the_checksums_fit(release: P
     ):
         result = CliRunner().invoke(app, [command[0], str(release), *map(str, command[1:])])
         assert result.exit_code == 1, result.output
-        assert "has other columns than numbers have" in " ".join(result.stderr.split())
+        assert "has missing or wrong columns" in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(

@@ -367,9 +367,9 @@ INI_FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
     "a bucket": (lambda text: text.replace("= ./geography", "= s3://bucket/x/"), "reader.ini: grfc_dir: must be a"),
     "a NUL in a folder": (
         lambda text: text.replace("./geography", "a\0b"),
-        "reader.ini: grfc_dir: has a NUL character",
+        "reader.ini: grfc_dir: contains a NUL character",
     ),
-    "a NUL in a name": (lambda text: text.replace("UNIT_", "UNIT\0"), "reader.ini: unit_file_format: has a NUL"),
+    "a NUL in a name": (lambda text: text.replace("UNIT_", "UNIT\0"), "reader.ini: unit_file_format: contains a NUL"),
     "a name without a state": (lambda text: text.replace("UNIT_%%s", "UNIT"), "reader.ini: unit_file_format: must be"),
     "no such folder": (lambda text: text.replace("./geography", "./nowhere"), "reader.ini: grfc_dir: "),
     "no GRF-C": (
@@ -401,7 +401,7 @@ def test_run_and_convert_find_a_path_with_a_nul(key: str, world: RandomWorld, ce
     for command in (["run", world.parameters, cef.ini, tmp_path / "out"], ["convert", cef.ini, tmp_path / "out"]):
         result = CliRunner().invoke(app, [str(word) for word in command])
         assert result.exit_code == 1
-        assert f"{key}: has a NUL character in it" in result.stderr
+        assert f"{key}: contains a NUL character" in result.stderr
         assert not (tmp_path / "out").exists()
 
 

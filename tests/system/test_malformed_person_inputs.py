@@ -437,7 +437,7 @@ def test_rows_that_a_reader_drops_fail_the_run(world: RandomWorld, tmp_path: Pat
     monkeypatch.setattr(local_engine, "text_batches", some_of_each)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
-    assert "the rows that were read are not as many as the files hold" in result.stderr
+    assert "the number of rows read differs from the number in the files" in result.stderr
     assert not (tmp_path / "out").exists()
 
 

@@ -200,7 +200,7 @@ def test_a_status_that_forbids_nothing_is_an_error(status: str, made: Made, tmp_
     file.write_text((made.census / "T01001.csv").read_text().replace("test key", status, 1))
     result = cli("official", file, tmp_path / "new", "--parameters", made.world.parameters)
     assert result.exit_code == 1
-    assert "NOT_FOR_RELEASE: is no status. Get the file again: row 2." in result.stderr
+    assert "NOT_FOR_RELEASE: is not a known status. Get the file again: row 2." in result.stderr
 
 
 def test_only_tables_that_are_not_for_release_have_a_column_that_says_so(

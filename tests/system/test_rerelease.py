@@ -148,7 +148,7 @@ def test_the_log_is_its_own(plain: Path, stepped: Path) -> None:
     ]
     measured_by = told["measured_by"]
     assert f"released again from the measurements of {measured_by['date']} (safetab {measured_by['version']})" in log[1]
-    assert "nothing was drawn, nothing was spent" in log[1]
+    assert "no new noise was drawn and nothing was spent" in log[1]
     assert OutputStatus.TEST_KEY.sentence in log[2]
     assert log[-1] == (plain / "log.txt").read_text().splitlines()[-1]
 

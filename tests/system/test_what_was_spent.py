@@ -204,14 +204,14 @@ def test_without_a_spend_log_the_loss_of_a_finished_run_is_told(fault: str, worl
     as_if_real = RandomWorld(world.parameters, Path(data))
     _, shown, log = run(as_if_real, tmp_path, WHILE_NOISE_IS_DRAWN.format(fault=fault))
     losses = r"rho [0-9.]+ \(US pass\) and rho [0-9.]+ \(PR pass\)"
-    told = re.search(rf"No spend log counts this run; it would have cost {losses}\.$", shown)
+    told = re.search(rf"This run has no spend log\. It would have cost {losses}\.$", shown)
     assert told is not None, shown
     assert log.endswith(f"{told[0]}\n")
 
 
 def test_synthetic_people_spend_nothing_without_a_spend_log(world: RandomWorld, tmp_path: Path) -> None:
     _, shown, _ = run(world, tmp_path, WHILE_NOISE_IS_DRAWN.format(fault=sent("SIGINT")))
-    assert shown.endswith("Interrupted. Nothing was released. Nothing was spent: these people are synthetic.")
+    assert shown.endswith("Interrupted. Nothing was released. Nothing was spent: the records are synthetic.")
 
 
 @pytest.mark.parametrize(("name", "code"), SIGNALS)

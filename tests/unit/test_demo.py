@@ -106,6 +106,6 @@ def test_a_tour_without_a_browser_says_so_and_ends_well(
             monkeypatch.delenv(name, raising=False)
     ended = CliRunner().invoke(app, ["demo", str(tmp_path / "tour"), "--open"])
     assert ended.exit_code == 0
-    assert "No browser could be opened here." in ended.stdout
+    assert "Can't open a browser here." in ended.stdout
     assert (tmp_path / "tour" / "site" / "index.html").is_file()
     assert opened == []

@@ -24,7 +24,7 @@ def option(name: str, options: tuple[DeclaredOption, ...]) -> DeclaredOption:
 def test_help_lists_local_and_spark(command: str) -> None:
     shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).stdout
     engine = re.sub(r"\s+", " ", shown[shown.index("--engine") :])
-    assert engine.startswith("--engine [local|spark] What counts the persons: this process, or Spark. [default: local]")
+    assert engine.startswith("--engine [local|spark] Where to count: in this process, or on Spark. [default: local]")
     assert "duckdb|" not in shown
 
 
@@ -44,8 +44,8 @@ def test_another_name_is_wrong_usage(tmp_path: Path) -> None:
 
 def test_memory_says_what_it_bounds() -> None:
     assert option("memory", RUN).help == (
-        "Memory for DuckDB, which takes the fingerprint for --spend-log, or for Spark's driver. Bounds nothing else."
+        "Memory limit for DuckDB (fingerprints for --spend-log) and for Spark's driver. Limits nothing else."
     )
-    assert option("memory", VALIDATE).help == "Memory for Spark's driver. Bounds nothing else."
-    assert option("memory", ASSESS).help == "Bounds nothing here: no fingerprint is taken."
-    assert "fingerprint for `spend_log`" in (inspect.getdoc(safetab.run) or "")
+    assert option("memory", VALIDATE).help == "Memory limit for Spark's driver. Limits nothing else."
+    assert option("memory", ASSESS).help == "Has no effect here."
+    assert "fingerprints for `spend_log`" in (inspect.getdoc(safetab.run) or "")

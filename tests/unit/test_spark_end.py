@@ -121,5 +121,5 @@ say_why()
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert ended.stdout.splitlines() == [
         "a Spark session is open in this process already. Stop it before the run.",
-        "this process has used Spark before the run. Start the run in a process of its own.",
+        "this process has already used Spark. Start the run in a new process.",
     ]

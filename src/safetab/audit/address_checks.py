@@ -26,7 +26,7 @@ from safetab.products.all_products import PRODUCTS
 from safetab.products.product import Product, Selector, Shape, TableFamily, Thresholds
 from safetab.tabulation.empty_groups import EmptyGroups
 
-NO_SHARED_BITS, LAZY = "no two numbers share bits", "empty groups as they would be drawn"
+NO_SHARED_BITS, LAZY = "no two numbers share bits", "empty groups are published as if drawn one by one"
 _WIDTH = 2_000  # of the noise: two draws are equal once in 7,000 times
 _RUNS = 6  # two numbers agree in all of them once in 6 * 10^22 times; there are 5 * 10^10 pairs
 _LAST_OF_A_NATION = 85_000 * 1_600 - 1  # more tracts and Detailed iterations than a nation has
@@ -100,7 +100,7 @@ def _events() -> Iterator[MeasurementEvent]:
 def _event(
     product: Product, family: TableFamily, level: PopulationGroupLevel, stage: Stage, sigma_squared: int
 ) -> MeasurementEvent:
-    """With noise of this variance."""
+    """An event whose noise has this variance."""
     return MeasurementEvent(product, family, level, stage, PrivacyDefinition.ZCDP, 1, Fraction(1, 2 * sigma_squared))
 
 
@@ -109,7 +109,7 @@ def _shapes(event: MeasurementEvent) -> Sequence[Shape]:
 
 
 def _rights(events: Sequence[MeasurementEvent]) -> list[DrawingRight]:
-    """Of a ledger with a key of its own, which has enough for all."""
+    """Rights from a ledger with its own key and enough budget."""
     budgets = {event.measured: 2 * event.cost for event in events}
     ledger = Ledger(budgets, AddressedBits(os.urandom(KEY_BYTES)))
     return [ledger.charge(event) for event in events]
@@ -142,14 +142,14 @@ def empty_groups_check() -> Verdict:
             looked_at += len(indices)
             of_stage_1, of_stage_2 = noise = [_each_by_itself(indices, right) for right in rights]
             if not np.array_equal(noise, [_totals(indices, right) for right in rights]):
-                faults.append(f"groups around {edge:,}: neighbours have other noise than each by itself")
+                faults.append(f"around {edge:,}: groups drawn together get different noise than groups drawn alone")
             may_be_published = (of_stage_1 >= _FIRST_THRESHOLD) | (of_stage_2 > _SUPPRESSED_UP_TO)
             for part in (slice(_LAZY_REACH), slice(_LAZY_REACH, None), slice(None)):
                 first, end, expected = indices[part][0], indices[part][-1] + 1, indices[part][may_be_published[part]]
                 different = np.setxor1d(empty.that_may_be_published(int(first), int(end)), expected)
-                faults += [f"group {one:,} is not as it would be drawn" for one in different.tolist()[:1]]
+                faults += [f"group {one:,} is not published as its noise requires" for one in different.tolist()[:1]]
     seen = f"{looked_at:,} groups around 2^14, 2^21, 2^24, 2^32 and a nation's last"
-    return verdict(LAZY, faults, seen, "a group at an edge that is never looked at")
+    return verdict(LAZY, faults, seen, "an empty group at an edge that the program skips")
 
 
 _PRODUCT = next(product for product in PRODUCTS if product.selector is Selector.NOISY_STAGE_1)

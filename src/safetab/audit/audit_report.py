@@ -37,14 +37,14 @@ class AuditReport:
         """What the audit says last."""
         failed, not_shown = self.count(Result.FAILED), self.count(Result.NOT_SHOWN)
         if failed:
-            return f"{_checks(failed)} of the audit failed. Do not release anything with this installation."
+            return f"{_checks(failed, 'audit check')} failed. Do not release anything with this installation."
         if not not_shown:
-            return "The audit found nothing."
+            return "The audit found no fault."
         advice = " Run the full audit, without --quick." if self.is_quick else ""
-        looks = "it looks" if not_shown == 1 else "they look"
+        claims = "its claim is" if not_shown == 1 else "their claims are"
         return (
-            f"The audit found nothing, but {not_shown} of {_checks(len(self.found))} could not have found anything,"
-            f" so what {looks} at is not shown.{advice}"
+            f"The audit found no fault, but {not_shown} of {_checks(len(self.found))} had too little data to find one:"
+            f" {claims} not shown.{advice}"
         )
 
 
@@ -72,5 +72,5 @@ def report_as_json(report: AuditReport, exit_code: int) -> dict[str, object]:
     }
 
 
-def _checks(number: int) -> str:
-    return f"{number} check{'' if number == 1 else 's'}"
+def _checks(number: int, what: str = "check") -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -80,7 +80,7 @@ class LossWorld:
 
 @dataclass(frozen=True, slots=True)
 class FloorWorld:
-    """One level, of which the noise of one stage or family is narrower than any other."""
+    """One level in which one stage or family has the narrowest noise."""
 
     name: str
     stability: int

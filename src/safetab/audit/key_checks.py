@@ -61,11 +61,11 @@ def key_bits_check() -> Verdict:
             correlation = np.corrcoef(noise, usual[how])[0, 1]
             if equal > _MOST_EQUAL or abs(correlation) * math.sqrt(len(noise)) > _FAR:
                 faults.append(f"bit {bit}: {equal} of {len(noise)} draws {how} are the same without it")
-    return verdict(EVERY_BIT, faults, f"{8 * KEY_BYTES} keys that differ in one bit from another one, read in two ways")
+    return verdict(EVERY_BIT, faults, f"{8 * KEY_BYTES} keys, each with one bit flipped, read in two ways")
 
 
 def _noise_of_key(key: bytes) -> dict[str, NDArray[np.int64]]:
-    """Of neighbouring groups, read as one stream, and of groups that are no neighbours."""
+    """Noise of neighbouring groups, read as one stream, and of groups that are not neighbours."""
     right = right_to_draw(DiscreteGaussian(Fraction(_WIDTH**2)), AddressedBits(key))
     total, nobody = right.event.family.total, np.zeros((_ADDRESSES, 1), dtype=np.int64)
     ways = {"of neighbours": np.arange(_ADDRESSES), "of others": np.arange(0, 2 * _ADDRESSES, 2)}

@@ -65,7 +65,7 @@ def _no_trace(audited: AuditedProduct, folder: Path, base: AuditedRun, key: byte
 def _compared(neighbour: Neighbour, base: AuditedRun, other: AuditedRun) -> Iterator[Verdict]:
     yield _one_record(neighbour, base.record, other.record)
     faults = different_files(base.released, other.released)
-    seen = f"{len(base.released)} files, the log among them"
+    seen = f"{len(base.released)} files, including the log"
     yield verdict(f"{REPLAY}: {neighbour.name}", faults, seen, could_find=bool(base.released))
 
 

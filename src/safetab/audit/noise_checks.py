@@ -143,7 +143,7 @@ def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
         most = max(adaptive, costs.get(Stage.TOTAL_ONLY, Fraction(0)))
         if most != plain.levels[name].budget:
             faults.append(f"{name}: {most} was charged, and {plain.levels[name].budget} is claimed")
-    seen = f"{len(record.events)} events of {len(charged)} budgets"
+    seen = f"{len(record.events)} charges to {len(charged)} budgets"
     return verdict(PAID, faults, seen, could_find=bool(record.events))
 
 

@@ -56,7 +56,7 @@ def published_check(run: AuditedRun, out: Path, key: bytes, published: Published
         for level, _, _, family, stage in wrong
     ]
     groups = sum(plan.universe.size for plan in run.plan.levels)
-    seen = f"{len(found):,} measurements of {groups:,} groups, as a plain judge has them"
+    seen = f"{len(found):,} measurements of {groups:,} groups, the same as an independent computation"
     return verdict(PUBLISHED, faults, seen, could_find=groups > 0)
 
 
@@ -65,7 +65,7 @@ def _name(plan: LevelPlan) -> MeasuredName:
 
 
 def _event(plan: LevelPlan, stage: Stage, plain: PlainConfig) -> MeasurementEvent:
-    """Of what config.json asks for."""
+    """With the privacy definition and the budget from config.json."""
     definition = next(one for one in PrivacyDefinition if one.spelling == plain.definition)
     cost = plain.shares()[stage] * plain.levels[_name(plan)].budget
     design = plan.design

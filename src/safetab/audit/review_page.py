@@ -11,18 +11,17 @@ from safetab.reports.document import contents_and_sections, document
 from safetab.reports.markup import Markup, element
 from safetab.reports.page_tables import paragraphs, whole_table
 
-_HEADINGS = ("Check", "Result", "What was seen", "What it would have found with a chance of 99 %")
+_HEADINGS = ("Check", "Result", "What was seen", "What it would have found")
 _WHAT_THIS_IS = (
-    "safetab audit ran the installed program on census records that do not exist and tried to break each of its"
-    " privacy claims."
+    "safetab audit ran the installed program on made-up census records and tried to break each of its privacy claims."
 )
 _WHAT_TO_CHECK = (
-    "that the version above is the one in use; every check that failed or is not shown; and, in the section on the"
-    " audit of docs/privacy.md, what no check can see."
+    'Is this the version in use? Did any check fail, or end as "not shown"? The audit section of docs/privacy.md lists'
+    " what no check can see."
 )
 _NOT_SHOWN = (
-    '"Not shown" means that the check had too little to look at: it found no fault and could not have found one.'
-    ' "Any difference" means that the check is exact: one difference fails it.'
+    '"Not shown": the check had too little data to find a fault. "Any difference": the check is exact, and a single'
+    " difference fails it. Where a check is statistical, it would have found this with 99 % probability."
 )
 
 

@@ -48,7 +48,7 @@ def spent_check(audited: AuditedProduct, folder: Path) -> Verdict:
     with before_each_draw(look):
         run_files(world.parameters, world.data, folder / "out", RunOptions(dataset="audit", spend_log=log), _Unheard())
     faults = [
-        f"{which} pass: {spent.get(which, 0)} was in the accounts at the first draw, and {amount} is due"
+        f"{which} pass: the spend log held {spent.get(which, 0)} at the first draw; it should hold {amount}"
         for spent in seen or [{}]
         for which, amount in due.items()
         if spent.get(which) != amount
@@ -93,7 +93,7 @@ def _refuses(world: FloorWorld, folder: Path, definition: str, width: float) -> 
 
 
 def _chance_of_0(sigma_squared: float) -> float:
-    """Of the discrete Gaussian, in floating point: 40 values are enough for any width near the floor."""
+    """Chance that discrete Gaussian noise is 0, in floating point; 40 terms suffice near the floor."""
     return 1 / (1 + 2 * sum(math.exp(-(value**2) / (2 * sigma_squared)) for value in range(1, 40)))
 
 

@@ -152,7 +152,9 @@ def _of_the_whole(plan: RunPlan, plain: PlainConfig) -> Iterator[str]:
         "state_filter_us": (frozenset(config.us_states), plain.states),
     }
     yield from (
-        f"{name}: {used} is used, and {said} is written" for name, (used, said) in pairs.items() if used != said
+        f"{name}: the program uses {used}, config.json says {said}"
+        for name, (used, said) in pairs.items()
+        if used != said
     )
 
 
@@ -166,9 +168,9 @@ def _of_levels(plan: RunPlan, plain: PlainConfig) -> Iterator[str]:
     for name in sorted(planned.keys() & written):
         said, design = plain.levels[name], planned[name]
         if design.budget != said.budget:
-            yield f"{name}: a budget of {design.budget} is used, and {said.budget} is written"
+            yield f"{name}: the program uses a budget of {design.budget}, config.json says {said.budget}"
         if design.thresholds.totals != said.thresholds:
-            yield f"{name}: thresholds {design.thresholds.totals} are used, and {said.thresholds} are written"
+            yield f"{name}: the program uses thresholds {design.thresholds.totals}, config.json says {said.thresholds}"
         for stage, of_stage in design.stages.items():
             if of_stage.budget != plain.shares()[stage] * said.budget:
                 yield f"{name}, stage {int(stage)}: {of_stage.budget} is spent, and that is not its share"

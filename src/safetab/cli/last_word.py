@@ -59,7 +59,7 @@ def last_word(command: Callable[[], object]) -> int:
 
 
 def _end_of_objects(ended: sys.UnraisableHookArgs) -> None:
-    """A file that can't be closed when its object goes: whoever wrote or read it has said so, or was done with it."""
+    """Ignore errors from closing a file when its object is destroyed; its user has reported them or was done."""
     if not isinstance(ended.exc_value, OSError):
         sys.__unraisablehook__(ended)
 

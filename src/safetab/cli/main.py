@@ -65,11 +65,11 @@ def demo(
     overwrite: Overwrite = False,
     opens_browser: Annotated[bool, typer.Option("--open", help="Open the site in a browser at the end.")] = False,
 ) -> None:
-    """Take the whole tour: a small synthetic census, its tables, and pages to look at.
+    """Make a small synthetic census, its tables, and pages to explore.
 
-    Makes people and households who do not exist, releases tables of both,
-    and writes a web site of each, the explorer and the report. The people are
-    made up, so everything may be looked at.
+    Makes up people and households, releases tables of both, and writes a web
+    site for each, the explorer and the report. Nobody in it is real, so you
+    can look at everything.
     """
     from safetab.cli.commands.demo import take_the_tour
 

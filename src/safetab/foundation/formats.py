@@ -9,7 +9,7 @@ from safetab.foundation.findings import Finding, InvalidInput, Severity
 FORMAT = "format"
 """The key under which a file states its format. Files from before there were numbers state none: format 0."""
 OUTPUT_FORMAT = 1
-"""Of an output: manifest.json, the measurements, and the release with its datapackage.json and privacy.json."""
+"""Format of an output: manifest.json, the measurements, and the release with its datapackage.json and privacy.json."""
 SPEND_LOG_FORMAT = 1
 
 

@@ -52,7 +52,7 @@ def refusals_as_warnings(published: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in OF_THE_MACHINE:  # other errors come from file systems that can't sync a directory
-            words = "%s was written, but a power failure could still lose it: its folder can't be synced (%s)."
+            words = "%s was written, but a power failure could still lose it, because its folder can't be synced (%s)."
             logging.getLogger("safetab").warning(words, published, error.strerror)
 
 

@@ -16,7 +16,7 @@ from safetab.foundation.moved_folder import CantBeDone, move_to_new, refusals_as
 from safetab.foundation.whole_path import resolved
 
 Write = Callable[[Path], object]
-_AS_IT_IS = "the output of a run, which must stay as it is."
+_MUST_NOT_CHANGE = "the output of a run, which must not change."
 
 
 def write_new_file(file: Path, write: Write, *, overwrite: bool | None = None) -> None:
@@ -82,7 +82,7 @@ def new_file_findings(file: Path, *, overwrite: bool | None = None) -> tuple[Fin
             return (_refusal(file, "is no regular file, so it is not replaced. Give another name."),)
         file.parent.stat()
         if (around := output_around(file)) is not None:
-            return (_refusal(file, f"lies in {around}, {_AS_IT_IS} Write it elsewhere."),)
+            return (_refusal(file, f"is inside {around}, {_MUST_NOT_CHANGE} Choose another place."),)
     except OSError as error:
         raise_if_the_machine_failed(error)
         return (_refusal(file, _why(error)),)

@@ -34,7 +34,7 @@ def rows_of_parquet(file: pq.ParquetFile) -> int:
     """The number of rows, if the file and its row groups agree on it; else raises ArrowInvalid."""
     metadata, rows = file.metadata, int(file.metadata.num_rows)
     if sum(rows_of_group(metadata, number) for number in range(metadata.num_row_groups)) != rows:
-        raise pa.ArrowInvalid("the row groups have more or fewer rows than the file")
+        raise pa.ArrowInvalid("the rows of the row groups don't add up to those of the file")
     return rows
 
 

@@ -44,7 +44,7 @@ class DeclaredOption:
         return self.type | float if self.is_number else wider.get(self.type, self.type)
 
 
-OVERWRITE = DeclaredOption("overwrite", bool, False, "Replace OUT if it is there.", flag="--overwrite")
+OVERWRITE = DeclaredOption("overwrite", bool, False, "Replace OUT if it exists.", flag="--overwrite")
 CONFIDENTIAL_LOG = DeclaredOption(
     "confidential_log", Path | None, None, "The curator's log. Default: OUT.confidential.log beside OUT."
 )
@@ -70,11 +70,13 @@ MEMORY = DeclaredOption(
     "memory",
     str,
     "4GB",
-    "Memory for DuckDB, which takes the fingerprint for --spend-log, or for Spark's driver. Bounds nothing else.",
+    "Memory limit for DuckDB (fingerprints for --spend-log) and for Spark's driver. Limits nothing else.",
     "SIZE",
 )
-MEMORY_TO_VALIDATE = DeclaredOption("memory", str, "4GB", "Memory for Spark's driver. Bounds nothing else.", "SIZE")
-MEMORY_TO_ASSESS = DeclaredOption("memory", str, "4GB", "Bounds nothing here: no fingerprint is taken.", "SIZE")
+MEMORY_TO_VALIDATE = DeclaredOption(
+    "memory", str, "4GB", "Memory limit for Spark's driver. Limits nothing else.", "SIZE"
+)
+MEMORY_TO_ASSESS = DeclaredOption("memory", str, "4GB", "Has no effect here.", "SIZE")
 MACHINE = (
     DeclaredOption("threads", int, 2, "How many threads a run may use.", least=1),
     DeclaredOption(
@@ -82,7 +84,7 @@ MACHINE = (
     ),
 )
 ENGINE = (
-    DeclaredOption("engine", EngineKind, EngineKind.LOCAL, "What counts the persons: this process, or Spark."),
+    DeclaredOption("engine", EngineKind, EngineKind.LOCAL, "Where to count: in this process, or on Spark."),
     DeclaredOption(
         "spark_master", str | None, None, "Where Spark runs, with --engine spark. Default: local[THREADS].", "URL"
     ),

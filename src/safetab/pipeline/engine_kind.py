@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class EngineKind(StrEnum):
-    """What counts the persons: this process, or Spark."""
+    """Where persons are counted: in this process, or on Spark."""
 
     LOCAL = "local"
     SPARK = "spark"

@@ -28,8 +28,8 @@ from safetab.pipeline.backends import backend_of
 from safetab.pipeline.options import RunOptions
 
 _OUT_OF_MEMORY = (
-    f"{OUT_OF_MEMORY} {NOTHING_WRITTEN} Close other programs, or give the machine more; --memory does not change what"
-    " the run itself needs."
+    f"{OUT_OF_MEMORY} {NOTHING_WRITTEN} Close other programs or use a machine with more memory. --memory does not"
+    " change what the run needs."
 )
 _DISK_IS_FULL = f"a disk that the run writes to is full (--temp, OUT or the confidential log). {NOTHING_WRITTEN}"
 

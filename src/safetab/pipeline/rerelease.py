@@ -276,7 +276,7 @@ def _write_log(output: Path, facts: ReleaseFacts, measured: _Measured, rows: Map
     lines = [
         f"{facts.date.isoformat()} safetab {facts.version}",
         f"released again from the measurements of {measured.origin['date']} (safetab {measured.origin['version']}):"
-        " nothing was drawn, nothing was spent",
+        " no new noise was drawn and nothing was spent",
         measured.status.line,
         *(f"wrote {name}: {count} rows" for name, count in sorted(rows.items())),
         measured.loss,

@@ -65,7 +65,7 @@ def _parquet_batches(path: Path, columns: tuple[str, ...], findings: FindingsOf)
             rows -= len(batch)
             yield pa.record_batch([_as_bytes(batch.column(name)) for name in columns], names=list(columns))
         if rows:
-            raise pa.ArrowInvalid("the file has more or fewer rows than it says")
+            raise pa.ArrowInvalid("the number of rows differs from the one in the footer")
 
 
 def _is_readable(column_type: pa.DataType) -> bool:

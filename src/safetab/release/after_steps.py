@@ -23,8 +23,9 @@ _README = """{folders} AFTER THE STEPS OF THE RELEASE
 
 These are not {product}'s own tables: those are {own}.
 These are the same tables after the coterminous step and the rules that
-../release/README.txt names: copied numbers are here, numbers that a rule raised
-to 0 are 0, and a number that a rule withheld has no row. Absent is not zero.
+../release/README.txt names: they include copied numbers, show 0 where a rule
+raised a number to 0, and have no row where a rule withheld one. A missing row
+does not mean zero.
 A sum whose parts were clamped or withheld need not be the sum of what is here.
 The columns are those of {folders}; rows are in the order of ../release.
 """

@@ -46,9 +46,7 @@ class ReleaseFolder:
     def refuse_inside(self, file: Path) -> None:
         """Raises InvalidInput for a new file in the folder: it would no longer hold what was released."""
         if resolved(self.path) in resolved(file).parents:
-            raise InvalidInput(
-                [_finding(file, "lies inside the release, which must stay as it is. Write it elsewhere.")]
-            )
+            raise InvalidInput([_finding(file, "is inside the release, which must not change. Choose another place.")])
 
     def numbers_of(self, level: ReleaseLevel) -> Path | None:
         """The file of a level's numbers, if it has any. Raises InvalidInput if it has not the columns of numbers."""
@@ -57,7 +55,7 @@ class ReleaseFolder:
             return None
         wrong = _wrong_columns(path, number_columns(self.universe.product))
         if wrong:
-            message = f"has other columns than numbers have: look at {shortened(wrong)}. Get the release again."
+            message = f"has missing or wrong columns: {shortened(wrong)}. Get the release again."
             raise InvalidInput([_finding(path, message)])
         return path
 
@@ -97,7 +95,7 @@ def _wrong_columns(path: Path, expected: tuple[Column, ...]) -> list[str]:
     with damage_told(path):
         found = pa.parquet.read_schema(path)
     types = {field.name: field.type for field in found}
-    twice = ["a column that it has twice"] if len(types) < len(found) else []
+    twice = ["a duplicate column"] if len(types) < len(found) else []
     needed = [column for column in expected if column.name in types or not column.may_be_absent]
     return twice + [column.name for column in needed if types.get(column.name) != column.type]
 

@@ -48,8 +48,8 @@ HOUSEHOLDS_SITE = "site-households"
 PEOPLE_PAGE = f"{PEOPLE_SITE}/index.html"
 EXPLORER = "explorer.html"
 _PAGES = {
-    PEOPLE_PAGE: "The people, as a web site: find a place or a group by typing.",
-    f"{HOUSEHOLDS_SITE}/index.html": "The households, as a web site.",
+    PEOPLE_PAGE: "Web site of the people: type a place or a group.",
+    f"{HOUSEHOLDS_SITE}/index.html": "Web site of the households.",
     EXPLORER: "The explorer: what budgets and thresholds do to precision and privacy.",
     f"{PEOPLE}/{REPORT_FILE}": "The report: what was released, how precise it is, what it cost.",
 }
@@ -115,7 +115,7 @@ def _show_pages(out: Path) -> None:
 
 
 def _program() -> str:
-    """As it was called, so that the lines above can be copied: `make demo` calls .venv/bin/safetab."""
+    """The program's name as it was called, so that the printed commands can be copied."""
     return sys.argv[0] if Path(sys.argv[0]).name == "safetab" else "safetab"
 
 
@@ -123,7 +123,7 @@ def _open_in_browser(page: Path) -> None:
     """Without a display, Python would start a browser for text in this very terminal."""
     has_display = sys.platform != "linux" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
     if not (has_display and webbrowser.open(page.as_uri())):
-        say("\nNo browser could be opened here. Open the files above on a computer with a screen.")
+        say("\nCan't open a browser here. Open the files above on a computer with a screen.")
 
 
 def _names_of_tour(folder: Path) -> set[str]:

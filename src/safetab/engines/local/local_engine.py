@@ -49,8 +49,8 @@ Log = Callable[[str], None]
 
 _CONTROL_GROUPS = Path("/sys/fs/cgroup")
 _OUT_OF_MEMORY = (
-    "DuckDB, which takes the fingerprint of the records, ran out of memory, or of room in --temp. Nothing was written."
-    " Give more with --memory."
+    "DuckDB ran out of memory, or of space in --temp, while taking the fingerprint. Nothing was written. Raise"
+    " --memory or free space."
 )
 _NO_ROOM = "the disk of --temp is full. Nothing was written."
 _WORDS_FOR_NO_ROOM = ("No space left", "Disk quota exceeded")
@@ -153,7 +153,7 @@ class LocalEngine(ArrayEngine):
     def _compare(self, rows: int) -> None:
         """With what the bytes of the files say, which is found without a database."""
         if rows != self._persons.rows:
-            raise MiscountedPersons("the rows that were read are not as many as the files hold.")
+            raise MiscountedPersons("the number of rows read differs from the number in the files.")
 
     def _pieces(self) -> Iterator[Iterable[PersonBatch]]:
         """All records in pieces, whose batches are made by whoever asks for them."""

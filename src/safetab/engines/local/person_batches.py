@@ -144,7 +144,7 @@ class RowGroups:
                 rows -= len(batch)
                 yield person_batch(batch, record)
             if rows:
-                raise pa.ArrowInvalid("a row group has more or fewer rows than it says")
+                raise pa.ArrowInvalid("the number of rows differs from the one in the footer")
 
     def _opened(self, dictionaries: list[str]) -> pq.ParquetFile:
         return pq.ParquetFile(

@@ -70,7 +70,7 @@ def spark_session(options: SparkOptions, settings: EngineSettings, log: Log) -> 
     if SparkSession.getActiveSession() is not None:
         raise RunFailed("a Spark session is open in this process already. Stop it before the run.")
     if not _gateways and SparkConf().getAll():  # settings of a virtual machine that somebody else started
-        raise RunFailed("this process has used Spark before the run. Start the run in a process of its own.")
+        raise RunFailed("this process has already used Spark. Start the run in a new process.")
     values = _values(options, settings)
     try:
         session = _started(values, settings)

@@ -266,10 +266,10 @@ def _threshold_notes(better: Guess, *, is_near: bool) -> tuple[str, ...]:
     if not better.near:
         return ()
     has = "has" if better.near == 1 else "have"
-    what = "its first total is" if is_near else f"{better.near:,} of the groups that it adds up {has} a first total"
+    what = "its stage-1 total is" if is_near else f"{better.near:,} of the groups that it adds up {has} a stage-1 total"
     return (
-        f"{what} near a threshold between tables, which makes the combined one less sure than its noise says:"
-        " the published number is not affected",
+        f"{what} near a table threshold, so the combined total's margin may be too small; the published number is not"
+        " affected",
     )
 
 

@@ -46,7 +46,7 @@ def write_config(workbook: Workbook, inputs: Inputs, base: str, styles: Styles) 
         after = sheet.put(row, 2, line.after, styles.code)
         whole = sheet.put(row, 3, followed_by(whole, before, value, after, a_space()), styles.code)
     sheet.worksheet.merge_range(WHOLE_TEXT_ROW, 0, WHOLE_TEXT_ROW, 2, "", styles.code_framed)
-    refused = f"{BAD_BUDGET}: every budget must be a number of 0 or above"
+    refused = f"{BAD_BUDGET}: every budget must be 0 or a positive number"
     sheet.put(WHOLE_TEXT_ROW, 0, when(inputs.are_budgets_right, whole, refused), styles.code_framed)
     sheet.worksheet.set_row(WHOLE_TEXT_ROW, 220)
     sheet.worksheet.print_area(0, 0, WHOLE_TEXT_ROW, 2)  # the rows below only make it up

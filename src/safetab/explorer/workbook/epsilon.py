@@ -46,7 +46,7 @@ class EpsilonSheet:
         return EpsilonSheet(sheet, inputs, styles)
 
     def epsilon_of(self, rho: Live) -> Live:
-        """Where the epsilon of a loss stands, 0 if there is none. A loss that is words has its words in every cell."""
+        """The cell that holds the epsilon of a loss, or 0. A loss that is text is repeated as text."""
         row = _FIRST_ROW + self.rows
         self.rows += 1
         loss = self.sheet.put(row, 0, if_number(rho, greater(rho, 1e-300)), self.styles.budget)

@@ -112,7 +112,10 @@ def _write_beside_inputs(inputs: Inputs, rows: tuple[LevelResults, ...], styles:
 
 
 def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: EpsilonSheet, styles: Styles) -> dict[TabulationPass, Live]:
-    """Here, and beside the inputs. Where the total of each pass stands: words if one of its budgets is bad."""
+    """Write the totals here and beside the inputs; return the cell of each pass's total.
+
+    The cell holds text if a budget is bad.
+    """
     heads = ("people", "unbounded", "bounded", "epsilon at delta, unbounded", "epsilon at delta, bounded")
     sheet.put_heads(3, heads, styles)
     totals: dict[TabulationPass, Live] = {}
@@ -128,7 +131,7 @@ def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: EpsilonSheet, styles: 
     _write_loss(sheet, 4 + len(totals), "anybody", costliest, epsilons)
     words = (
         "Losses are rounded up. Epsilon is the page's, at the delta of the inputs: the sheet Epsilon has its steps."
-        " A total says bad budget if a budget is missing, not a number, or negative."
+        ' A total shows "bad budget" if a budget is missing, negative or not a number.'
     )
     sheet.put(7, 1, words, styles.text)
     sheet.put(8, 1, reference_words(SAFETAB_P, PrivacyDefinition.ZCDP), styles.text)
@@ -245,5 +248,5 @@ class _LevelRow:
         self._put(when(can_be, 1 - by_normal / by_paper, ""), styles.percent, always=True)
         too_narrow = both(inputs.is_zcdp, of(LEAST_SIGMA).is_above(main))
         holds = when(too_narrow, f"no: sigma is below {LEAST_SIGMA}", "yes")
-        is_right, refused = are_zero_or_above([level.budget]), "no: the budget is not a number of 0 or above"
+        is_right, refused = are_zero_or_above([level.budget]), "no: the budget must be 0 or a positive number"
         self._put(when(is_right, when(self._has_budget, holds, ""), refused), styles.note, always=True)

@@ -223,11 +223,11 @@ class RunSpending:
 def cost_without_accounts(plan: RunPlan, *, is_synthetic: bool) -> str:
     """What a run that drew noise cost, in a sentence, if no spend log counts it."""
     if is_synthetic:
-        return "Nothing was spent: these people are synthetic."
+        return "Nothing was spent: the records are synthetic."
     losses = _in_words(
         {each: plan.loss_of_a_person(each) for each in plan.config.passes}, plan.config.privacy_definition
     )
-    return f"No spend log counts this run; it would have cost {losses}."
+    return f"This run has no spend log. It would have cost {losses}."
 
 
 def _losses(spends: Sequence[Spend]) -> str:

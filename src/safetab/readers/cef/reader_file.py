@@ -171,7 +171,7 @@ def _reader_file_of(path: Path, given: dict[str, str], findings: FindingsOf) -> 
         findings.error(f"[{_SECTION}]", f"keys missing: {shortened(missing, len(missing))}.")
     for key in (*_FOLDER_KEYS, *_PUERTO_RICO_KEYS, *_FORMAT_KEYS, _GEOGRAPHY_FORMAT, _TOTALS_KEY):
         if "\0" in given.get(key, ""):
-            findings.error(key, "has a NUL character in it, which no path can have. Write the path again.")
+            findings.error(key, "contains a NUL character. Correct the path.")
     for key in (*_FOLDER_KEYS, *_PUERTO_RICO_KEYS, _TOTALS_KEY):
         if "://" in given.get(key, ""):
             findings.error(key, "must be a folder of this machine. Copy the files here, or mount where they lie.")

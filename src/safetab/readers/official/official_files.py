@@ -132,7 +132,7 @@ class _Reader:
         if part.status is not None:
             distinct, position = _distinct(part.status)
             strange = [n for n, text in enumerate(distinct) if status_that_forbids_named(text) is None]
-            wrong.add(STATUS_COLUMN, "is no status. Get the file again", np.isin(position, strange), part)
+            wrong.add(STATUS_COLUMN, "is not a known status. Get the file again", np.isin(position, strange), part)
             self._statuses.update(distinct)
 
     def _areas(

@@ -67,8 +67,8 @@ _OF_NUMBERS = (
            " Gaussian, the scale of the discrete Laplace."),
 )  # fmt: skip
 _STAGE_1 = (
-    "In {} rows of groups measured in two stages: the noisy total by which the table was chosen. Its noise is another"
-    " and independent (universe/levels, stage_1_parameter)."
+    "In {} rows of groups measured in two stages: the noisy total that chose the table. It has independent noise of its"
+    " own (universe/levels, stage_1_parameter)."
 )
 _NO_STAGE_1 = "Always null: published totals, not a noisy total of this release, chose the tables."
 _OF_STATUS = (

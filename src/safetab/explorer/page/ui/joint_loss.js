@@ -28,7 +28,7 @@ function jointTable(rows) {
   const withEpsilon = settingInForce().definition === "zcdp";
   const passes = Object.keys(rows[0].losses);
   const names = session.products.map(({ facts }) => facts.name).join(" and ");
-  return captioned(`${names} together: most privacy loss`, [[
+  return captioned(`${names} together: privacy loss at most`, [[
     columnHead("What changes"), ...passes.map((pass) => columnHead(`${symbol}, ${PASSES[pass]}`)),
     ...(withEpsilon ? [columnHead("ε at δ = 1e-10, the larger")] : []),
   ]], rows.map(({ change, losses, epsilon }, number) => [
