@@ -44,6 +44,10 @@ class JointLoss:
         """A person is added or removed: one person's record, and at most one household's, which changes."""
         return _loss(self.persons, one) + 2 * _loss(self.households, one)
 
+    def of_changed_answers(self, one: TabulationPass) -> Fraction:
+        """A person's answers change: one person's record changes, and at most one household's."""
+        return 2 * _loss(self.persons, one) + 2 * _loss(self.households, one)
+
     def of_a_move(self, one: TabulationPass) -> Fraction:
         """A person moves to another household: one person's record changes, and two households' may change alike."""
         return 2 * _loss(self.persons, one) + self._group_factor(2) * 2 * _loss(self.households, one)
@@ -61,6 +65,7 @@ class JointLoss:
         noun = self.households.product.record.noun
         yield f"one {noun} record is added or removed", {one: self.of_a_record(one) for one in self.passes}
         yield "a person is added or removed", {one: self.of_a_person(one) for one in self.passes}
+        yield "a person's answers change", {one: self.of_changed_answers(one) for one in self.passes}
         yield f"a person moves to another {noun}", {one: self.of_a_move(one) for one in self.passes}
         for people in PEOPLE_SHOWN:
             losses = {one: self.of_people(one, people) for one in self.passes}

@@ -22,8 +22,9 @@ def test_both_products_have_settings_of_their_own_and_a_joint_loss(page: Page) -
     assert joint["joint/0/loss/us"] == "8.995302"
     assert joint["joint/1/loss/us"] == "22.975604"  # 4.944 + 0.041 + 2 x (8.895302 + 0.1)
     assert joint["joint/1/loss/pr"] == "12.151268"  # 2.643 + 2 x 4.754134
-    assert joint["joint/2/loss/us"] == "81.932416"  # a move: 2 x 4.985 + 8 x 8.995302
-    assert joint["joint/3/loss/us"] == "28.935302"  # four times 4.985, and once the household
+    assert joint["joint/2/loss/us"] == "27.960604"  # other answers: 2 x 4.985 + 2 x 8.995302
+    assert joint["joint/3/loss/us"] == "81.932416"  # a move: 2 x 4.985 + 8 x 8.995302
+    assert joint["joint/4/loss/us"] == "28.935302"  # four times 4.985, and once the household
     page.get_by_role("button", name="People (SafeTab-P)").click()
     assert field(page, "Budget of County, Detailed").input_value() == "0.2"
     assert {path: text for path, text in numbers_on(page) if path.startswith("joint/")} == joint

@@ -23,6 +23,7 @@ function jointLosses(persons, households, peopleShown) {
   return [
     row(`one ${record} record is added or removed`, 0, 1),
     row(`a ${persons.facts.record} is added or removed`, 1, 2), // one record of a person, and a household's, which changes
+    row(`a ${persons.facts.record}'s answers change`, 2, 2),
     row(`a ${persons.facts.record} moves to another ${record}`, 2, 2 * alike(2)), // one changed record, and two that may change alike
     ...peopleShown.map((people) => row(`a ${record} of ${people} people is added or removed`, alike(people), 1)),
   ];
