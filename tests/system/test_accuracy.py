@@ -242,7 +242,7 @@ def test_an_unrelated_manifest_above_is_no_release(census: Path, tmp_path: Path)
 @pytest.mark.slow
 def test_it_replaces_an_older_report_if_told_and_nothing_else(census: Path, report: Path, tmp_path: Path) -> None:
     out = Path(shutil.copytree(report, tmp_path / "out"))
-    assert "is there already" in refused(census, out, "--runs", 1)
+    assert "already exists" in refused(census, out, "--runs", 1)
     assessed(census, out, "--runs", 2, "--overwrite")
     assert json.loads((out / "accuracy.json").read_text())["runs"] == {"given": 2}
     (tmp_path / "precious").mkdir()

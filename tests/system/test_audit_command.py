@@ -171,7 +171,7 @@ def test_a_page_that_is_there_is_refused_before_anything_is_done(tmp_path: Path)
     (tmp_path / "page.md").write_text("mine")
     result = CliRunner().invoke(app, ["audit", "--page", str(tmp_path / "page.md")])
     assert result.exit_code == 1
-    assert "is there already" in result.output
+    assert "already exists" in result.output
     assert (tmp_path / "page.md").read_text() == "mine"
 
 

@@ -116,7 +116,7 @@ def test_a_household_needs_a_tenure_and_a_race(name: str, value: str, world: Ran
 def test_an_earlier_conversion_alone_is_replaced(cef: Cef, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert invoke("convert", cef.ini, out).exit_code == 0
-    assert "is there already" in invoke("convert", cef.ini, out).stderr
+    assert "already exists" in invoke("convert", cef.ini, out).stderr
     assert invoke("convert", cef.ini, out, "--overwrite").exit_code == 0
     (out / "person-records" / "mine.parquet").write_text("mine")
     refused = invoke("convert", cef.ini, out, "--overwrite")
@@ -217,5 +217,5 @@ def test_an_old_file_stays(cef: Cef, tmp_path: Path) -> None:
     (tmp_path / "blocks.txt").write_text("mine")
     result = invoke("blocks-with-units", cef.ini, tmp_path / "blocks.txt")
     assert result.exit_code == 1
-    assert "is there already" in result.stderr
+    assert "already exists" in result.stderr
     assert (tmp_path / "blocks.txt").read_text() == "mine"

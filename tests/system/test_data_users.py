@@ -576,7 +576,7 @@ def test_a_combined_total_near_a_threshold_says_so(release: Release, totals: dic
                 )
                 assert totals[key]["stage_1_total"] is not None
                 notes += bool(one.combined.notes)
-                assert ("near a threshold" in str(one)) == bool(one.combined.notes)
+                assert ("near a table threshold" in str(one)) == bool(one.combined.notes)
                 assert ("not at 95 %" in str(one)) == bool(one.combined.notes)
     assert 0 < notes < 100
 

@@ -248,7 +248,7 @@ def test_an_output_that_is_there_is_replaced_only_on_request(world: RandomWorld,
     (tmp_path / "out" / "mine").write_text("keep")
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 1
-    assert "is there already. Give another OUT, or --overwrite." in result.stderr
+    assert "already exists. Choose another OUT, or add --overwrite." in result.stderr
     assert (tmp_path / "out" / "mine").read_text() == "keep"
     result = invoke(world, tmp_path / "out", "--overwrite")
     assert result.exit_code == 1
@@ -265,7 +265,7 @@ def test_what_is_no_output_is_never_replaced(world: RandomWorld, tmp_path: Path)
     for out in (tmp_path / "out", world.data, world.parameters, world.data.parent, tmp_path, world.data / ".."):
         result = invoke(world, out, "--overwrite")
         assert result.exit_code == 1
-        assert "Give another OUT" in result.stderr
+        assert "Choose another" in result.stderr
     assert (tmp_path / "out" / "mine").read_text() == "keep"
     assert persons(world).exists()
 

@@ -303,7 +303,7 @@ def test_a_geography_level_asked_for_alone_is_written_to_a_file(made, tmp_path: 
     assert result.stdout.startswith("Wrote ")
     rows = path.read_text().splitlines()
     assert len(rows) == 1 + len(universe_of(out, "iterations"))
-    assert CliRunner().invoke(app, arguments).exit_code == 1  # it is there already
+    assert CliRunner().invoke(app, arguments).exit_code == 1  # it already exists
 
 
 @pytest.mark.slow

@@ -413,7 +413,7 @@ def test_the_command_writes_a_new_file_or_says_why_not(out: Path, tmp_path: Path
     assert report(out / "release", "-o", page) == (0, f"Wrote {page}. {OutputStatus.SYNTHETIC.line}\n")
     assert page.read_bytes() == (out / "report.html").read_bytes()
     for release, file, sentence in [
-        (out, page, "is there already. Give another name."),
+        (out, page, "already exists. Choose another name."),
         (out, tmp_path, "is a directory. Give the name of a file."),
         (out, tmp_path / "nowhere" / "page.html", "can't be written: No such file or directory."),
         (tmp_path, tmp_path / "new.html", "is no release: it has no datapackage.json. Give OUT or OUT/release."),

@@ -296,7 +296,7 @@ def test_only_a_synthetic_census_is_replaced_and_only_if_asked(tmp_path: Path) -
     before = bytes_of(out)
     code, _, stderr = run_command(out, "--people", 2_000, *SMALL)
     assert code == 1
-    assert "is there already. Give another OUT, or --overwrite." in stderr
+    assert "already exists. Choose another OUT, or add --overwrite." in stderr
     assert bytes_of(out) == before
     made(out, "--people", 2_000, *SMALL, "--overwrite")
     assert bytes_of(out) != before

@@ -141,10 +141,10 @@ def test_the_facts_of_a_page_are_those_of_the_files_given(tmp_path: Path) -> Non
         (["--geography", "nowhere"], "nowhere"),
         (["-o", "."], "is a directory. Give the name of a file."),
         (["-o", "nowhere/explorer.html"], "can't be written: No such file or directory."),
-        (["--xlsx", "there.html"], "is there already. Give another name, or --overwrite."),
+        (["--xlsx", "there.html"], "already exists. Choose another name, or add --overwrite."),
         (["--xlsx", "nowhere/w.xlsx"], "can't be written: No such file or directory."),
-        (["-o", "new.html", "--xlsx", "./new.html"], "--xlsx: is the page itself. Give another name."),
-        (["-o", "there.html"], "is there already. Give another name, or --overwrite."),
+        (["-o", "new.html", "--xlsx", "./new.html"], "--xlsx: is the page itself. Choose another name."),
+        (["-o", "there.html"], "already exists. Choose another name, or add --overwrite."),
     ],
 )
 def test_a_mistake_gets_a_sentence_and_no_page(

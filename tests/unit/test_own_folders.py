@@ -201,7 +201,7 @@ def test_an_output_that_a_killed_run_had_moved_aside_is_put_back(
         with pytest.raises(Killed):
             write_output(out, "new")
     assert out.exists() == (after == 2)
-    assert "is there already" in output_findings(out, [], overwrite=False)[0].message
+    assert "already exists" in output_findings(out, [], overwrite=False)[0].message
     assert contents(out) == {"manifest.json": "old" if after == 1 else "new"}
     assert names(tmp_path) == ["out"]
 
@@ -287,7 +287,7 @@ def test_a_new_file_is_made_where_the_file_system_knows_no_exclusive_move(
 
 def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InvalidInput, match="no regular file"):
+    with pytest.raises(InvalidInput, match="not a regular file"):
         write_new_file(tmp_path / "pipe", lambda path: path.write_text("x"), overwrite=True)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 

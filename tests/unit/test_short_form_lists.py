@@ -180,7 +180,7 @@ def test_a_file_that_is_there_is_not_replaced_unasked(world: World, tmp_path: Pa
     file.write_text("mine")
     code, _, errors = run("lists", world.parameters, "--short", file)
     assert code == 1
-    assert "is there already" in errors
+    assert "already exists" in errors
     assert file.read_text() == "mine"
     assert run("lists", world.parameters, "--short", file, "--overwrite")[0] == 0
     assert file.read_text().startswith(HEADER)

@@ -148,7 +148,7 @@ def _inside_a_release(out: Path) -> tuple[Finding, ...]:
                 where = (
                     "is the output of a run" if folder == resolved(out) else f"lies in {folder}, the output of a run"
                 )
-                findings.error("", f"{where}, which may be released; an accuracy report may not. Give another OUT.")
+                findings.error("", f"{where}, which may be released; an accuracy report may not. Choose another OUT.")
                 break
     except OSError as error:
         raise_if_the_machine_failed(error)

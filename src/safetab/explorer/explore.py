@@ -37,7 +37,7 @@ def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
     files = [request.page] if request.workbook is None else [request.page, request.workbook]
     refused = [one for file in files for one in new_file_findings(file, overwrite=request.overwrite)]
     if len({whole_path(file) for file in files}) < len(files):
-        refused.append(Finding(Severity.ERROR, "the command", "--xlsx", "is the page itself. Give another name."))
+        refused.append(Finding(Severity.ERROR, "the command", "--xlsx", "is the page itself. Choose another name."))
     checked = tuning_of(request.config, request.parameters, request.geography)
     if refused:
         raise InvalidInput([*refused, *checked.errors])

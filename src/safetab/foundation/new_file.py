@@ -62,7 +62,7 @@ def _refusals_about(file: Path) -> Iterator[None]:
         yield
     except FileExistsError:
         raise InvalidInput(
-            [_refusal(file, "is there already: somebody made it meanwhile. Give another name.")]
+            [_refusal(file, "already exists: another program created it meanwhile. Choose another name.")]
         ) from None
     except OSError as error:
         if error.errno in OF_THE_MACHINE:
@@ -76,10 +76,10 @@ def new_file_findings(file: Path, *, overwrite: bool | None = None) -> tuple[Fin
         if file.is_dir():
             return (_refusal(file, "is a directory. Give the name of a file."),)
         if not overwrite and (file.exists() or file.is_symlink()):
-            choice = "" if overwrite is None else ", or --overwrite"
-            return (_refusal(file, f"is there already. Give another name{choice}."),)
+            choice = "" if overwrite is None else ", or add --overwrite"
+            return (_refusal(file, f"already exists. Choose another name{choice}."),)
         if file.exists() and not file.is_file():
-            return (_refusal(file, "is no regular file, so it is not replaced. Give another name."),)
+            return (_refusal(file, "is not a regular file, so it is not replaced. Choose another name."),)
         file.parent.stat()
         if (around := output_around(file)) is not None:
             return (_refusal(file, f"is inside {around}, {_MUST_NOT_CHANGE} Choose another place."),)

@@ -67,10 +67,11 @@ def _why_misplaced(out: Path, read: Iterable[Path], kept: Iterable[Path]) -> str
 
 def _why_not(out: Path, *, overwrite: bool, earlier: EarlierOutput) -> str | None:
     if out.exists() and not overwrite:
-        return "is there already. Give another OUT, or --overwrite."
+        return "already exists. Choose another OUT, or add --overwrite."
     if out.exists() and any(out.iterdir()) and not (out / earlier.known_by).is_file():
         return (
-            f"is there and holds no {earlier.known_by} of an earlier output, so it is not replaced. Give another OUT."
+            f"already exists and holds no {earlier.known_by} of an earlier output, so it is not replaced."
+            " Choose another OUT."
         )
     foreign = earlier.foreign_in(out)
     if foreign:

@@ -145,9 +145,7 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
     if options.engine is EngineKind.SPARK:
         check_spark_options(options.spark, findings, has_test_key=options.test_key is not None)
     elif options.spark != SparkOptions():
-        findings.error(
-            "--engine", 'must be "spark" for --spark-master, --spark-conf, --persons and --geography to mean something.'
-        )
+        findings.error("--engine", "--spark-master, --spark-conf, --persons and --geography need --engine spark.")
     if not _MEMORY.fullmatch(options.memory):
         findings.error("--memory", "must be a number and a unit, e.g. 8GB or 500MB.")
     if not 1 <= options.threads <= _MOST_THREADS:

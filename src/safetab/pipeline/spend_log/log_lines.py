@@ -153,7 +153,7 @@ def read_lines(file: str, written: bytes) -> Checked[LogContent]:
         content = LogContent(_secret_of(header))
     except _Malformed as malformed:
         findings.error(
-            "line 1", f"is not the header of a spend log: {malformed} Give another file, or restore this one."
+            "line 1", f"is not the header of a spend log: {malformed} Choose another file, or restore this one."
         )
         return Checked(None, findings.findings)
     content.is_unended = bool(lines[-1] if lines else first)
