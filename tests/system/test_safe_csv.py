@@ -35,6 +35,12 @@ def test_every_text_comes_back() -> None:
     assert plain_texts(safe).to_pylist() == column.to_pylist()
 
 
+def test_characters_that_steer_a_terminal_are_replaced() -> None:
+    texts = ["\x1b[31mred", "a\u202eb", "\x85=", "Do\u00f1a Ana", "\u65e5\u672c"]
+    told = ["\ufffd[31mred", "a\ufffdb", "\ufffd=", "Do\u00f1a Ana", "\u65e5\u672c"]
+    assert safe_texts(pa.table({"name": texts}))["name"].to_pylist() == told
+
+
 def test_numbers_stay_numbers() -> None:
     table = pa.table({"name": ["-1"], "count": [-1]})
     sink = pa.BufferOutputStream()
