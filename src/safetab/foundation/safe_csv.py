@@ -19,7 +19,8 @@ _ESCAPED = r"^'('*[=+\-@\t\r])"
 
 
 def safe_text(text: str) -> str:
-    return re.sub(_FORMULA, r"'\1", text)
+    kept = (one if one.isprintable() or one in "\t\r\n" else "\N{REPLACEMENT CHARACTER}" for one in text)
+    return re.sub(_FORMULA, r"'\1", "".join(kept))
 
 
 def safe_texts(table: pa.Table) -> pa.Table:
