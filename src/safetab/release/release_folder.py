@@ -80,7 +80,7 @@ def _opened(path: Path) -> ReleaseFolder:
         raise InvalidInput([_finding(path, f"is no release: it has no {DATAPACKAGE_FILE}. Give OUT or OUT/release.")])
     if (folder / EXPORTED_ENTITIES).is_file():
         raise InvalidInput([_finding(path, "holds CSV files that were made of a release. Give the release itself.")])
-    with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):  # damage, which is told below
+    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):  # which are told below
         _require_known_format(folder)
     has_checksums = (folder / CHECKSUMS_FILE).exists()
     if has_checksums:
@@ -99,10 +99,11 @@ def _opened(path: Path) -> ReleaseFolder:
 
 def _require_known_format(folder: Path) -> int:
     """The format of a release. Raises InvalidInput if a document of it says that a newer version wrote it."""
+    written_in = readable_format(folder, _json_of(folder / DATAPACKAGE_FILE)["safetab"].get(FORMAT, 0))
     privacy = folder / PRIVACY_FILE
     if privacy.is_file():  # a release of official files has none
         readable_format(privacy, _json_of(privacy).get(FORMAT, 0))
-    return readable_format(folder, _json_of(folder / DATAPACKAGE_FILE)["safetab"].get(FORMAT, 0))
+    return written_in
 
 
 def _json_of(path: Path) -> dict[str, Any]:
