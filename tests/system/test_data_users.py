@@ -491,6 +491,8 @@ def test_the_csv_way_gives_the_same_sum(release: Release, out: Path, tmp_path: P
 def test_what_is_no_release_is_told(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="is no release"):
         safetab.open_release(tmp_path)
+    with pytest.raises(InvalidInput, match=r"does not exist\. Give OUT or OUT/release\."):
+        safetab.open_release(tmp_path / "nothing")
 
 
 def shown(out: Path, *options: str) -> Result:

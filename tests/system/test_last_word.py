@@ -155,7 +155,7 @@ def test_readers_who_left_dont_change_the_result(world: RandomWorld, tmp_path: P
 @pytest.mark.parametrize("module", ["safetab.pipeline.declared_options", "safetab.cli.main", "typer"])
 def test_ctrl_c_while_the_command_is_loaded_is_130_without_a_traceback(module: str) -> None:
     ended = subprocess.run([sys.executable, "-c", INTERRUPTED_AT, module], capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "Interrupted.\n")
 
 
 @pytest.mark.parametrize("options", [["-m"], ["-u", "-m"], ["-X", "dev", "-um"]])
@@ -165,7 +165,7 @@ def test_ctrl_c_at_start_is_130_whatever_python_was_told(options: list[str], tmp
     ended = subprocess.run(
         called, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(tmp_path)}
     )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "Interrupted.\n")
 
 
 @pytest.mark.parametrize(

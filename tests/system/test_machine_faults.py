@@ -16,7 +16,7 @@ from tests.random_worlds import write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.foundation import new_file
+from safetab.foundation import locked_folder, new_file
 from safetab.outputs import output_folder
 
 
@@ -43,6 +43,39 @@ def test_a_full_disk_names_what_could_not_be_written(
     assert code == 3
     assert f"can't write to {tmp_path / 'new'}: {os.strerror(number)}. Nothing was written." in shown
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.EPERM, errno.EACCES])
+@pytest.mark.parametrize("command", ["site", "export", "rerelease"])
+def test_a_place_where_no_folder_can_be_made_is_what_was_given(
+    command: str, number: int, both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in /proc and /sys, whose permissions promise root more than they keep."""
+    monkeypatch.setattr(locked_folder.tempfile, "mkdtemp", refusing(number))
+    code, shown = invoke(command, both_products / "people", tmp_path / "new")
+    assert code == 1
+    assert f"can't write to {tmp_path}: {os.strerror(number)}. Choose another folder." in shown
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_temp_where_no_folder_can_be_made_is_refused_before_anything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locked_folder.tempfile, "mkdtemp", refusing(errno.ENOENT))
+    code, shown = invoke("validate", tmp_path / "none", tmp_path / "none", "--temp", tmp_path)
+    assert code == 1
+    why = f"{os.strerror(errno.ENOENT)}. Name another folder with --temp."
+    assert f"--temp: {tmp_path} can't be written to: {why}" in shown
+
+
+@pytest.mark.parametrize("command", ["site", "export", "rerelease"])
+def test_a_path_that_fails_later_is_named(
+    command: str, both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output_folder, "_settle", refusing(errno.ENOENT))
+    code, shown = invoke(command, both_products / "people", tmp_path / "new")
+    assert code == 3
+    assert f"the machine refused: {tmp_path / 'new'}: {os.strerror(errno.ENOENT)}. Nothing was written." in shown
 
 
 @pytest.mark.parametrize("command", ["status OUT -o NEW", "report OUT -o NEW", "export OUT NEW", "rerelease OUT NEW"])

@@ -290,6 +290,14 @@ def test_a_line_of_another_file_is_one_finding_among_separated_lines_too(
     assert only_finding(world, cef, tmp_path) == f"{PER}: RTYPE: must be 3, 5. 1 row breaks this rule."
 
 
+def test_a_folder_that_does_not_exist_is_named_once(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+    cef.write()
+    reader = cef.folder / "reader.ini"
+    reader.write_text(re.sub(r"(?m)^(per_dir\w*) *=.*$", r"\1 = elsewhere", reader.read_text()))
+    told = only_finding(world, cef, tmp_path)
+    assert re.fullmatch(rf"reader.ini: per_dir( and per_dir_pr)?: {cef.folder / 'elsewhere'} does not exist\.", told)
+
+
 @pytest.mark.parametrize("fields", [27, 29])
 def test_a_separated_line_has_28_fields(fields: int, world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
     cef.write(piped_lines)

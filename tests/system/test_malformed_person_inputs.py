@@ -413,7 +413,11 @@ def test_a_page_whose_checksum_is_wrong_is_damage(world: RandomWorld, tmp_path: 
     path.write_bytes(content)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 1
-    assert "person-records.parquet: it can't be read" in result.stderr
+    why = "person-records.parquet: it can't be read: damaged, or not what its ending says."
+    assert f"{why} The confidential log has the reason." in " ".join(result.stderr.split())
+    checked = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    assert checked.exit_code == 1
+    assert f"{why} Add --confidential-log FILE to see the reason." in " ".join(checked.stderr.split())
 
 
 def lines_of_codes(path: Path) -> bytes:
@@ -454,7 +458,10 @@ def test_damage_in_a_folder_called_interrupt_is_damage(tmp_path: Path) -> None:
         (["--temp", "x" * 300], "can't be used: File name too long"),
         (["--threads", "99999999999"], "must be from 1 to 1024"),
         (["--memory", "99999999999999999TB"], "must be a number and a unit"),
-        (["--confidential-log", "/nowhere/log"], "the confidential log can't be written there"),
+        (
+            ["--confidential-log", "/nowhere/log"],
+            "the confidential log can't be written there: /nowhere does not exist.",
+        ),
         (["--memory", "much"], "must be a number and a unit"),
         (["--test-key", "ab"], "must be 64 hexadecimal digits"),
         (["--test-key", "x" * 64], "must be 64 hexadecimal digits"),

@@ -142,6 +142,17 @@ def test_python_refuses_it_too_and_the_marker_allows_it(without_protection: Rand
     assert (tmp_path / "out" / MARK).exists()
 
 
+def test_validate_warns_where_synthetic_people_have_no_protection(without_protection: RandomWorld) -> None:
+    given = ("validate", without_protection.parameters, without_protection.data)
+    (without_protection.data / "SYNTHETIC").touch()
+    told = "No protection at 1 level: (COUNTY, Detailed)."
+    result = invoke(*given)
+    assert result.exit_code == 0
+    assert told in " ".join(result.stderr.split())
+    without_protection.configure(privacy_budget_p_level_2_county=0.1)
+    assert "No protection" not in invoke(*given).stderr
+
+
 def test_the_marker_says_nothing_of_people_who_lie_elsewhere(without_protection: RandomWorld) -> None:
     parameters, data = without_protection.parameters, without_protection.data
     (data / "SYNTHETIC").touch()

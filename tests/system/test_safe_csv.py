@@ -5,16 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 from tests.random_worlds import write_random_world
 from tests.releases import universe_of
 
 import safetab
 from safetab.foundation.safe_csv import plain_texts, safe_text, safe_texts
+from safetab.release.checksums import write_checksums
 
 TEXTS = ("=1+1", "+1", "-1", "@x", "\tx", "\rx", "'=1", "''=1", "'x", "x=1", "", " =1", "Rhode Island", "'", "=")
 KEY = "0d" * 32
@@ -33,6 +36,13 @@ def test_every_text_comes_back() -> None:
     safe = safe_texts(pa.table({"name": column}))["name"].combine_chunks()
     assert safe.to_pylist() == [*(safe_text(text) for text in TEXTS), None]
     assert plain_texts(safe).to_pylist() == column.to_pylist()
+
+
+def test_characters_that_steer_a_terminal_are_replaced() -> None:
+    texts = ["\x1b[31mred", "a\u202eb", "\x85=", "Do\u00f1a Ana", "\u65e5\u672c"]
+    told = ["\ufffd[31mred", "a\ufffdb", "\ufffd=", "Do\u00f1a Ana", "\u65e5\u672c"]
+    assert safe_texts(pa.table({"name": texts}))["name"].to_pylist() == told
+    assert [safe_text(text) for text in texts] == told
 
 
 def test_numbers_stay_numbers() -> None:
@@ -54,6 +64,22 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     safetab.export(folder / "out", folder / "tidy")
     safetab.export(folder / "out", folder / "census", form="census")
     return folder
+
+
+@pytest.mark.parametrize("form", ["tidy", "census"])
+def test_an_export_of_a_forged_release_steers_no_terminal(form: str, made: Path, tmp_path: Path) -> None:
+    release = Path(shutil.copytree(made / "out" / "release", tmp_path / "release"))
+    for name, column in (("entities", "region_name"), ("iterations", "iteration_name")):
+        path = release / "universe" / f"{name}.parquet"
+        table = pq.read_table(path)
+        position = table.schema.get_field_index(column)
+        forged = pa.array([f"{text}\x1b[31m\u202e" for text in table[column].to_pylist()])
+        pq.write_table(table.set_column(position, column, forged), path)
+    write_checksums(release)
+    safetab.export(release, tmp_path / "out", form=form)
+    texts = {path: path.read_text() for path in (tmp_path / "out").rglob("*.csv")}
+    assert any("\ufffd[31m\ufffd" in text for text in texts.values())
+    assert [path.name for path, text in texts.items() if "\x1b" in text or "\u202e" in text] == []
 
 
 @pytest.mark.parametrize("place", ["out/release/csv", "tidy", "census"])

@@ -240,24 +240,52 @@ def of_the_future(tmp_path: Path, number: object = 7) -> Path:
     return out
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["show", "OUT", "44007"],
-        ["status", "OUT"],
-        ["report", "OUT", "-o", "NEW"],
-        ["site", "OUT", "NEW"],
-        ["export", "OUT", "NEW"],
-        ["export", "OUT", "NEW", "--form", "census"],
-        ["rerelease", "OUT", "NEW"],
-        ["coterminous", "OUT", "NEW", "--geography", str(GEOGRAPHY)],
-        ["run", str(HOUSEHOLDS.parameters), str(HOUSEHOLDS.data), "NEW", "--totals", "OUT", "--test-key", KEY],
-    ],
+COMMANDS = (
+    ["show", "OUT", "44007"],
+    ["status", "OUT"],
+    ["report", "OUT", "-o", "NEW"],
+    ["site", "OUT", "NEW"],
+    ["export", "OUT", "NEW"],
+    ["export", "OUT", "NEW", "--form", "census"],
+    ["rerelease", "OUT", "NEW"],
+    ["coterminous", "OUT", "NEW", "--geography", str(GEOGRAPHY)],
+    ["run", str(HOUSEHOLDS.parameters), str(HOUSEHOLDS.data), "NEW", "--totals", "OUT", "--test-key", KEY],
 )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_release_of_a_newer_format_is_refused_by_every_command(command: list[str], tmp_path: Path) -> None:
     places = {"OUT": str(of_the_future(tmp_path)), "NEW": str(tmp_path / "new")}
     assert NEWER in refused(*(places.get(word, word) for word in command))
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_privacy_document_of_a_newer_format_is_refused_by_every_command(command: list[str], tmp_path: Path) -> None:
+    path = Path(shutil.copytree(LATEST / "persons", tmp_path / "out")) / "release" / "privacy.json"
+    path.write_text(json.dumps(json_of(path) | {"format": 7}))
+    write_checksums(path.parent)
+    places = {"OUT": str(tmp_path / "out"), "NEW": str(tmp_path / "new")}
+    assert f"privacy.json has 1 problem: {NEWER}" in refused(*(places.get(word, word) for word in command))
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("name", ["datapackage.json", "privacy.json"])
+def test_a_newer_format_is_told_rather_than_damage(name: str, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(LATEST / "persons", tmp_path / "out")) / "release" / name
+    path.write_text(re.sub(r'"format": ?1\b', '"format": 7', path.read_text()))
+    shown = refused("show", tmp_path / "out", AREA)
+    assert NEWER in shown
+    assert "not what was released" not in shown
+
+
+@pytest.mark.parametrize("number", ["one", 1.0, True, -1, None])
+def test_a_manifest_whose_format_is_no_number_is_told_so(number: object, tmp_path: Path) -> None:
+    shutil.copytree(LATEST / "persons", tmp_path / "out")
+    manifest = json_of(LATEST / "persons" / "manifest.json") | {"format": number}
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
+    shown = refused("rerelease", tmp_path / "out", tmp_path / "new")
+    assert "manifest.json has 1 problem: the format must be a whole number, 0 or above." in shown
 
 
 def test_python_refuses_a_newer_format_too(tmp_path: Path) -> None:

@@ -215,7 +215,7 @@ def test_synthetic_people_spend_nothing_without_a_spend_log(world: RandomWorld, 
 
 
 @pytest.mark.parametrize(("name", "code"), SIGNALS)
-def test_a_command_that_spends_nothing_says_that_nothing_was_written(name: str, code: int) -> None:
+def test_a_command_that_only_reads_says_no_more_than_that_it_was_interrupted(name: str, code: int) -> None:
     patch = f"""{AS_USUAL}
 from safetab.planning import planner
 planner.plan_of_files = lambda *_: {sent(name)}
@@ -224,7 +224,24 @@ planner.plan_of_files = lambda *_: {sent(name)}
         [sys.executable, "-c", patch + MAIN, "plan", "a", "b"], capture_output=True, text=True, check=False
     )
     assert (ended.returncode, ended.stdout) == (code, "")
-    assert ended.stderr == "Interrupted. Nothing was written.\n"
+    assert ended.stderr == "Interrupted.\n"
+
+
+@pytest.mark.parametrize("moment", ["safetab.cli.terminal_progress", "safetab.pipeline.run"])
+def test_an_interrupt_before_a_run_reads_anything_says_what_every_run_says(moment: str, tmp_path: Path) -> None:
+    """Its parts are still being loaded."""
+    patch = f"""{AS_USUAL}
+import sys
+class InterruptedAt:
+    def find_spec(self, name, *_):
+        if name == {moment!r}:
+            {sent("SIGINT")}
+sys.meta_path.insert(0, InterruptedAt())
+"""
+    command = [sys.executable, "-c", patch + MAIN, "run", "a", "b", str(tmp_path / "out")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (130, "")
+    assert ended.stderr == "Interrupted. Nothing was released. Nothing was spent.\n"
 
 
 def test_python_is_told_too(world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

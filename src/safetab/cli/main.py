@@ -20,6 +20,8 @@ from safetab.cli.last_word import last_word
 from safetab.cli.needed_commands import with_needed_commands
 from safetab.cli.options import Data, Out, Overwrite, Parameters, show_whole_summaries, takes
 from safetab.cli.without_pandas import WithoutPandas
+from safetab.foundation.failures import NOTHING_RELEASED, NOTHING_SPENT
+from safetab.foundation.interrupts import if_interrupted
 from safetab.pipeline.declared_options import RUN, TOGETHER_WITH, TOTALS, VALIDATE
 from safetab.pipeline.engine_kind import EngineKind
 
@@ -78,6 +80,7 @@ def demo(
 
 @app.command()
 @takes(*VALIDATE)
+@if_interrupted("")
 def validate(parameters: Parameters, data: Data, **given: object) -> None:
     """Check everything that is given and tell all that is wrong, at once.
 
@@ -106,6 +109,7 @@ def _totals_of(release: Path | None, data: Path) -> Any:
 
 @app.command()
 @takes(TOTALS, TOGETHER_WITH)
+@if_interrupted("")
 def plan(
     parameters: Parameters,
     data: Data,
@@ -149,6 +153,7 @@ def plan(
 
 @app.command()
 @takes(*RUN)
+@if_interrupted(f"{NOTHING_RELEASED} {NOTHING_SPENT}")
 def run(parameters: Parameters, data: Data, out: Out, **given: object) -> None:
     """Validate, tabulate and write the tables, the measurements, the release and a manifest.
 

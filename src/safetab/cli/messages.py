@@ -57,4 +57,4 @@ def say_failed(reason: str) -> None:
 
 
 def say_interrupted(outcome: str) -> None:
-    sys.stderr.write(wrapped(f"Interrupted. {printable(outcome)}") + "\n")
+    sys.stderr.write(wrapped(f"Interrupted. {printable(outcome)}".rstrip()) + "\n")

@@ -7,9 +7,9 @@ import os
 import sys
 
 from safetab.foundation.memory_limits import address_space_limit, control_group_limit, reserve_little, why_too_little
+from safetab.foundation.quiet_start import end_interrupted
 
 _RUN_FAILED = 3
-_INTERRUPTED = 130
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
         _keep_to_limits()
         from safetab.cli.main import main as commands  # noqa: PLC0415 - loading takes a while
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        end_interrupted()
     commands()
 
 

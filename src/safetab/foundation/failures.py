@@ -28,6 +28,7 @@ OF_THE_PATH = frozenset(
 OUT_OF_MEMORY = "out of memory."
 NOTHING_WRITTEN = "Nothing was written."
 NOTHING_RELEASED = "Nothing was released."
+NOTHING_SPENT = "Nothing was spent."
 _WORDS_FOR_NO_MEMORY = (
     "bad_alloc", "Cannot allocate memory", "cannot allocate memory", "can't start new thread",
     "failed to map segment", "Failed to launch worker thread", "Resource temporarily unavailable",
@@ -48,6 +49,9 @@ def machine_refused(error: OSError, out: Path | None = None) -> RunFailed:
     """What is raised instead, before anything was published; `out` is the one output, if there is one."""
     if out is not None and error.errno in _OF_WRITING:
         return RunFailed(f"can't write to {out}: {error.strerror}. {NOTHING_WRITTEN}")
+    where = error.filename or out
+    if where is not None and error.errno in OF_THE_PATH:
+        return RunFailed(f"the machine refused: {where}: {error.strerror}. {NOTHING_WRITTEN}")
     return RunFailed(f"{why_refused(error)} {NOTHING_WRITTEN}")
 
 

@@ -79,6 +79,14 @@ def until_published(*, is_last_word: bool = False) -> Iterator[Publication]:
 
 
 @contextmanager
+def if_interrupted(outcome: str) -> Iterator[None]:
+    """Around a command: what an interrupt leaves and costs, as long as nobody inside knows better."""
+    with until_published() as publication:
+        publication.if_interrupted = outcome
+        yield
+
+
+@contextmanager
 def publishing() -> Iterator[None]:
     """Around the step that makes an output appear: it is not torn by an interrupt, nor is what follows it."""
     with until_published() as publication:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from safetab.foundation.failures import OF_THE_PATH
 from safetab.foundation.interrupts import interrupts_held
 
 try:
@@ -53,6 +54,18 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
     _clear(folder, lock)
     if os.path.lexists(folder):  # which never raises
         raise LeftBehind(folder)
+
+
+def why_no_folder(parent: Path, prefix: str) -> str | None:
+    """Why `locked_folder` can make none there, if the place is at fault: permissions don't tell all, so it is tried."""
+    with interrupts_held():
+        try:
+            folder = tempfile.mkdtemp(prefix=prefix, dir=parent)
+        except OSError as error:
+            return error.strerror if error.errno in OF_THE_PATH else None  # what the machine refuses is told later
+        with suppress(OSError):  # another run may have taken it for an abandoned one
+            Path(folder).rmdir()
+    return None
 
 
 def clear_abandoned(parent: Path, prefix: str, before: Callable[[Path], None] = lambda _: None) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C while the command `safetab` is still being loaded: exit code 130, and no traceback.
+"""Ctrl-C while the command `safetab` is still being loaded: exit code 130, a word, and no traceback.
 
 Imported first of all. A program of its own that imports safetab keeps its ways.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from types import TracebackType
+from typing import NoReturn
 
 _INTERRUPTED = 130
 _WITH_VALUE = "WXcm"
@@ -40,9 +42,18 @@ def _program_of(arguments: list[str]) -> tuple[str, str]:
     return "", ""
 
 
+def end_interrupted() -> NoReturn:
+    """Nothing was begun, so there is nothing to clear away."""
+    if sys.stderr is not None:  # as with 2>&-
+        with suppress(OSError):
+            sys.stderr.write("Interrupted.\n")
+            sys.stderr.flush()
+    os._exit(_INTERRUPTED)
+
+
 def _end_quietly(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
     if issubclass(kind, KeyboardInterrupt):
-        os._exit(_INTERRUPTED)
+        end_interrupted()
     sys.__excepthook__(kind, error, traceback)
 
 

@@ -2,6 +2,8 @@
 
 A text that begins with = + - @, a tab or a carriage return, after any apostrophes, gets an apostrophe in front. The way
 back takes one away where one was added, so that every text comes back. Numbers are no texts and stay as they are.
+
+A character that could steer a terminal is replaced: the names of a run have none, but a release may be forged.
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _FORMULA = r"^('*[=+\-@\t\r])"
+_STEERING = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{9f}\p{Cf}\p{Co}\p{Zl}\p{Zp}]"
 _ESCAPED = r"^'('*[=+\-@\t\r])"
 
 
 def safe_text(text: str) -> str:
-    return re.sub(_FORMULA, r"'\1", text)
+    kept = (one if one.isprintable() or one in "\t\r\n" else "\N{REPLACEMENT CHARACTER}" for one in text)
+    return re.sub(_FORMULA, r"'\1", "".join(kept))
 
 
 def safe_texts(table: pa.Table) -> pa.Table:
@@ -26,7 +30,8 @@ def safe_texts(table: pa.Table) -> pa.Table:
         if pa.types.is_dictionary(field.type) or pa.types.is_string_view(field.type):
             column = column.cast(pa.string() if _is_text(field.type) else field.type.value_type)
         if _is_text(column.type):
-            table = table.set_column(position, field.name, _replaced(column, _FORMULA, r"'\1"))
+            printable = _replaced(column, _STEERING, "\N{REPLACEMENT CHARACTER}")
+            table = table.set_column(position, field.name, _replaced(printable, _FORMULA, r"'\1"))
     return table
 
 

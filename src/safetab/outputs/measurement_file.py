@@ -37,10 +37,10 @@ def schema_of(product: Product) -> pa.Schema:
     )
 
 
-def stated_format(path: Path) -> int | None:
-    """The format in the metadata of a measurement file; None if there is none. ValueError if it is no number."""
+def stated_format(path: Path) -> int:
+    """The format in the metadata of a measurement file; 0 if there is none. ValueError if it is no number."""
     stated = (pa.parquet.read_metadata(path).metadata or {}).get(FORMAT.encode())
-    return None if stated is None else int(stated)
+    return 0 if stated is None else int(stated)
 
 
 _ROWS_OF_A_GROUP = 1 << 20

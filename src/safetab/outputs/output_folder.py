@@ -13,7 +13,7 @@ from pathlib import Path
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, Severity, shortened
 from safetab.foundation.interrupts import publishing
-from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_folder
+from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_folder, why_no_folder
 from safetab.foundation.moved_folder import CantBeDone, exchange, refusals_as_warnings, sync_directory
 from safetab.foundation.new_file import output_around
 from safetab.foundation.whole_path import resolved
@@ -81,7 +81,8 @@ def _why_not(out: Path, *, overwrite: bool, earlier: EarlierOutput) -> str | Non
         return f"can't be made: {parent} is not a directory."
     if not os.access(parent, os.W_OK | os.X_OK):
         return f"can't be made: {parent} may not be written to. Check its permissions."
-    return None
+    why = why_no_folder(parent, _prefix(out))
+    return None if why is None else f"can't write to {parent}: {why}. Choose another folder."
 
 
 @contextmanager

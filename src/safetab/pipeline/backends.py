@@ -13,9 +13,8 @@ from safetab.engines.contract import EngineSettings
 from safetab.engines.local.local_backend import LocalBackend
 from safetab.foundation.locked_folder import locked_folder
 from safetab.pipeline.engine_kind import EngineKind
-from safetab.pipeline.options import RunOptions
+from safetab.pipeline.options import TEMPORARY_PREFIX, RunOptions
 
-_TEMPORARY_PREFIX = "safetab-persons-"
 _PR_SET_DUMPABLE = 4  # from <sys/prctl.h>
 
 
@@ -23,7 +22,7 @@ _PR_SET_DUMPABLE = 4  # from <sys/prctl.h>
 def backend_of(options: RunOptions, log: Callable[[str], None] = lambda _: None) -> Iterator[Backend]:
     """A backend whose temporary folder is gone afterwards; it starts nothing before it is asked something."""
     forbid_memory_dumps()
-    with locked_folder(options.temporary_folder, _TEMPORARY_PREFIX) as folder:
+    with locked_folder(options.temporary_folder, TEMPORARY_PREFIX) as folder:
         settings = EngineSettings(folder, options.memory, options.threads)
         with closing(_backend(options, settings, log)) as backend:
             yield backend

@@ -6,6 +6,7 @@ import errno
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from safetab.engines.contract import MiscountedPersons
 from safetab.foundation.confidential_log import ConfidentialLog
 from safetab.foundation.failures import (
     NOTHING_RELEASED,
+    NOTHING_SPENT,
     NOTHING_WRITTEN,
     OUT_OF_MEMORY,
     RunFailed,
@@ -26,11 +28,13 @@ from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Sever
 from safetab.foundation.interrupts import Publication, interrupts_held, until_published
 from safetab.pipeline.backends import backend_of
 from safetab.pipeline.options import RunOptions
+from safetab.readers.person_files import REASON_IS_LOGGED
 
 _OUT_OF_MEMORY = (
     f"{OUT_OF_MEMORY} {NOTHING_WRITTEN} Close other programs or use a machine with more memory. --memory does not"
     " change what the run needs."
 )
+_ADD_A_LOG = "Add --confidential-log FILE to see the reason."
 _DISK_IS_FULL = f"a disk that the run writes to is full (--temp, OUT or the confidential log). {NOTHING_WRITTEN}"
 
 
@@ -61,7 +65,7 @@ class RunCost:
 
     def __init__(self) -> None:
         self.is_charged = False
-        self.sentence = "Nothing was spent."
+        self.sentence = NOTHING_SPENT
 
     def charge(self, sentence: str) -> None:
         self.is_charged, self.sentence = True, sentence
@@ -91,7 +95,12 @@ def opened_log(path: Path) -> Iterator[ConfidentialLog]:
         log = ConfidentialLog(path)
     except OSError as error:
         raise_if_the_machine_failed(error)
-        message = "the confidential log can't be written there: it must be a file, or be made one, and no link."
+        why = (
+            f"{path.parent} does not exist."
+            if isinstance(error, FileNotFoundError) and not path.parent.exists()
+            else "it must be a file, or be made one, and no link."
+        )
+        message = f"the confidential log can't be written there: {why}"
         raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)]) from None
     with log:
         yield log
@@ -107,7 +116,7 @@ def endings_told(log: ConfidentialLog | None, cost: RunCost | None = None) -> It
             if cost is not None:  # also for an interrupt that comes while a failure is told
                 publication.if_interrupted = f"{NOTHING_RELEASED} {cost.sentence}"
             if isinstance(error, KeyboardInterrupt):
-                _log_ending(log, f"Interrupted. {publication.if_interrupted}")
+                _log_ending(log, f"Interrupted. {publication.if_interrupted}".rstrip())
                 raise KeyboardInterrupt(publication.if_interrupted) from None
             raise _failure_with_cost(error, log, cost) from None
 
@@ -154,14 +163,21 @@ def findings_logged(log: ConfidentialLog | None) -> Iterator[None]:
     except InvalidInput as invalid:
         if log is not None:
             _log_findings(log, invalid.findings)
+        else:
+            invalid = InvalidInput(map(_without_log, invalid.findings), invalid.advice)
         if not any(finding.rows for finding in invalid.findings):
-            raise
+            raise invalid from None
         advice = (
             "To find these rows, give a file for their line numbers: safetab validate --confidential-log FILE ..."
             if log is None
             else f"Which rows these are, by line or row number, is in {log.path}."
         )
         raise InvalidInput(invalid.findings, advice) from None
+
+
+def _without_log(finding: Finding) -> Finding:
+    """The finding as it is when there is no confidential log to look into."""
+    return replace(finding, message=finding.message.replace(REASON_IS_LOGGED, _ADD_A_LOG))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from safetab.config.config_file import CONFIG_FILE
 from safetab.engines.spark.options import SparkOptions, check_spark_options
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
+from safetab.foundation.locked_folder import why_no_folder
 from safetab.foundation.whole_path import resolved, whole_path
 from safetab.pipeline.declared_options import DEFAULTS, RUN, DeclaredOption, with_defaults
 from safetab.pipeline.engine_kind import EngineKind
@@ -32,6 +33,9 @@ from safetab.tabulation.tabulate_level import GROUPS_AT_ONCE
 
 _MEMORY = re.compile(r"([0-9]{1,6})(\.[0-9]{1,6})? ?[KMGT]i?B")
 _MOST_THREADS = 1024
+
+TEMPORARY_PREFIX = "safetab-persons-"
+"""How the folder of a run in --temp begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,4 +244,5 @@ def _why_not_private(folder: Path) -> str | None:
             f"has mode {stat.S_IMODE(status.st_mode):04o}: other users could replace the confidential files in it. Name"
             " a private folder with --temp, or run chmod go-w on this one."
         )
-    return None
+    why = why_no_folder(folder, TEMPORARY_PREFIX)
+    return None if why is None else f"can't be written to: {why}. Name another folder with --temp."

@@ -195,7 +195,7 @@ def _measured(out: Path, universe: Universe) -> _Measured:
     needed = (*measured_files(universe), f"{RELEASE_FOLDER}/{PRIVACY_FILE}")
     try:
         manifest: dict[str, Any] = json.loads(read_text(out / MANIFEST_FILE))
-        readable_format(out / MANIFEST_FILE, manifest.get(FORMAT))
+        _check_format(out / MANIFEST_FILE, manifest.get(FORMAT, 0))
         files = manifest["outputs"] | manifest["documents"]
         outside = [name for name in files if not _stays_inside(name)]
         if outside:
@@ -223,6 +223,13 @@ def _measured(out: Path, universe: Universe) -> _Measured:
     return measured
 
 
+def _check_format(path: Path, stated: object) -> None:
+    try:
+        readable_format(path, stated)
+    except ValueError as wrong:
+        raise _no_output(path, f"{wrong}. Get the output again.") from None
+
+
 def _stays_inside(name: str) -> bool:
     """Whether the name of a file, below a folder, can't lead out of it; links are another matter."""
     path = PurePosixPath(name)
@@ -246,7 +253,7 @@ def _facts_of(manifest: Mapping[str, Any], universe: Universe) -> _Measured:
 
 
 def _origin_of(said: Mapping[str, Any]) -> dict[str, object]:
-    return {"version": str(said["version"]), FORMAT: format_of(said.get(FORMAT)), "date": str(said["date"])}
+    return {"version": str(said["version"]), FORMAT: format_of(said.get(FORMAT, 0)), "date": str(said["date"])}
 
 
 def _populated(universe: Universe, path: Path, empty_blocks: Path | None) -> GeographyOfPass:

@@ -46,6 +46,7 @@ from safetab.pipeline.spend_log.run_spending import RunSpending, cost_without_ac
 from safetab.pipeline.step_times import StepTimes, TimedCounts
 from safetab.pipeline.still_files import StillFiles, record_files
 from safetab.planning.privacy_warnings import privacy_warnings
+from safetab.planning.protection import no_protection
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.ledger import Ledger
@@ -145,6 +146,9 @@ def validate_files(
 def _privacy_findings(plan: RunPlan) -> tuple[Finding, ...]:
     """What `plan` and `run` warn of besides."""
     findings = FindingsOf(CONFIG_FILE)
+    words = no_protection(plan.unprotected_levels)
+    if words is not None:  # of synthetic people: for others it is an error
+        findings.warning("privacy budgets", words)
     for sentence in privacy_warnings(plan):
         findings.warning("", sentence)
     return findings.findings

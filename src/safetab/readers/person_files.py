@@ -27,6 +27,9 @@ from safetab.readers.text_tables import LONGEST_LINE, blank_lines_inside, header
 MOST_ROWS_LISTED = 100
 """In the confidential log, for each rule; the number of all of them stands besides."""
 
+REASON_IS_LOGGED = "The confidential log has the reason."
+"""How a finding ends whose reason may quote a record."""
+
 _PATTERN_CHARACTERS = set("*?[]{}")
 
 _TEXT_BYTES_OF_A_PERSON = 78
@@ -148,13 +151,13 @@ def damaged(path: object) -> str:
     return f"{path} is damaged, or not what its ending says. Write it again."
 
 
-def unreadable(part: str | None) -> str:
+def unreadable(part: str | None, form: TableForm | None) -> str:
     """Of records that were read up to somewhere: the file at fault is named where it is known."""
     of_part = "" if part is None else f"{part}: "
-    return (
-        f"{of_part}it can't be read: damaged, not what its ending says, or lines that end in different ways."
-        " The confidential log has the reason."
-    )
+    why = "damaged, or not what its ending says."
+    if form in {TableForm.TEXT, TableForm.GZIPPED_TEXT}:
+        why = "damaged, not what its ending says, or lines that end in different ways."
+    return f"{of_part}it can't be read: {why} {REASON_IS_LOGGED}"
 
 
 def _has_columns(path: Path, form: TableForm, record: RecordLayout) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from safetab.privacy.output_status import status_of_json
 from safetab.products.all_products import product_named
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files
 from safetab.release.damage import damage_told
-from safetab.release.documents import DATAPACKAGE_FILE, ReleaseFacts
+from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, ReleaseFacts
 from safetab.release.numbers.number_columns import Column, number_columns
 from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.origin import origin_of_json
@@ -70,17 +71,21 @@ def open_release_folder(path: Path) -> ReleaseFolder:
 
 
 def _opened(path: Path) -> ReleaseFolder:
+    if not path.exists():
+        raise InvalidInput([_finding(path, "does not exist. Give OUT or OUT/release.")])
     folder = path / RELEASE_FOLDER if (path / RELEASE_FOLDER / DATAPACKAGE_FILE).is_file() else path
     if not (folder / DATAPACKAGE_FILE).is_file():
         raise InvalidInput([_finding(path, f"is no release: it has no {DATAPACKAGE_FILE}. Give OUT or OUT/release.")])
     if (folder / EXPORTED_ENTITIES).is_file():
         raise InvalidInput([_finding(path, "holds CSV files that were made of a release. Give the release itself.")])
+    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):  # which are told below
+        _require_known_format(folder)
     has_checksums = (folder / CHECKSUMS_FILE).exists()
     if has_checksums:
         check_files(folder)
     with damage_told(folder, "is a release that is damaged, or of another version."):
-        facts = json.loads((folder / DATAPACKAGE_FILE).read_text(encoding="utf-8"))["safetab"]
-        written_in = readable_format(folder, facts.get(FORMAT))
+        written_in = _require_known_format(folder)
+        facts = _json_of(folder / DATAPACKAGE_FILE)["safetab"]
         if CHECKSUMS in facts and not has_checksums:  # older releases have none
             raise InvalidInput([_finding(folder, f"its {CHECKSUMS_FILE} is missing. Get the release again.")])
         definition = next(one for one in PrivacyDefinition if one.spelling == facts["privacy_definition"])
@@ -88,6 +93,20 @@ def _opened(path: Path) -> ReleaseFolder:
         run = ReleasedRun(product_named(facts.get("product")), definition, states, bool(facts["allow_negative_counts"]))
         universe = read_universe(folder, run)
         return ReleaseFolder(folder, _facts(facts), universe, written_in)
+
+
+def _require_known_format(folder: Path) -> int:
+    """The format of a release. Raises InvalidInput if a document of it says that a newer version wrote it."""
+    written_in = readable_format(folder, _json_of(folder / DATAPACKAGE_FILE)["safetab"].get(FORMAT, 0))
+    privacy = folder / PRIVACY_FILE
+    if privacy.is_file():  # a release of official files has none
+        readable_format(privacy, _json_of(privacy).get(FORMAT, 0))
+    return written_in
+
+
+def _json_of(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return document
 
 
 def _wrong_columns(path: Path, expected: tuple[Column, ...]) -> list[str]:

@@ -64,13 +64,14 @@ def audit(
     from safetab.cli.exit_codes import ExitCode
     from safetab.cli.messages import exits_with_code, say
     from safetab.cli.terminal_progress import TerminalProgress
-    from safetab.foundation.failures import RunFailed
+    from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed
     from safetab.foundation.findings import InvalidInput
-    from safetab.foundation.interrupts import publishing_for_itself
+    from safetab.foundation.interrupts import if_interrupted, publishing_for_itself
     from safetab.foundation.new_file import new_file_findings, write_new_file
 
     found = []
-    with exits_with_code(), publishing_for_itself():
+    outcome = NOTHING_WRITTEN if page is not None else ""
+    with exits_with_code(), if_interrupted(outcome), publishing_for_itself():
         if page is not None and (refused := new_file_findings(page)):
             raise InvalidInput(refused)
         parts = parts_of_audit(is_quick=quick)

@@ -120,7 +120,8 @@ class LocalEngine(ArrayEngine):
                 are_right = self._encode(encoders, rows_done)
         except pa.ArrowException as error:
             raise_if_refused_in_words(error)
-            findings.error("", unreadable(error.path.name if isinstance(error, DamagedPart) else None))
+            part = error.path.name if isinstance(error, DamagedPart) else None
+            findings.error("", unreadable(part, self._persons.form))
             with suppress(pa.ArrowException):
                 judge_rows(self._persons, self._known, findings, rows_done)
             return findings.findings
@@ -217,7 +218,8 @@ class LocalEngine(ArrayEngine):
             if any(words in str(error) for words in _WORDS_FOR_NO_ROOM):
                 raise RunFailed(_NO_ROOM) from None
             raise_if_refused_in_words(error)  # else it is stricter than Arrow, which read the files before
-            raise InvalidInput([Finding(Severity.ERROR, label_of(self._persons), "", unreadable(None))]) from None
+            message = unreadable(None, self._persons.form)
+            raise InvalidInput([Finding(Severity.ERROR, label_of(self._persons), "", message)]) from None
         except (MemoryError, ImportError, RuntimeError) as error:
             if is_out_of_memory(error):
                 raise RunFailed(_OUT_OF_MEMORY) from None

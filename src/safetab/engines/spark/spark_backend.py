@@ -108,7 +108,7 @@ class SparkBackend:
         except SPARK_ERRORS as error:
             self._log(f"Spark: {error}")
             raise_if_refused_in_words(error)
-            findings.error("", unreadable(location.part_named_in(str(error))))
+            findings.error("", unreadable(location.part_named_in(str(error)), location.form))
         except InvalidInput as invalid:  # Spark doesn't start: one finding among those that are there already
             return invalid.findings
         return of_parts + findings.findings

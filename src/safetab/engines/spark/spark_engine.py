@@ -74,7 +74,7 @@ class SparkEngine:
                     self._report_broken_rules(self._rows, findings)
         except _ERRORS as error:
             raise_if_refused_in_words(error)
-            findings.error("", unreadable(self._location.part_named_in(str(error))))
+            findings.error("", unreadable(self._location.part_named_in(str(error)), self._location.form))
             return findings.findings
         if not findings.has_errors and not of_parts:
             report_empty_passes(verdict.people, findings)

@@ -242,7 +242,7 @@ def _format_of(header: Mapping[str, object]) -> int:
     if header.get(_MARK) != 1:
         raise _Malformed(f"{_MARK} must be 1.")
     try:
-        return format_of(header.get(FORMAT))
+        return format_of(header.get(FORMAT, 0))
     except ValueError as error:
         raise _Malformed(f"{error}.") from None
 

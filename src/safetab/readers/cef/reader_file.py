@@ -68,8 +68,14 @@ class ReaderFile:
 
     def files_of(self, states: Iterable[str]) -> Checked[CefFiles]:
         """The person and unit files, which must be there, and the counts."""
-        findings, found = FindingsOf(self.path.name), []
-        for state in sorted(states):
+        findings, found, asked = FindingsOf(self.path.name), [], sorted(states)
+        needed = {self._record_folder(kind, state) for kind in ("per", "unit") for state in asked}
+        for folder in sorted(one for one in needed if not os.path.exists(one)):  # noqa: PTH110 - which never raises
+            keys = " and ".join(key for key, named in self.folders.items() if named == folder)
+            findings.error(keys, f"{folder} does not exist.")
+        if findings.has_errors:
+            return Checked(None, findings.findings)
+        for state in asked:
             persons, units = (self._record_file(kind, state) for kind in ("per", "unit"))
             missing = [path.name for path in (persons, units) if not _is_file(path)]
             if missing:
@@ -120,9 +126,11 @@ class ReaderFile:
             for folder in self.record_folders
         )
 
+    def _record_folder(self, kind: str, state: str) -> Path:
+        return self.folders[f"{kind}_dir{'_pr' if state == PUERTO_RICO_STATE else ''}"]
+
     def _record_file(self, kind: str, state: str) -> Path:
-        folder = self.folders[f"{kind}_dir{'_pr' if state == PUERTO_RICO_STATE else ''}"]
-        return _as_it_is(folder / (self.formats[f"{kind}_file_format"] % state))
+        return _as_it_is(self._record_folder(kind, state) / (self.formats[f"{kind}_file_format"] % state))
 
     def _counts(self, units: Path, persons: Path) -> Path | None:
         """Beside the units or the persons, with CNT in its name where theirs has UNIT or PER; whatever lies there."""
