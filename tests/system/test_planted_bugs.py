@@ -23,6 +23,7 @@ from tests.planted import spending_bugs as spending
 
 from safetab.audit import noise_checks
 from safetab.audit.address_checks import LAZY, NO_SHARED_BITS, empty_groups_check, shared_bits_check
+from safetab.audit.audit import AUDITED_PRODUCTS
 from safetab.audit.audited_product import AuditedProduct, LossWorld, NoiseWorld
 from safetab.audit.audited_runs import WAYS
 from safetab.audit.households import audited_households as households
@@ -77,7 +78,7 @@ def noise_of_runs(folder: Path) -> Iterable[Verdict]:
     return noise_checks.noise_world_checks(SMALL_NOISE_WORLD, folder)
 
 
-def noise_of_households(world: NoiseWorld) -> Checks:
+def noise_of(world: NoiseWorld) -> Checks:
     return lambda folder: noise_checks.noise_world_checks(world, folder)
 
 
@@ -148,6 +149,8 @@ BUGS = [
     PlantedBug(noise.noise_rounded_to_even_numbers, DISTRIBUTION, draws),
     PlantedBug(noise.a_float_between_count_and_noise, EXACT, draws),
     PlantedBug(noise.no_noise_above_50, WIDE, noise_of_runs),
+    PlantedBug(noise.no_noise_for_counts_from_10_to_49, WIDE, noise_of_runs),
+    PlantedBug(noise.no_noise_for_total_only_groups, WIDE, noise_of_runs),
     PlantedBug(noise.no_noise_in_empty_cells, WIDE, noise_of_runs),
     PlantedBug(noise.cells_for_stability_8_where_it_is_9, WIDE, noise_of_runs),
     PlantedBug(noise.stage_1_with_the_noise_of_stage_2, WIDE, noise_of_runs),
@@ -192,14 +195,14 @@ BUGS = [
     PlantedBug(release.a_suppressed_group_whose_status_says_it_is_empty, WAYS_OUT, RELEASED_AGAIN),
     PlantedBug(release.true_sums_in_the_exported_files, WAYS_OUT, RELEASED_AGAIN),
     PlantedBug(release.a_re_release_that_remembers_the_persons, WAYS_OUT, RELEASED_AGAIN),
-    PlantedBug(household.both_families_share_an_address, UNRELATED, noise_of_households(households.gaussian_world(20))),
+    PlantedBug(household.both_families_share_an_address, UNRELATED, noise_of(households.gaussian_world(20))),
     PlantedBug(household.groups_with_households_and_without_a_total_measured, PUBLISHED, neighbouring_households()),
     PlantedBug(household.a_shape_chosen_by_the_true_number_of_households, REPLAY, HOUSEHOLD_FILLS),
     PlantedBug(household.no_fewer_people_than_households, REPLAY, HOUSEHOLD_FILLS),
     PlantedBug(
         household.households_without_rent_counted_twice, ONE_RECORD, neighbouring_households("alone, without rent")
     ),
-    PlantedBug(household.tenure_for_stability_8_where_it_is_9, WIDE, noise_of_households(households.gaussian_world())),
+    PlantedBug(household.tenure_for_stability_8_where_it_is_9, WIDE, noise_of(households.gaussian_world())),
     PlantedBug(household.tenure_overspent_by_10_percent, LOSS, loss_of(household_losses.TENURE_OF_ONE_GROUP)),
     PlantedBug(household.totals_that_ignore_copied_rows, TOTALS, release_checks),
     PlantedBug(household.adjusted_cells_with_the_other_tables_variance, ADJUSTED, release_checks),
@@ -241,6 +244,11 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
         (PUBLISHED, large_level),
         (SPENT, accounts(AUDITED_HOUSEHOLDS)),
         (TOTALS, release_checks),
+        *(
+            (WIDE, noise_of(world))
+            for one in AUDITED_PRODUCTS
+            for world in (*one.noise_worlds, *one.quick_noise_worlds)
+        ),
     ],
     ids=lambda given: given if isinstance(given, str) else "",
 )
