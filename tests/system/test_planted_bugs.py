@@ -169,6 +169,7 @@ BUGS = [
     PlantedBug(address.cell_5_reuses_the_noise_of_cell_3, NO_SHARED_BITS, addresses, is_quick=True),
     PlantedBug(address.the_group_index_wraps_at_2_to_the_24, NO_SHARED_BITS, addresses, is_quick=True),
     PlantedBug(address.groups_i_and_i_plus_64_share_all_noise, NO_SHARED_BITS, addresses, is_quick=True),
+    PlantedBug(address.a_stream_drops_the_lowest_bit_of_the_cell, NO_SHARED_BITS, addresses, is_quick=True),
     PlantedBug(address.the_empty_group_2_to_the_21_never_published, LAZY, addresses, is_quick=True),
     PlantedBug(address.lazy_words_repeat_after_16384_groups, PUBLISHED, large_level),
     PlantedBug(address.an_empty_group_at_a_batch_boundary_never_published, PUBLISHED, SMALL_BATCHES),

@@ -122,6 +122,8 @@ class PlainConfig:
     suppression_chance: Fraction
     max_race_codes: int
     states: frozenset[str]
+    allow_negative_counts: bool
+    reader: str
     levels: Mapping[MeasuredName, PlainLevel]
 
     def shares(self) -> dict[Stage, Fraction]:
@@ -145,6 +147,8 @@ def plain_config(parameters: Path) -> PlainConfig:
         suppression_chance=Fraction(keys.get(_CHANCE, 0)),
         max_race_codes=keys["max_race_codes"],
         states=frozenset(keys["state_filter_us"]),
+        allow_negative_counts=keys["allow_negative_counts"],
+        reader=keys["reader"],
         levels={
             (family, *level): PlainLevel(
                 Fraction(keys[budget_key(family, level)]), tuple(keys[thresholds][_threshold_key(level)])
@@ -171,6 +175,8 @@ def _of_the_whole(plan: RunPlan, plain: PlainConfig) -> Iterator[str]:
         "suppression": (config.zero_suppression_chance, plain.suppression_chance),
         "max_race_codes": (config.max_race_codes, plain.max_race_codes),
         "state_filter_us": (frozenset(config.us_states), plain.states),
+        "allow_negative_counts": (config.allow_negative_counts, plain.allow_negative_counts),
+        "reader": (config.reader.value, plain.reader),
     }
     yield from (
         f"{name}: {used} is used, and {said} is written" for name, (used, said) in pairs.items() if used != said
