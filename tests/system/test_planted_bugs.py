@@ -43,8 +43,6 @@ from safetab.audit.ways_out import SCALE, WAYS_OUT, scale_checks, way_checks
 from safetab.audit.world_config import CONFIG
 from safetab.release.checks.output_checks import OutputChecks
 
-pytestmark = pytest.mark.slow
-
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
 Checks = Callable[[Path], Iterable[Verdict]]
@@ -113,7 +111,7 @@ class PlantedBug:
     plant: Plant
     caught_by: str
     checks: Checks
-    is_quick: bool = False
+    is_quick: bool = False  # takes less than two seconds, so every test run has it
 
     @property
     def name(self) -> str:
@@ -141,7 +139,7 @@ BUGS = [
     PlantedBug(counting.universe_from_data, REPLAY, EMPTY_BLOCK),
     PlantedBug(counting.suppressed_groups_in_the_measurements, NO_TRACE, NO_NEIGHBOUR),
     PlantedBug(noise.noise_of_one_group, LOSS, loss_of(LOSS_WORLDS[0], 50)),
-    PlantedBug(noise.overspent_by_5_percent, LOSS, loss_of(LOSS_WORLDS[5]), is_quick=True),
+    PlantedBug(noise.overspent_by_5_percent, LOSS, loss_of(LOSS_WORLDS[5])),
     PlantedBug(noise.overspent_by_10_percent, LOSS, loss_of(LOSS_WORLDS[0])),
     PlantedBug(noise.overspent_by_25_percent, LOSS, loss_of(LOSS_WORLDS[7], 4)),
     PlantedBug(noise.noise_too_narrow, DISTRIBUTION, draws),
@@ -166,11 +164,11 @@ BUGS = [
     PlantedBug(noise.half_a_key, KEYS, keys, is_quick=True),
     PlantedBug(noise.key_from_the_clock, KEYS, keys, is_quick=True),
     PlantedBug(address.the_aes_key_cut_to_4_bytes, EVERY_BIT, keys, is_quick=True),
-    PlantedBug(address.cell_5_reuses_the_noise_of_cell_3, NO_SHARED_BITS, addresses, is_quick=True),
-    PlantedBug(address.the_group_index_wraps_at_2_to_the_24, NO_SHARED_BITS, addresses, is_quick=True),
-    PlantedBug(address.groups_i_and_i_plus_64_share_all_noise, NO_SHARED_BITS, addresses, is_quick=True),
-    PlantedBug(address.a_stream_drops_the_lowest_bit_of_the_cell, NO_SHARED_BITS, addresses, is_quick=True),
-    PlantedBug(address.the_empty_group_2_to_the_21_never_published, LAZY, addresses, is_quick=True),
+    PlantedBug(address.cell_5_reuses_the_noise_of_cell_3, NO_SHARED_BITS, addresses),
+    PlantedBug(address.the_group_index_wraps_at_2_to_the_24, NO_SHARED_BITS, addresses),
+    PlantedBug(address.groups_i_and_i_plus_64_share_all_noise, NO_SHARED_BITS, addresses),
+    PlantedBug(address.a_stream_drops_the_lowest_bit_of_the_cell, NO_SHARED_BITS, addresses),
+    PlantedBug(address.the_empty_group_2_to_the_21_never_published, LAZY, addresses),
     PlantedBug(address.lazy_words_repeat_after_16384_groups, PUBLISHED, large_level),
     PlantedBug(address.an_empty_group_at_a_batch_boundary_never_published, PUBLISHED, SMALL_BATCHES),
     PlantedBug(address.no_noise_above_5000, PUBLISHED, large_level),
@@ -180,6 +178,7 @@ BUGS = [
     PlantedBug(spending.the_spend_log_charged_after_the_noise, SPENT, accounts(AUDITED_PERSONS)),
     PlantedBug(spending.households_charged_unbounded, SPENT, accounts(AUDITED_HOUSEHOLDS)),
     PlantedBug(spending.the_floor_looks_at_stage_2_alone, FLOOR, accounts(AUDITED_PERSONS)),
+    PlantedBug(spending.a_run_forgets_the_floor, FLOOR, accounts(AUDITED_PERSONS)),
     PlantedBug(release.a_hash_of_the_person_file_in_the_manifest, REPLAY, FILLS),
     PlantedBug(release.the_number_of_persons_in_the_releasable_log, REPLAY, FILLS),
     PlantedBug(release.the_number_of_persons_in_the_report, REPLAY, FILLS),
@@ -235,6 +234,7 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
     assert caught(bug, tmp_path / "audit", monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("check", "checks"),
     [
