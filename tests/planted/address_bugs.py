@@ -31,14 +31,18 @@ def cell_5_reuses_the_noise_of_cell_3(patch: Patch) -> None:
 
 
 def _other_indices(patch: Patch, other) -> None:
-    """`other` takes indices of groups; gives those whose bits are read, by every reader."""
-    batches, stream = AddressedBits.batches, AddressedBits._stream
+    """`other` takes indices of groups; gives those whose bits are read, block by block, by every reader."""
+
+    def blocks(bits, prefix, indices):
+        addresses = np.empty((len(indices), 2), dtype=">u8")
+        addresses[:, 0], addresses[:, 1] = prefix, other(indices)
+        return np.frombuffer(bytearray(bits._cipher.encryptor().update(addresses.tobytes())), dtype=np.uint8)
 
     def of_others(self, prefix, indices):
-        return batches(self, prefix, other(indices))
+        yield slice(0, len(indices)), blocks(self, prefix, indices).view("<u8").reshape(-1, 2)
 
     def stream_of_others(self, prefix, first, count):
-        return stream(self, prefix, int(other(np.array([first]))[0]), count)
+        return blocks(self, prefix, np.arange(first, first + count))
 
     patch.setattr(AddressedBits, "batches", of_others)
     patch.setattr(AddressedBits, "_stream", stream_of_others)
@@ -50,6 +54,15 @@ def the_group_index_wraps_at_2_to_the_24(patch: Patch) -> None:
 
 def groups_i_and_i_plus_64_share_all_noise(patch: Patch) -> None:
     _other_indices(patch, lambda indices: indices & ~64)
+
+
+def a_stream_drops_the_lowest_bit_of_the_cell(patch: Patch) -> None:
+    """Address by address all is well: neighbours alone share their noise with the cell beside."""
+    original = AddressedBits._stream
+    lowest = 1 << 24
+    patch.setattr(
+        AddressedBits, "_stream", lambda self, prefix, first, count: original(self, prefix & ~lowest, first, count)
+    )
 
 
 def lazy_words_repeat_after_16384_groups(patch: Patch) -> None:

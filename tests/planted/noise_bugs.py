@@ -85,6 +85,14 @@ def no_noise_above_50(patch: Patch) -> None:
     _changed_noise(patch, lambda sums, noise, _: np.where(sums > 50, 0, noise))
 
 
+def no_noise_for_counts_from_10_to_49(patch: Patch) -> None:
+    _changed_noise(patch, lambda sums, noise, _: np.where((sums >= 10) & (sums < 50), 0, noise))
+
+
+def no_noise_for_total_only_groups(patch: Patch) -> None:
+    _changed_noise(patch, lambda _, noise, draws: 0 * noise if draws.right.event.stage is Stage.TOTAL_ONLY else noise)
+
+
 def no_noise_in_empty_cells(patch: Patch) -> None:
     _changed_noise(patch, lambda sums, noise, draws: np.where((sums == 0) & (draws.shape.cells > 1), 0, noise))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from contextlib import contextmanager
 
 import pytest
 
+from safetab.pipeline import inputs as checking
 from safetab.pipeline import run as pipeline
 from safetab.planning.level_design import LevelDesign
 from safetab.planning.run_plan import RunPlan
@@ -35,3 +37,14 @@ def the_floor_looks_at_stage_2_alone(patch: Patch) -> None:
         return Stage.STAGE_2 not in design.stages or not design.noise(Stage.STAGE_2).is_mostly_zero
 
     patch.setattr(LevelDesign, "is_protected", property(of_stage_2))
+
+
+def a_run_forgets_the_floor(patch: Patch) -> None:
+    """The check beforehand still refuses too little noise."""
+    original = checking.refused_plan
+
+    def refused(*given):
+        is_run = any(frame.function == "run_files" for frame in inspect.stack(0))
+        return () if is_run else original(*given)
+
+    patch.setattr(checking, "refused_plan", refused)

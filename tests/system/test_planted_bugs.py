@@ -23,6 +23,7 @@ from tests.planted import spending_bugs as spending
 
 from safetab.audit import noise_checks
 from safetab.audit.address_checks import LAZY, NO_SHARED_BITS, empty_groups_check, shared_bits_check
+from safetab.audit.audit import AUDITED_PRODUCTS
 from safetab.audit.audited_product import AuditedProduct, LossWorld, NoiseWorld
 from safetab.audit.audited_runs import WAYS
 from safetab.audit.households import audited_households as households
@@ -41,8 +42,6 @@ from safetab.audit.verdicts import Verdict
 from safetab.audit.ways_out import SCALE, WAYS_OUT, scale_checks, way_checks
 from safetab.audit.world_config import CONFIG
 from safetab.release.checks.output_checks import OutputChecks
-
-pytestmark = pytest.mark.slow
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
@@ -77,7 +76,7 @@ def noise_of_runs(folder: Path) -> Iterable[Verdict]:
     return noise_checks.noise_world_checks(SMALL_NOISE_WORLD, folder)
 
 
-def noise_of_households(world: NoiseWorld) -> Checks:
+def noise_of(world: NoiseWorld) -> Checks:
     return lambda folder: noise_checks.noise_world_checks(world, folder)
 
 
@@ -112,7 +111,7 @@ class PlantedBug:
     plant: Plant
     caught_by: str
     checks: Checks
-    is_quick: bool = False
+    is_quick: bool = False  # takes less than two seconds, so every test run has it
 
     @property
     def name(self) -> str:
@@ -140,7 +139,7 @@ BUGS = [
     PlantedBug(counting.universe_from_data, REPLAY, EMPTY_BLOCK),
     PlantedBug(counting.suppressed_groups_in_the_measurements, NO_TRACE, NO_NEIGHBOUR),
     PlantedBug(noise.noise_of_one_group, LOSS, loss_of(LOSS_WORLDS[0], 50)),
-    PlantedBug(noise.overspent_by_5_percent, LOSS, loss_of(LOSS_WORLDS[5]), is_quick=True),
+    PlantedBug(noise.overspent_by_5_percent, LOSS, loss_of(LOSS_WORLDS[5])),
     PlantedBug(noise.overspent_by_10_percent, LOSS, loss_of(LOSS_WORLDS[0])),
     PlantedBug(noise.overspent_by_25_percent, LOSS, loss_of(LOSS_WORLDS[7], 4)),
     PlantedBug(noise.noise_too_narrow, DISTRIBUTION, draws),
@@ -148,6 +147,8 @@ BUGS = [
     PlantedBug(noise.noise_rounded_to_even_numbers, DISTRIBUTION, draws),
     PlantedBug(noise.a_float_between_count_and_noise, EXACT, draws),
     PlantedBug(noise.no_noise_above_50, WIDE, noise_of_runs),
+    PlantedBug(noise.no_noise_for_counts_from_10_to_49, WIDE, noise_of_runs),
+    PlantedBug(noise.no_noise_for_total_only_groups, WIDE, noise_of_runs),
     PlantedBug(noise.no_noise_in_empty_cells, WIDE, noise_of_runs),
     PlantedBug(noise.cells_for_stability_8_where_it_is_9, WIDE, noise_of_runs),
     PlantedBug(noise.stage_1_with_the_noise_of_stage_2, WIDE, noise_of_runs),
@@ -163,10 +164,11 @@ BUGS = [
     PlantedBug(noise.half_a_key, KEYS, keys, is_quick=True),
     PlantedBug(noise.key_from_the_clock, KEYS, keys, is_quick=True),
     PlantedBug(address.the_aes_key_cut_to_4_bytes, EVERY_BIT, keys, is_quick=True),
-    PlantedBug(address.cell_5_reuses_the_noise_of_cell_3, NO_SHARED_BITS, addresses, is_quick=True),
-    PlantedBug(address.the_group_index_wraps_at_2_to_the_24, NO_SHARED_BITS, addresses, is_quick=True),
-    PlantedBug(address.groups_i_and_i_plus_64_share_all_noise, NO_SHARED_BITS, addresses, is_quick=True),
-    PlantedBug(address.the_empty_group_2_to_the_21_never_published, LAZY, addresses, is_quick=True),
+    PlantedBug(address.cell_5_reuses_the_noise_of_cell_3, NO_SHARED_BITS, addresses),
+    PlantedBug(address.the_group_index_wraps_at_2_to_the_24, NO_SHARED_BITS, addresses),
+    PlantedBug(address.groups_i_and_i_plus_64_share_all_noise, NO_SHARED_BITS, addresses),
+    PlantedBug(address.a_stream_drops_the_lowest_bit_of_the_cell, NO_SHARED_BITS, addresses),
+    PlantedBug(address.the_empty_group_2_to_the_21_never_published, LAZY, addresses),
     PlantedBug(address.lazy_words_repeat_after_16384_groups, PUBLISHED, large_level),
     PlantedBug(address.an_empty_group_at_a_batch_boundary_never_published, PUBLISHED, SMALL_BATCHES),
     PlantedBug(address.no_noise_above_5000, PUBLISHED, large_level),
@@ -176,6 +178,7 @@ BUGS = [
     PlantedBug(spending.the_spend_log_charged_after_the_noise, SPENT, accounts(AUDITED_PERSONS)),
     PlantedBug(spending.households_charged_unbounded, SPENT, accounts(AUDITED_HOUSEHOLDS)),
     PlantedBug(spending.the_floor_looks_at_stage_2_alone, FLOOR, accounts(AUDITED_PERSONS)),
+    PlantedBug(spending.a_run_forgets_the_floor, FLOOR, accounts(AUDITED_PERSONS)),
     PlantedBug(release.a_hash_of_the_person_file_in_the_manifest, REPLAY, FILLS),
     PlantedBug(release.the_number_of_persons_in_the_releasable_log, REPLAY, FILLS),
     PlantedBug(release.the_number_of_persons_in_the_report, REPLAY, FILLS),
@@ -192,14 +195,14 @@ BUGS = [
     PlantedBug(release.a_suppressed_group_whose_status_says_it_is_empty, WAYS_OUT, RELEASED_AGAIN),
     PlantedBug(release.true_sums_in_the_exported_files, WAYS_OUT, RELEASED_AGAIN),
     PlantedBug(release.a_re_release_that_remembers_the_persons, WAYS_OUT, RELEASED_AGAIN),
-    PlantedBug(household.both_families_share_an_address, UNRELATED, noise_of_households(households.gaussian_world(20))),
+    PlantedBug(household.both_families_share_an_address, UNRELATED, noise_of(households.gaussian_world(20))),
     PlantedBug(household.groups_with_households_and_without_a_total_measured, PUBLISHED, neighbouring_households()),
     PlantedBug(household.a_shape_chosen_by_the_true_number_of_households, REPLAY, HOUSEHOLD_FILLS),
     PlantedBug(household.no_fewer_people_than_households, REPLAY, HOUSEHOLD_FILLS),
     PlantedBug(
         household.households_without_rent_counted_twice, ONE_RECORD, neighbouring_households("alone, without rent")
     ),
-    PlantedBug(household.tenure_for_stability_8_where_it_is_9, WIDE, noise_of_households(households.gaussian_world())),
+    PlantedBug(household.tenure_for_stability_8_where_it_is_9, WIDE, noise_of(households.gaussian_world())),
     PlantedBug(household.tenure_overspent_by_10_percent, LOSS, loss_of(household_losses.TENURE_OF_ONE_GROUP)),
     PlantedBug(household.totals_that_ignore_copied_rows, TOTALS, release_checks),
     PlantedBug(household.adjusted_cells_with_the_other_tables_variance, ADJUSTED, release_checks),
@@ -231,6 +234,7 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
     assert caught(bug, tmp_path / "audit", monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("check", "checks"),
     [
@@ -241,6 +245,11 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
         (PUBLISHED, large_level),
         (SPENT, accounts(AUDITED_HOUSEHOLDS)),
         (TOTALS, release_checks),
+        *(
+            (WIDE, noise_of(world))
+            for one in AUDITED_PRODUCTS
+            for world in (*one.noise_worlds, *one.quick_noise_worlds)
+        ),
     ],
     ids=lambda given: given if isinstance(given, str) else "",
 )

@@ -58,7 +58,14 @@ def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path: Path) -> 
     plan = plan_of_files(world.parameters, world.data).require()
     config = world.parameters / "config.json"
     written = config.read_text()
-    for changes in (("0.1275", "0.1276"), ("[4, 8, 12]", "[4, 8, 13]"), ("zcdp", "puredp"), ('"01", ', "")):
+    for changes in (
+        ("0.1275", "0.1276"),
+        ("[4, 8, 12]", "[4, 8, 13]"),
+        ("zcdp", "puredp"),
+        ('"01", ', ""),
+        ('"allow_negative_counts": true', '"allow_negative_counts": false'),
+        ('"reader": "csv"', '"reader": "cef"'),
+    ):
         assert changes[0] in written
         config.write_text(written.replace(*changes, 1))
         assert not config_check(plan, world.parameters).is_passed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -12,8 +14,13 @@ from safetab.audit.loss_samples import Samples
 from safetab.audit.persons.loss_worlds import LOSS_WORLDS, ONE_GROUP
 from safetab.audit.selftest import DRAWS, NOISES, NoiseVerdict, p_value_of_counts
 from safetab.audit.verdicts import Result, verdict
+from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.privacy.calibration import Noise
+from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.measurement_event import MeasurementEvent
+from safetab.privacy.stages import Stage
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
 SUPPRESSED = LOSS_WORLDS[3]
 
@@ -60,6 +67,26 @@ def test_noise_checks_without_noise_are_not_shown() -> None:
     found = [noise_checks._two_runs(nothing, nothing), noise_checks._as_wide_as_due(nothing)]
     found.append(noise_checks._unrelated(nothing))
     assert [one.result for one in found] == [Result.NOT_SHOWN] * 3
+
+
+def totals_drawn(counts: np.ndarray) -> DrawnNoise:
+    """Noise of totals of these counts, as it should be."""
+    (family, *_), level = SAFETAB_P.families, POPULATION_GROUP_LEVELS[0]
+    event = MeasurementEvent(SAFETAB_P, family, level, Stage.STAGE_1, PrivacyDefinition.ZCDP, 1, Fraction(1, 200))
+    noise = np.rint(np.random.default_rng(3).normal(0, 10, (len(counts), 1))).astype(np.int64)
+    return DrawnNoise((event, family.total), np.arange(len(counts)), counts[:, None], noise)
+
+
+def test_a_size_of_counts_with_too_few_draws_is_named_and_the_width_not_shown() -> None:
+    found = noise_checks._as_wide_as_due([totals_drawn(np.repeat([0, 4, 20, 55], [600, 600, 499, 600]))])
+    assert found.result is Result.NOT_SHOWN
+    assert found.seen.endswith("not judged: stage 1, a total, counts from 10 to 49 (499)")
+
+
+def test_the_width_is_shown_where_every_size_has_draws_enough() -> None:
+    found = noise_checks._as_wide_as_due([totals_drawn(np.repeat([0, 4, 20, 55], 500))])
+    assert found.result is Result.PASSED
+    assert "not judged" not in found.seen
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=str)

@@ -31,8 +31,9 @@ _WIDTH = 2_000  # of the noise: two draws are equal once in 7,000 times
 _RUNS = 6  # two numbers agree in all of them once in 6 * 10^22 times; there are 5 * 10^10 pairs
 _LAST_OF_A_NATION = 85_000 * 1_600 - 1  # more tracts and Detailed iterations than a nation has
 _EDGES = (1 << 14, 1 << 21, 1 << 24, 1 << 32, _LAST_OF_A_NATION)
+_NEIGHBOURS = 130
 _INDICES = np.unique(
-    [*range(130), *(1 << bits for bits in range(7, 41)), *(edge + step for edge in _EDGES for step in (-1, 1))]
+    [*range(_NEIGHBOURS), *(1 << bits for bits in range(7, 41)), *(edge + step for edge in _EDGES for step in (-1, 1))]
 )
 _STAGES = {
     Selector.NOISY_STAGE_1: (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY),
@@ -62,14 +63,18 @@ def shared_bits_check() -> Verdict:
     columns = [
         _Column(event, shape, cell) for event in events for shape in _shapes(event) for cell in range(shape.cells)
     ]
-    runs = [_drawn(events) for _ in range(_RUNS)]
+    rights = [_rights(events) for _ in range(_RUNS)]
+    runs = [_drawn(of_a_key, _INDICES) for of_a_key in rights]
+    faults = [
+        f"{columns[one]}: neighbours read as a stream have other noise" for one in _other_streams(rights[0], runs[0])
+    ]
     signs = np.where(runs[0] < 0, -1, 1)  # opposite noise is no better than the same
     runs = [signs * run for run in runs]
     numbers = np.stack([_packed(runs[: _RUNS // 2]), _packed(runs[_RUNS // 2 :])])
     order = np.lexsort(numbers)
     is_same = (numbers[:, order[1:]] == numbers[:, order[:-1]]).all(axis=0)
     pairs = zip(order[:-1][is_same].tolist(), order[1:][is_same].tolist(), strict=True)
-    faults = [_shared(columns, *sorted(pair)) for pair in pairs]
+    faults += [_shared(columns, *sorted(pair)) for pair in pairs]
     seen = f"{numbers.shape[1]:,} numbers of {len(columns):,} cells, at indices up to 2^40, false alarm 1e-12"
     return verdict(NO_SHARED_BITS, faults, seen, "any two of these numbers that share their noise")
 
@@ -115,12 +120,21 @@ def _rights(events: Sequence[MeasurementEvent]) -> list[DrawingRight]:
     return [ledger.charge(event) for event in events]
 
 
-def _drawn(events: Sequence[MeasurementEvent]) -> NDArray[np.int64]:
+def _drawn(rights: Sequence[DrawingRight], indices: NDArray[np.int64]) -> NDArray[np.int64]:
     """The noise of every column, one after the other."""
-    parts = [
-        _noise(_INDICES, shape, right).T.reshape(-1) for right in _rights(events) for shape in _shapes(right.event)
-    ]
+    parts = [_noise(indices, shape, right).T.reshape(-1) for right in rights for shape in _shapes(right.event)]
     return np.concatenate(parts)
+
+
+def _other_streams(rights: Sequence[DrawingRight], drawn: NDArray[np.int64]) -> list[int]:
+    """The columns whose first groups, read as one stream, have other noise than address by address.
+
+    `drawn` has gaps, so it was read address by address. Where both readings agree, a stream shares no bits either.
+    """
+    first = _INDICES[:_NEIGHBOURS]
+    streams = _drawn(rights, first).reshape(-1, len(first))
+    is_other = streams != drawn.reshape(-1, len(_INDICES))[:, : len(first)]
+    return [int(column) for column in np.flatnonzero(is_other.any(axis=1))]
 
 
 def _noise(indices: NDArray[np.int64], shape: Shape, right: DrawingRight) -> NDArray[np.int64]:

@@ -45,7 +45,7 @@ DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED, WIDE = (
 _LARGE_COUNTS = (0, 1, 2**31, 2**53 + 1, 2**60 + 1)  # a float would round the last two
 _TIMES = 64  # a rounded count plus noise is right by chance in one of eight cases
 _FEWEST_PAIRS = 60
-_FEWEST_DRAWS, _MANY_DRAWS = 100, 2_000
+_FEWEST_DRAWS, _MANY_DRAWS = 500, 2_000
 _FEWEST_GROUPS, _FEWEST_IN_A_SUM = 100, 1_000
 _FAR, _FAR_OF_MANY = 7.0, 9.0  # standard deviations
 
@@ -155,21 +155,24 @@ def _due_noise(event: MeasurementEvent) -> Noise:
 
 def _as_wide_as_due(drawn: list[DrawnNoise]) -> Verdict:
     """By stage, shape and size of the count; and each value's share where there are draws enough."""
-    faults, draws, could_find = [], 0, False
+    faults, not_judged, draws = list[str](), list[str](), 0
     for (name, (at_least, below)), spread in spreads(drawn).items():
         draws += spread.draws
-        could_find |= spread.draws >= _FEWEST_DRAWS
-        if spread.draws >= _FEWEST_DRAWS and abs(spread.distance) > _FAR:
-            size = f"counts from {at_least}" if below > 1 << 60 else f"counts from {at_least} to {below - 1}"
+        size = f"counts from {at_least}" if below > 1 << 60 else f"counts from {at_least} to {below - 1}"
+        if spread.draws < _FEWEST_DRAWS:
+            not_judged.append(f"{name}, {size} ({spread.draws})")
+        elif abs(spread.distance) > _FAR_OF_MANY:
             faults.append(f"{name}, {size}: {spread.distance:+.1f} standard deviations from its width")
     usual = [one for one in drawn if one.noise.size >= _MANY_DRAWS]
     for one in usual:
         chance = p_value(one.noise.reshape(-1), one.due)
         if chance < FALSE_ALARM / len(usual):
             faults.append(f"{one.name}: p-value {chance:.2g}")
-    power = f"variances 10 % off where there are {int(2 * (_FAR + 2.33) ** 2 / 0.01):,} draws or more"
+    power = f"variances 10 % off where there are {int(2 * (_FAR_OF_MANY + 2.33) ** 2 / 0.01):,} draws or more"
     seen = f"{draws:,} draws of totals and cells, by stage, table and size of the count"
-    return verdict(WIDE, faults, seen, power, could_find=could_find)
+    if not_judged:
+        seen += f"; fewer than {_FEWEST_DRAWS} draws, so not judged: {'; '.join(not_judged)}"
+    return verdict(WIDE, faults, seen, power, could_find=draws > 0 and not not_judged)
 
 
 def _unrelated(drawn: list[DrawnNoise]) -> Verdict:

@@ -81,12 +81,23 @@ def floor_check(audited: AuditedProduct, folder: Path) -> Verdict:
 
 
 def _refuses(world: FloorWorld, folder: Path, definition: str, width: float) -> bool:
-    """`width` is sigma squared or the scale of the narrowest noise."""
+    """Whether the check beforehand refuses it, and then a run too; `width` is that of the narrowest noise.
+
+    That is sigma squared or the scale.
+    """
     budget = world.stability / ((2 if definition == "zcdp" else 1) * width * float(world.share))
     written = world.write(folder, round(budget, 9), definition)
     (written.data / SYNTHETIC_MARKER).unlink()
+    asked = (
+        lambda: validate_files(written.parameters, written.data),
+        lambda: run_files(written.parameters, written.data, folder / "out"),
+    )
+    return all(map(_is_refused_for_its_noise, asked))
+
+
+def _is_refused_for_its_noise(asked: Callable[[], object]) -> bool:
     try:
-        validate_files(written.parameters, written.data)
+        asked()
     except InvalidInput as refused:
         return any("No protection" in str(finding) for finding in refused.findings)
     return False

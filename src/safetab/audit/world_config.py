@@ -37,6 +37,11 @@ _FAMILIES = {
 _GAMMA, _CHANCE = "privacy_budget_p_stage_1_fraction", "zero_suppression_chance"
 _LEAST_FACTOR, _SPREAD = 0.75, 0.5  # the widest noise of a world is a third wider than the narrowest
 _AROUND = {_REGIONAL: 0.17, _DETAILED: 0.5}  # noise of about 3 where one record is in 3 and in 9 groups
+_NEVER = 1 << 40  # no total reaches it
+_FINER_THAN_A_TOTAL = {
+    "SafeTab-P": {"PLACE": 0, "AIANNH": 1, "COUNTY": 2},  # crowded tracts reach the finest table anyway
+    "SafeTab-H": {"PLACE": 0, "AIANNH": 1, "COUNTY": 2, "TRACT": 3},
+}
 TOTALS_BESIDE_THRESHOLDS = (-3, *range(3, 25), 400)
 """On every threshold of `own_settings`, and beside it."""
 
@@ -65,6 +70,22 @@ def own_settings(product: str) -> dict[str, Any]:
             _threshold_key(level): _own_thresholds(family, place) for place, level in enumerate(levels)
         }
     return settings
+
+
+def thresholds_of_noise_world(product: str) -> dict[str, Any]:
+    """At some levels nearly every group has the same shape, whatever its size: a shape and a level for each.
+
+    Each shape then has counts of every size. The others keep their own.
+    """
+    settings, found = own_settings(product), dict[str, Any]()
+    for _, key in _FAMILIES[product].values():
+        found[key] = dict(settings[key])
+        for label, finer in _FINER_THAN_A_TOTAL[product].items():
+            for iterations in (_REGIONAL, _DETAILED):
+                own = found[key][_threshold_key((label, iterations))]
+                reached = min(finer, len(own))
+                found[key][_threshold_key((label, iterations))] = [0] * reached + [_NEVER] * (len(own) - reached)
+    return found
 
 
 def _own_thresholds(family: str, place: int) -> list[int]:
@@ -101,6 +122,8 @@ class PlainConfig:
     suppression_chance: Fraction
     max_race_codes: int
     states: frozenset[str]
+    allow_negative_counts: bool
+    reader: str
     levels: Mapping[MeasuredName, PlainLevel]
 
     def shares(self) -> dict[Stage, Fraction]:
@@ -124,6 +147,8 @@ def plain_config(parameters: Path) -> PlainConfig:
         suppression_chance=Fraction(keys.get(_CHANCE, 0)),
         max_race_codes=keys["max_race_codes"],
         states=frozenset(keys["state_filter_us"]),
+        allow_negative_counts=keys["allow_negative_counts"],
+        reader=keys["reader"],
         levels={
             (family, *level): PlainLevel(
                 Fraction(keys[budget_key(family, level)]), tuple(keys[thresholds][_threshold_key(level)])
@@ -150,6 +175,8 @@ def _of_the_whole(plan: RunPlan, plain: PlainConfig) -> Iterator[str]:
         "suppression": (config.zero_suppression_chance, plain.suppression_chance),
         "max_race_codes": (config.max_race_codes, plain.max_race_codes),
         "state_filter_us": (frozenset(config.us_states), plain.states),
+        "allow_negative_counts": (config.allow_negative_counts, plain.allow_negative_counts),
+        "reader": (config.reader.value, plain.reader),
     }
     yield from (
         f"{name}: the program uses {used}, config.json says {said}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ BLOCKS = {
     **{f"44|009|{tract:06d}|1000": "99999|9999" for tract in range(100, 3100, 100)},
 }
 CROWDED_BLOCKS_OF_NOISE, CROWD = (OTHER_BLOCK, PUERTO_RICAN_BLOCK), 60
+_CROWDS = (0, 4, 20, 55)  # one in each class of counts that the width of noise is judged by
 TRACTS, TRACTS_OF_QUICK = 250, 100
 TRACTS_OF_LARGE_LEVEL, LARGE_CROWD = 800, 6_000
 _FEW, _MANY = 1_500, 4_600
@@ -52,6 +53,12 @@ class WorldLists:
     has_alone: bool = True
     has_ethnicities: bool = True
     all_total_only: bool = False  # every group gets a total with the level's whole budget, and nothing else
+    crowded_blocks: int = 0  # of a noise world, each in a county, tract, place and area of its own
+    more_total_only_races: int = 0  # in TotalOnly groups alone
+
+    @property
+    def codes_of_total_only_races(self) -> list[str]:
+        return [str(5000 + number) for number in range(self.more_total_only_races)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +95,42 @@ def write_public_world(
     return world
 
 
-def blocks_of_noise_world(tracts: int) -> Mapping[str, str]:
-    """All blocks, and many tracts where nobody lives."""
+NOISE_LISTS = WorldLists(crowded_blocks=100)
+NOISE_LISTS_OF_ONE_RACE = WorldLists(has_alone=False, has_ethnicities=False, crowded_blocks=200)
+"""Half as many iterations, so twice as many blocks: every class of counts has 500 draws or more."""
+
+
+def blocks_of_noise_world(tracts: int, lists: WorldLists) -> Mapping[str, str]:
+    """All blocks, many tracts where nobody lives, and the blocks of crowds."""
     us = {f"44|009|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts)}
     pr = {f"72|033|{tract:06d}|1000": "99999|9999" for tract in range(3100, 3100 + tracts // 2)}
-    return BLOCKS | us | pr
+    crowded = {block: f"{30_000 + number}|{1000 + number}" for number, block in enumerate(_crowded_blocks(lists))}
+    return BLOCKS | us | pr | crowded
+
+
+def _crowded_blocks(lists: WorldLists) -> list[str]:
+    return [f"44|{101 + number}|000100|1000" for number in range(lists.crowded_blocks)]
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Records of one race: so many of one kind, of another, and of a third."""
+
+    block: str
+    race: str
+    sizes: tuple[int, ...]
+
+
+def crowds_of_noise_world(lists: WorldLists) -> Iterator[Crowd]:
+    """Of all sizes, for each of eight races in each crowded block, and for each race of TotalOnly groups alone."""
+    _, few, some, many = _CROWDS
+    sizes = ((few,), (some,), (many, few, some))
+    for number, block in enumerate(_crowded_blocks(lists)):
+        for place, race in enumerate(EIGHT_RACES, start=number):
+            yield Crowd(block, race, sizes[place % len(sizes)])
+    for number, race in enumerate(lists.codes_of_total_only_races):
+        for block in (CROWDED_BLOCK, OTHER_BLOCK, PUERTO_RICAN_BLOCK):
+            yield Crowd(block, race, (_CROWDS[number % len(_CROWDS)],))
 
 
 def blocks_of_large_level() -> Mapping[str, str]:
@@ -121,10 +159,11 @@ class _Iteration:
 
 def _race_iterations(lists: WorldLists) -> list[_Iteration]:
     kinds = ((1000, True), (2000, False)) if lists.has_alone else ((2000, False),)
+    more = [(2, _TOTAL_ONLY, [code]) for code in lists.codes_of_total_only_races]
     return [
         _Iteration(str(first + number), f"{level}|{is_alone}|{flags}", codes)
         for first, is_alone in kinds
-        for number, (level, flags, codes) in enumerate(_groups(RACES[: lists.races], TOTAL_ONLY_RACE, lists))
+        for number, (level, flags, codes) in enumerate([*_groups(RACES[: lists.races], TOTAL_ONLY_RACE, lists), *more])
     ]
 
 
@@ -137,7 +176,7 @@ def _ethnicity_iterations(lists: WorldLists) -> list[_Iteration]:
 
 
 def _write_lists(parameters: Path, lists: WorldLists) -> None:
-    codes = (*RACES[: lists.races], *ETHNICITIES, NO_ETHNICITY)
+    codes = (*RACES[: lists.races], *ETHNICITIES, NO_ETHNICITY, *lists.codes_of_total_only_races)
     _write(parameters / "race-and-ethnicity-codes.txt", "RACE_ETH_CODE|RACE_ETH_NAME", (f"{c}|code {c}" for c in codes))
     race, ethnicity = _race_iterations(lists), _ethnicity_iterations(lists)
     for kind, iterations, alone in (("race", race, "ALONE|"), ("ethnicity", ethnicity, "")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -24,11 +24,14 @@ from safetab.audit.households import loss_worlds
 from safetab.audit.households import world_files as worlds
 from safetab.audit.households.published_totals import published_totals
 from safetab.audit.households.release_checks import release_checks
+from safetab.audit.world_config import thresholds_of_noise_world
 from safetab.audit.world_lists import (
     CROWD,
     CROWDED_BLOCKS_OF_NOISE,
     ETHNICITIES,
     LARGE_CROWD,
+    NOISE_LISTS,
+    NOISE_LISTS_OF_ONE_RACE,
     OTHER_BLOCK,
     RACES,
     TRACTS,
@@ -36,6 +39,7 @@ from safetab.audit.world_lists import (
     WorldLists,
     blocks_of_large_level,
     blocks_of_noise_world,
+    crowds_of_noise_world,
     thousands,
 )
 from safetab.census.iterations import IterationLevel
@@ -67,11 +71,18 @@ def _some_household(dice: random.Random, block: str) -> worlds.Household:
     return worlds.Household(block, races, dice.choice(ETHNICITIES), kind, tenure)
 
 
+def _crowds(lists: WorldLists) -> Iterator[worlds.Household]:
+    for crowd in crowds_of_noise_world(lists):
+        for size, (kind, tenure) in zip(crowd.sizes, ((1, 1), (4, 4), (3, 2)), strict=False):
+            yield from [worlds.Household(crowd.block, (crowd.race,), kind=kind, tenure=tenure)] * size
+
+
 def _write_noise_world(changes: Mapping[str, Any], lists: WorldLists, tracts: int, folder: Path) -> AuditWorld:
     """Every group has a total, so every group is drawn."""
     crowd = [replace(worlds.FILLS_ALL_GROUPS, block=block) for block in CROWDED_BLOCKS_OF_NOISE for _ in range(CROWD)]
-    config, everywhere = worlds.audit_config(**changes), blocks_of_noise_world(tracts)
-    households, totals = (*worlds.POPULATION, *crowd), published_totals(lists, everywhere)
+    config = worlds.audit_config(**thresholds_of_noise_world(SAFETAB_H.name), **changes)
+    everywhere = blocks_of_noise_world(tracts, lists)
+    households, totals = (*worlds.POPULATION, *crowd, *_crowds(lists)), published_totals(lists, everywhere)
     return worlds.write_with_totals(folder, households, config, lists, everywhere, totals)
 
 
@@ -86,14 +97,14 @@ def _write_large(folder: Path) -> AuditWorld:
 def gaussian_world(tracts: int = TRACTS) -> NoiseWorld:
     """Eight codes and an ethnicity reach 9 Detailed groups, and of two regions of each kind 3."""
     stability = {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}
-    write = partial(_write_noise_world, {}, WorldLists(), tracts)
+    write = partial(_write_noise_world, {}, NOISE_LISTS, tracts)
     return NoiseWorld("households, Gaussian, stability 9 and 3", write, stability)
 
 
 def geometric_world(tracts: int = TRACTS) -> NoiseWorld:
     """One code reaches one group: there are none of one race alone, and none of ethnicities."""
-    lists = WorldLists(has_alone=False, has_ethnicities=False)
-    write = partial(_write_noise_world, {"privacy_defn": "puredp", "max_race_codes": 1}, lists, tracts)
+    changes = {"privacy_defn": "puredp", "max_race_codes": 1}
+    write = partial(_write_noise_world, changes, NOISE_LISTS_OF_ONE_RACE, tracts)
     return NoiseWorld("households, geometric, stability 1", write, dict.fromkeys(IterationLevel, 1))
 
 

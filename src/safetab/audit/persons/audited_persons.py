@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -22,11 +22,14 @@ from safetab.audit.audited_product import (
 from safetab.audit.audited_runs import NOTHING_SUPPRESSED, SPARK_IF_INSTALLED, WAYS
 from safetab.audit.persons import loss_worlds
 from safetab.audit.persons import world_files as worlds
+from safetab.audit.world_config import thresholds_of_noise_world
 from safetab.audit.world_lists import (
     CROWD,
     CROWDED_BLOCKS_OF_NOISE,
     ETHNICITIES,
     LARGE_CROWD,
+    NOISE_LISTS,
+    NOISE_LISTS_OF_ONE_RACE,
     OTHER_BLOCK,
     RACES,
     TRACTS,
@@ -34,6 +37,7 @@ from safetab.audit.world_lists import (
     WorldLists,
     blocks_of_large_level,
     blocks_of_noise_world,
+    crowds_of_noise_world,
     thousands,
 )
 from safetab.census.iterations import IterationLevel
@@ -61,10 +65,18 @@ def _somebody(dice: random.Random, block: str) -> worlds.Person:
     return worlds.Person(block, races, ethnicity, dice.choice((1, 2)), dice.randint(0, worlds.OLDEST_AGE))
 
 
+def _crowds(lists: WorldLists) -> Iterator[worlds.Person]:
+    for crowd in crowds_of_noise_world(lists):
+        for size, (sex, age) in zip(crowd.sizes, ((1, 30), (2, 70), (2, 3)), strict=False):
+            yield from [worlds.Person(crowd.block, (crowd.race,), sex=sex, age=age)] * size
+
+
 def _write_noise_world(changes: Mapping[str, Any], lists: WorldLists, tracts: int, folder: Path) -> AuditWorld:
     crowd = [replace(worlds.FILLS_ALL_GROUPS, block=block) for block in CROWDED_BLOCKS_OF_NOISE for _ in range(CROWD)]
-    config = worlds.audit_config(zero_suppression_chance=0, **changes)
-    return worlds.write_world(folder, (*worlds.POPULATION, *crowd), config, lists, blocks_of_noise_world(tracts))
+    thresholds = thresholds_of_noise_world(SAFETAB_P.name)
+    config = worlds.audit_config(zero_suppression_chance=0, **thresholds, **changes)
+    people, everywhere = (*worlds.POPULATION, *crowd, *_crowds(lists)), blocks_of_noise_world(tracts, lists)
+    return worlds.write_world(folder, people, config, lists, everywhere)
 
 
 def _write_large(folder: Path) -> AuditWorld:
@@ -77,14 +89,16 @@ def _write_large(folder: Path) -> AuditWorld:
 def gaussian_world(tracts: int = TRACTS) -> NoiseWorld:
     """Eight codes and an ethnicity reach 9 Detailed groups, and of two regions of each kind 3."""
     stability = {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}
-    write = partial(_write_noise_world, {}, WorldLists(), tracts)
+    lists = replace(NOISE_LISTS, more_total_only_races=260)
+    write = partial(_write_noise_world, {}, lists, tracts)
     return NoiseWorld("Gaussian, stability 9 and 3", write, stability)
 
 
 def geometric_world(tracts: int = TRACTS) -> NoiseWorld:
     """One code reaches one group: there are none of people with one race alone, and none of ethnicities."""
-    lists = WorldLists(has_alone=False, has_ethnicities=False)
-    write = partial(_write_noise_world, {"privacy_defn": "puredp", "max_race_codes": 1}, lists, tracts)
+    changes = {"privacy_defn": "puredp", "max_race_codes": 1}
+    lists = replace(NOISE_LISTS_OF_ONE_RACE, more_total_only_races=520)
+    write = partial(_write_noise_world, changes, lists, tracts)
     return NoiseWorld("geometric, stability 1", write, dict.fromkeys(IterationLevel, 1))
 
 
