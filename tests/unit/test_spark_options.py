@@ -65,7 +65,7 @@ def test_a_setting_of_another_shape_is_told(setting: str, world: RandomWorld, tm
 
 
 def test_what_only_spark_understands_is_refused_without_it(world: RandomWorld, tmp_path: Path) -> None:
-    assert 'need --engine spark' in refused(world, tmp_path / "out", "--persons", "hdfs://host/people")
+    assert "need --engine spark" in refused(world, tmp_path / "out", "--persons", "hdfs://host/people")
 
 
 def test_no_java_is_told(tmp_path: Path, monkeypatch) -> None:
