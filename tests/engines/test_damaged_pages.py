@@ -12,6 +12,7 @@ from tests.person_forms import columns_of, people_of
 from tests.random_worlds import write_random_world
 
 from safetab.readers.person_files import unreadable
+from safetab.readers.table_files import TableForm
 
 ENGINES = ["local", *(pytest.param(name, marks=SPARK_MARKS) for name in ("spark", "spark with python"))]
 
@@ -46,4 +47,6 @@ def test_a_damaged_page_is_told_by_all_in_the_same_words(engine_of, write, tmp_p
     pq.write_table(table, folder / "a.parquet")
     write(folder / "b.parquet", table)
     found = engine_of(engine_inputs(world)).check()
-    assert [(one.file, one.where, one.message) for one in found] == [("person-records", "", unreadable("b.parquet"))]
+    assert [(one.file, one.where, one.message) for one in found] == [
+        ("person-records", "", unreadable("b.parquet", TableForm.PARQUET))
+    ]
