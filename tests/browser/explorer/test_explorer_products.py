@@ -163,7 +163,7 @@ def test_every_epsilon_has_its_delta_and_says_which_neighbours_are_meant(page: P
     assert len(said) > 30
     for path, words in said:
         assert "\N{GREEK SMALL LETTER DELTA}" in words or "pure" in words, (path, words)
-        assert re.search("bounded|joins or leaves|answers change", words), (path, words)
+        assert re.search("bounded|joins or leaves|added or removed|answers change|moves to", words), (path, words)
     shown = {path: {text for of, text in numbers_on(page) if of == path} for path, _ in said}
     assert shown["loss/whole_run/unbounded_epsilon"] == shown["compare/a/loss/whole_run/unbounded_epsilon"]
     assert len(shown["loss/whole_run/unbounded_epsilon"]) == 1
