@@ -39,7 +39,7 @@ _STAGES = {
     Selector.NOISY_STAGE_1: (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY),
     Selector.PUBLISHED_TOTALS: (Stage.STAGE_2,),
 }
-_LAZY_KEYS = 30  # a group may be published with a chance of 0.37: so many keys miss it once in a million times
+_LAZY_KEYS = 30  # a group may be published with a chance of 0.37: 30 keys miss it once in a million times
 _LAZY_REACH = 9_000
 _FIRST_THRESHOLD, _SUPPRESSED_UP_TO = 5, 4
 

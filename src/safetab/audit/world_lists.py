@@ -114,7 +114,7 @@ def _crowded_blocks(lists: WorldLists) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Records of one race: so many of one kind, of another, and of a third."""
+    """Records of one race: a given number of each of three kinds."""
 
     block: str
     race: str
@@ -122,7 +122,7 @@ class Crowd:
 
 
 def crowds_of_noise_world(lists: WorldLists) -> Iterator[Crowd]:
-    """Of all sizes, for each of eight races in each crowded block, and for each race of TotalOnly groups alone."""
+    """Crowds of all sizes, for each of eight races in each crowded block and for each race of TotalOnly groups."""
     _, few, some, many = _CROWDS
     sizes = ((few,), (some,), (many, few, some))
     for number, block in enumerate(_crowded_blocks(lists)):

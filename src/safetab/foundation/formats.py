@@ -14,7 +14,7 @@ SPEND_LOG_FORMAT = 1
 
 
 def format_of(stated: object) -> int:
-    """The format that a file states; 0 stands for none. Raises ValueError if that is no format."""
+    """The format that a file states; 0 stands for none. Raises ValueError if it is not a format number."""
     if not isinstance(stated, int) or isinstance(stated, bool) or stated < 0:
         raise ValueError("the format must be a whole number, 0 or above")
     return stated

@@ -62,7 +62,7 @@ def why_no_folder(parent: Path, prefix: str) -> str | None:
         try:
             folder = tempfile.mkdtemp(prefix=prefix, dir=parent)
         except OSError as error:
-            return error.strerror if error.errno in OF_THE_PATH else None  # what the machine refuses is told later
+            return error.strerror if error.errno in OF_THE_PATH else None  # a machine fault is reported later
         with suppress(OSError):  # another run may have taken it for an abandoned one
             Path(folder).rmdir()
     return None

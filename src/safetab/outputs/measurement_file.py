@@ -38,7 +38,7 @@ def schema_of(product: Product) -> pa.Schema:
 
 
 def stated_format(path: Path) -> int:
-    """The format in the metadata of a measurement file; 0 if there is none. ValueError if it is no number."""
+    """The format in the metadata of a measurement file, or 0. Raises ValueError if it is not a number."""
     stated = (pa.parquet.read_metadata(path).metadata or {}).get(FORMAT.encode())
     return 0 if stated is None else int(stated)
 

@@ -113,7 +113,7 @@ def endings_told(log: ConfidentialLog | None, cost: RunCost | None = None) -> It
         try:
             yield
         except (InvalidInput, RunFailed, KeyboardInterrupt) as error:
-            if cost is not None:  # also for an interrupt that comes while a failure is told
+            if cost is not None:  # also for an interrupt while a failure is reported
                 publication.if_interrupted = f"{NOTHING_RELEASED} {cost.sentence}"
             if isinstance(error, KeyboardInterrupt):
                 _log_ending(log, f"Interrupted. {publication.if_interrupted}".rstrip())
