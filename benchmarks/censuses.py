@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.commands import measured_safetab
-from safetab.foundation.version import VERSION
+from safetab.foundation.findings import VERSION
 
 LISTS_OF_2020 = Path(__file__).parents[2] / "shared" / "spec-2020"
 THREADS = 2

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from safetab.census.geography import NO_ENTITY
-from safetab.census.iteration_map import iteration_map_of
+from safetab.census.iterations import iteration_map_of
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan
 from safetab.products.record import RACE_COLUMNS
-from safetab.readers.person_rules import race_codes_of
+from safetab.readers.record_rules import race_codes_of
 
 CODE_COLUMNS = (*RACE_COLUMNS, "QSPAN")
 CHECK_PRIME = 1_000_003

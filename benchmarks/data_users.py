@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import safetab
-from safetab.estimates.reading.absence import Absence
+from safetab.estimates.arithmetic import Absence
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.censuses import LISTS_OF_2020, THREADS
 from benchmarks.commands import Cost, measured_safetab
 from benchmarks.machine import described_commit, described_machine
-from safetab.foundation.version import VERSION
+from safetab.foundation.findings import VERSION
 
 MOST_OF_PERSONS = 1 / 3
 SMALL_CASE = Path(__file__).parents[2] / "shared" / "households" / "case-tricky"

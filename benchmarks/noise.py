@@ -20,17 +20,15 @@ import opendp.prelude as dp
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.population_groups import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.mechanisms.noisy_count import indices_whose_noise_may_exceed, noisy_count
 from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.calibration import Noise
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, Ledger
 from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS, TOTAL
 

@@ -22,16 +22,16 @@ from safetab.outputs.manifest import RunFacts, write_manifest, write_release_log
 from safetab.outputs.pass_files import PassFiles
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan, RunPlan
+from safetab.privacy.calibration import Stage
 from safetab.privacy.output_status import OutputStatus
-from safetab.privacy.stages import Stage
 from safetab.release.checks.output_checks import check_output
 from safetab.release.checksums import write_checksums
-from safetab.release.coterminous.coterminous_sets import coterminous_sets
+from safetab.release.coterminous import coterminous_sets
 from safetab.release.documents import ReleaseFacts
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions
 from safetab.release.release_universe import universe_of_run
 from safetab.release.write_release import write_release
-from safetab.reports.report import report_of
+from safetab.reports.report import report_file
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tabulation.measurements import Measurements
 
@@ -117,9 +117,10 @@ def main() -> None:
             print(f"release{step}: {numbers:,} rows in {seconds:.1f} s, {speed},")
             print(f"  {size / 1e6:.0f} MB; memory {_megabytes():,} MB")
             started = time.process_time()
-            page = report_of(output)
+            page = Path(temporary) / f"report{len(step)}.html"
+            report_file(output, page)
             spent = f"{time.process_time() - started:.1f} s"
-            print(f"report: {len(page) / 1000:.0f} kB in {spent}; memory {_megabytes():,} MB")
+            print(f"report: {page.stat().st_size / 1000:.0f} kB in {spent}; memory {_megabytes():,} MB")
             ran = RunFacts(plan, (), day, OutputStatus.SYNTHETIC)
             write_release_log(output, ran, rows | released)
             write_manifest(output, ran, {}, rows | released)

@@ -11,31 +11,31 @@ HEAD = """# Benchmarks
 
 Written by `make bench`; `make bench-small` is a short version that prints to the terminal. No test decides on a time.
 
-Each line is one run of `safetab run` in a process of its own, with `--threads 2 --memory {memory}`, on a synthetic
+Each line is one run of `safetab run` in a separate process, with `--threads 2 --memory {memory}`, on a synthetic
 census (`safetab synthesize`, seed 2020, Parquet). CPU seconds are those of all cores, peak memory is the largest
-resident size, both as the operating system counts them. Other work on the machine makes times longer, so the ratio to
-plain reading is what counts: DuckDB with 2 threads reading every value of the person records once (`select
-min(hash(c)), ...`), the query alone, right before the run.
+resident size, both as the operating system counts them. Other work on the machine makes times longer, so compare the
+ratio to plain reading: DuckDB with 2 threads reads every value of the person records once (`select min(hash(c)), ...`),
+the query alone, right before the run.
 """
 SHARES_TEXT = """
-Shares of the CPU time: *start* is the interpreter and its libraries; *public files* reads and checks the lists and the
-geography and makes the plan; *read, check, encode* reads the persons once; *count* is counting in both stages, *noise*
-drawing and deciding, and what is counted beside it, *write* the tables and the measurements, *release* the tidy
-release and the report and reads all of the output back. The run writes them into the confidential log.
+Shares of the CPU time: *start* loads the interpreter and its libraries; *public files* reads and checks the lists and
+the geography and makes the plan; *read, check, encode* reads the persons once; *count* counts in both stages; *noise*
+draws and decides, with the counting done beside it; *write* writes the tables and the measurements; *release* writes
+the tidy release and the report and reads the whole output back. The run writes them into the confidential log.
 """
 BESIDE_TEXT = """
-## Beside it: the same counting as plain queries
+## For comparison: the same counting as plain queries
 
-Only the counts: no check of a record, no noise, no tables. Persons are encoded once (a number for the block, one for
-the combination of codes), then each level is joined to the entities of the blocks and the iterations of the codes and
-grouped: totals of all groups, then sex by age of the groups whose total reaches the first threshold
-(`benchmarks/counting_in_sql.py`, `counting_in_polars.py`; 2 threads each). Both must give the same sums, and for up to
-a million people so must the totals of a run without noise.
+These queries only count: no check of a record, no noise, no tables. Persons are encoded once (a number for the
+block, one for the combination of codes), then each level is joined to the entities of the blocks and the
+iterations of the codes and grouped: totals of all groups, then sex by age of the groups whose total reaches the
+first threshold (`benchmarks/counting_in_sql.py`, `counting_in_polars.py`; 2 threads each). Both must give the
+same sums, and for up to a million people so must the totals of a run without noise.
 """
 BUREAU_TEXT = """
 ## The Bureau's figures
 
-Theirs, as reported; not measured here, on other machines, and with another input. The Bureau's SafeTab-P, on Spark,
+These are as reported, not measured here: on other machines, and with another input. The Bureau's SafeTab-P, on Spark,
 took up to 9 hours for 300 million simulated people, on three machines with 64 processors and 488 GB of memory each.
 """
 

@@ -14,10 +14,9 @@ import numpy as np
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.float_tails import FloatTails
-from safetab.estimates.combined_totals import Guess, combined
-from safetab.estimates.linear_form import LinearForm, Measured
-from safetab.privacy.stages import Stage
+from safetab.distributions.weighted_sum import FloatTails
+from safetab.estimates.noise import Guess, LinearForm, Measured, combined
+from safetab.privacy.calibration import Stage
 from safetab.products.product import Shape
 from safetab.products.safetab_p.tables import PERSONS
 

@@ -1,6 +1,6 @@
 """Spark beside the local engine on the same files: `make bench-spark` writes the last section of docs/benchmarks.md.
 
-Sizes come from BENCH_SPARK_PEOPLE, parted by blanks; censuses are kept in BENCH_FOLDER.
+BENCH_SPARK_PEOPLE lists the sizes, separated by blanks; BENCH_FOLDER keeps the censuses.
 """
 
 from __future__ import annotations
@@ -20,20 +20,14 @@ from benchmarks.same_bytes import KEY, require_same_bytes
 
 TEXT = """
 `make bench-spark` writes this section. Both engines run on the same Parquet files in processes of their own, with
-one test key; their outputs are the same bytes, else there would be no table. CPU seconds are those of all processes,
-the Java virtual machine and Spark's Python included. *Start* is a Spark session that is started and stopped and does
-nothing; a ratio is that of the rest of a Spark run to the local run. Executors *with Python* count with the compiled
-loops, those *without* with Spark's expressions.
+one test key, and must write the same bytes. CPU seconds are those of all processes, Java and Spark's Python included.
+*Start* is a Spark session that is started and stopped and does nothing. A ratio compares the rest of a Spark run with
+the local run.
 """
 NATION = 334_735_155
 _FAR_APART = 10
 EXECUTORS, CORES = 8, 4
-WITHOUT_PYTHON = ("--spark-conf", "spark.pyspark.python=none")
-RUNS: dict[str, tuple[str, ...]] = {
-    "local": ("--engine", "local"),
-    "spark": ("--engine", "spark"),
-    "expressions": ("--engine", "spark", *WITHOUT_PYTHON),
-}
+ENGINES = ("local", "spark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +35,18 @@ class Pair:
     people: int
     local: Cost
     spark: Cost
-    expressions: Cost
     start: Cost
 
     @property
     def ratio(self) -> float:
-        return self._to_local(self.spark)
-
-    @property
-    def ratio_of_expressions(self) -> float:
-        return self._to_local(self.expressions)
-
-    def _to_local(self, cost: Cost) -> float:
-        return (cost.cpu_seconds - self.start.cpu_seconds) / self.local.cpu_seconds
+        """Spark's CPU seconds, its start aside, to those of the local engine."""
+        return (self.spark.cpu_seconds - self.start.cpu_seconds) / self.local.cpu_seconds
 
 
 def nation_text(pairs: list[Pair]) -> str:
-    """Extrapolated from the smallest and the largest size measured; nothing, if these are too near to each other.
+    """The cost of a nation, extrapolated from the smallest and the largest size; empty if these are too close.
 
-    A start is the same for both, so what the starts differ by is the machine's: the lesser is taken off both.
+    Both runs have the same start, and the machine makes it vary: the shorter one is subtracted from both.
     """
     small, large = pairs[0], pairs[-1]
     if large.people < _FAR_APART * small.people:
@@ -73,13 +60,14 @@ def nation_text(pairs: list[Pair]) -> str:
     return f"""
 ### How many executors a nation needs
 
-Extrapolated from the sizes above, with Python, no measurement: {1e6 * each:.1f} CPU microseconds a person, and
+This is extrapolated from the sizes above and not measured: {1e6 * each:.1f} CPU microseconds a person, and
 {fixed:.0f} CPU seconds that don't grow with people (Java compiling, public tables, noise on the driver). The nation's
 {NATION:,} would take {nation:,.0f} CPU seconds: {nation / 60:.0f} minutes of one core, about {seconds:.0f} seconds of
-{EXECUTORS} executors with {CORES} cores each, if all of it could be spread evenly, which what doesn't grow can't.
-Shuffles between machines make it more; executors that stay warm make it less. At about 10 bytes a person, reckoned
-from the columns, the nation is 4 GB encoded, which {EXECUTORS} executors of 4 GB keep in memory and fewer keep on disk.
-The driver needs what a local run needs, and the counts of one level.
+{EXECUTORS} executors with {CORES} cores each, if all of it could be spread evenly, which is impossible
+for the constant part.
+Shuffles between machines make it more; executors that stay warm make it less. At about 10 bytes per person, estimated
+from the columns, the nation is 4 GB encoded, which {EXECUTORS} executors of 4 GB keep in memory and fewer
+keep on disk. The driver needs what a local run needs, and the counts of one level.
 """
 
 
@@ -97,25 +85,26 @@ def main() -> None:
 
 def measured_pair(census: Census, folder: Path) -> Pair:
     made = census.made_in(folder)
-    outputs = {name: folder / f"output-{name}" for name in RUNS}
+    outputs = {name: folder / f"output-{name}" for name in ENGINES}
     costs = {}
     for name, out in outputs.items():
         print(f"running {made.name} with {name}", flush=True)
         limits = ("--threads", THREADS, "--memory", MEMORY, "--temp", folder, "--test-key", KEY, "--overwrite")
-        costs[name] = measured_safetab("run", made / "parameters", made / "data", out, *RUNS[name], *limits).cost
+        run = ("run", made / "parameters", made / "data", out, "--engine", name)
+        costs[name] = measured_safetab(*run, *limits).cost
         require_same_bytes(outputs["local"], out)
     start = measured_program("spark_start").cost
     for out in outputs.values():
         shutil.rmtree(out)
     pair = Pair(census.people, **costs, start=start)
-    print(f"{census.people:,} people: {pair.ratio:.1f}, {pair.ratio_of_expressions:.1f} times", flush=True)
+    print(f"{census.people:,} people: {pair.ratio:.1f} times the CPU of local", flush=True)
     return pair
 
 
 def table(pairs: list[Pair]) -> str:
     header = (
-        "people", "local, CPU s", "wall s", "peak memory", "Spark with Python, CPU s", "wall s",
-        "without, CPU s", "wall s", "of each start, CPU s", "CPU to local, start aside: with Python", "without",
+        "people", "local, CPU s", "wall s", "peak memory", "Spark, CPU s", "wall s",
+        "of it start, CPU s", "CPU to local, start aside",
     )  # fmt: skip
     return report.markdown_table(
         header,
@@ -124,10 +113,8 @@ def table(pairs: list[Pair]) -> str:
                 f"{pair.people:,}",
                 *report.in_words(pair.local),
                 *report.in_words(pair.spark)[:2],
-                *report.in_words(pair.expressions)[:2],
                 f"{pair.start.cpu_seconds:.1f}",
                 f"{pair.ratio:.1f}",
-                f"{pair.ratio_of_expressions:.1f}",
             )
             for pair in pairs
         ],

@@ -20,13 +20,13 @@ PREDICTED_CORES = 16
 TEXT = """
 ## By threads, at {people:,} people
 
-Persons are read, encoded and counted in threads, and empty groups that may be published are looked for in them. Public
-files and the drawing of noise are the work of one thread, but for what Arrow does in several; tables and the release
-are written by two and never more, and one more checks what was written before. Both runs have one test key, and their
-outputs are the same bytes, else there would be no table. The serial share is what Amdahl's law makes of both wall
-times; the line of {cores} threads is predicted from it, not measured, and is somewhat too good, since what two threads
-do doesn't gain from more. Load average of the last minute before the runs: {load:.1f}; other work makes both wall
-times, and so the share, unreliable.
+Threads read, encode and count persons, and search for empty groups that may be published. One thread reads public
+files and draws noise, except for what Arrow does in several; at most two write tables and the release, and one
+more checks the files written before. Both runs have one test key, and their outputs are the same bytes; otherwise
+there would be no table. The serial share is computed from both wall times by Amdahl's law. The line of {cores}
+threads is predicted from it, not measured, and is somewhat too good, since work for two threads doesn't gain from
+more. Load average of the last minute before the runs: {load:.1f}; other work makes both wall times, and so the
+share, unreliable.
 """
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.foundation.progress import NoProgress
-from safetab.pipeline.backends import backend_of
+from safetab.pipeline.guards import backend_of
 from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions
 from safetab.planning.run_plan import LevelPlan

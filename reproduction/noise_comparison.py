@@ -12,15 +12,14 @@ from math import sqrt
 from reproduction.loss_distributions import Counts, LossDistribution, together
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.population_groups import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.planning.level_design import CONFIDENCE
-from safetab.privacy.conversions import epsilon_of_rho, rho_of_epsilon
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import Stage
+from safetab.privacy.composition import epsilon_of_rho, rho_of_epsilon
 from safetab.tuning import Tuning, compare_noises
-from safetab.tuning.comparisons import LevelNoises
-from safetab.tuning.questions import least_decimal
+from safetab.tuning.questions import LevelNoises, least_decimal
 
 Saving = Callable[[float], float]
 FEWEST_DIGITS, MOST_DIGITS = 1.0, 40.0

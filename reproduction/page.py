@@ -11,9 +11,9 @@ from reproduction.figures import continuous_bias, continuous_suppression
 from reproduction.noise_comparison import Scope, digits_where
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.population_groups import PopulationGroupLevel
 from safetab.planning.plan_json import exact
-from safetab.privacy.loss_text import loss_text
+from safetab.privacy.reference import loss_text
 from safetab.tuning import Tuning, compare_noises, multiplicities
 from safetab.tuning.paper import THRESHOLD_BUDGETS, margin_table, threshold_table
 
@@ -34,9 +34,9 @@ def _opening() -> str:
     return """# The paper, reproduced
 
 Haney et al., *SafeTab-P: Disclosure Avoidance for the 2020 Census Detailed DHC-A* (2024), has two tables and two
-figures that are made of formulas, and two remarks about choices that were not taken. This page makes them again
-from `safetab.tuning`, whose numbers are exact, and says where exact numbers differ. `make paper` writes the page and
-its figures; a test fails when they are out of date. On the terminal: `safetab tune table-moe`, `safetab tune
+figures that are computed from formulas, and two remarks about choices that were not made. This page computes them
+again with `safetab.tuning`, whose numbers are exact, and says where exact numbers differ. `make paper` writes the page
+and its figures; a test fails when they are out of date. On the terminal: `safetab tune table-moe`, `safetab tune
 table-thresholds`, `safetab tune curve`, `safetab tune codes`, `safetab tune noise`."""
 
 
@@ -45,7 +45,7 @@ def _thresholds() -> str:
     return f"""## Suppression thresholds
 
 T is the least number of persons that the noise of stage 2 exceeds with a chance of at most 0.0001 (gamma 0.1,
-stability 9). The three are the paper's.
+stability 9). All three agree with the paper.
 
 {_table(("rho", "T"), rows)}"""
 
@@ -73,12 +73,12 @@ def _margins() -> str:
 All margins are at 95 %; losses are rho. The first five columns of numbers are the paper's, to the last digit: 1.9208
 · 9 / target² (1.9208 is 1.96²/2) rounded to three decimals, the same over 0.9 and rounded, and twice the rounded
 numbers for bounded neighbours. The last three are exact: the margin that the paper's total really gives, the least
-total of four digits that meets the target, and how much less that is.
+total of four digits that meets the target, and the saving.
 
 {_table(heads, cells)}
 
-The formula takes the noise for a continuous one. The discrete Gaussian's margin is a whole number of persons, and
-the formula pays for a part of a person that nobody sees: 28 % of the budget where the target is 3, and for Regional
+The formula treats the noise as continuous. The discrete Gaussian's margin is a whole number of persons, and
+the formula pays for a fraction of a person that nobody sees: 28 % of the budget where the target is 3, and for Regional
 levels the budget of 0.008 (rounded up from 0.00768) gives ±49 instead of ±50. With the least budgets all levels of
 the US pass would cost rho {exact(Fraction(least))} instead of {exact(Fraction(paper))}: {_percent(1 - least / paper)} less, at the
 same targets."""
@@ -93,13 +93,13 @@ def _figure_1() -> str:
 
 ![The chance of suppression falls from 99.99 % for an empty group to about one half at T and to almost nothing at twice T.](figures/suppression.svg)
 
-Over the true size as a part of T the paper draws one curve for all budgets. That is so if noise is continuous. With
-whole persons a group of exactly T is suppressed more often than half of the time (it must be *above* T), and the less
-noise, the more a person counts. Greatest distance of the exact chances from the continuous curve:
+The paper draws one curve for all budgets, over the true size as a part of T. This is right if noise is continuous. With
+whole persons a group of exactly T is suppressed more than half of the time (it must be *above* T), and the less
+noise there is, the more one person matters. The exact chances differ from the continuous curve by at most:
 
 {_table(("rho", "distance"), rows)}
 
-The chance is that of a group which gets only a total; a larger one that reaches a threshold is always published."""
+This is the chance for a group that gets only a total; a larger one that reaches a threshold is always published."""
 
 
 def _figure_2() -> str:
@@ -107,11 +107,11 @@ def _figure_2() -> str:
         (exact(budget), f"{max(abs(bias - continuous_bias(ratio)) for ratio, bias in curve):.3f}")
         for budget, curve in ((budget, bias_curve(budget)) for budget in THRESHOLD_BUDGETS)
     ]
-    return f"""## Figure 2: the bias of what is published
+    return f"""## Figure 2: the bias of published totals
 
 ![The bias falls from a little over T for an empty group to almost nothing at twice T.](figures/bias.svg)
 
-The mean of the noise, given that the noisy total is above T, as a part of T. The paper's formula is σ φ((T - n)/σ) /
+The bias is the mean of the noise, given that the noisy total is above T, as a part of T. The paper's formula is σ φ((T - n)/σ) /
 (1 - Φ((T - n)/σ)); with a continuous φ and Φ it is the dashed curve. The exact means lie above it, by at most, as a
 part of T:
 
@@ -133,7 +133,7 @@ persons, so at the budget of counties (rho {exact(counties.design.budget)}) the 
 {_table(("race codes", "stability", "margin of a cell at 95 %", "margin against 8", "noise's width against 8"), rows)}
 
 With 1 code and with 2 the stability is 3: one code can be in a group alone and in the same group in combination, and
-an ethnicity comes to it. What fewer codes cost is in no margin: people with more codes go missing from groups."""
+an ethnicity is added. No margin shows the price of fewer codes: people with more codes go missing from groups."""
 
 
 def _noises(tuning: Tuning, scopes: Sequence[Scope]) -> str:
@@ -157,19 +157,19 @@ def _noises_question(whole: Scope) -> str:
 
 The paper: under approximate differential privacy the discrete Gaussian "displayed roughly 7 % less privacy loss,
 compared to the geometric mechanism at the same accuracy targets". The analysis that it cites is not available to us,
-and the paper tells neither the delta nor how the losses were added up. So here is what can be computed: both noises
-with the margins of error that the 2020 production has (cells: ±3, ±11, ±49 at 95 %), each with the least budget that
+and the paper states neither the delta nor how the losses were added up. So this section computes both noises
+with the margins of error of the 2020 production (cells: ±3, ±11, ±49 at 95 %), each with the least budget that
 gives them, and the epsilon of each at the same delta, for unbounded neighbours.
 
-There are several true epsilons, since there are several ways of adding up:
+Several epsilons are true, since losses can be added up in several ways:
 
 - **Adding pure epsilons.** Geometric noise is pure: the epsilons of the levels add up to
   {exact(whole.geometric_epsilon)}, at delta 0 and so at every delta.
 - **By zCDP.** Gaussian noise costs rho {exact(whole.gaussian_rho)}; geometric noise costs rho
   {loss_text(whole.geometric_rho, 4)} ([proof](privacy.md#geometric-noise-under-zcdp)); either is converted to an epsilon at
   delta as in [privacy.md](privacy.md#epsilon-and-delta).
-- **By loss distributions.** The distribution of the privacy loss of all counts together, for a person in 9 groups of
-  every level, who is in TotalOnly groups where there are any. This is as tight as it gets: no smaller epsilon holds
+- **By loss distributions.** This uses the distribution of the privacy loss of all counts together, for a person in 9
+  groups of every level, who is in TotalOnly groups where there are any. It is tight: no smaller epsilon holds
   for such a person, up to 0.006 by rounding upward. A test compares it with Google's dp-accounting."""
 
 
@@ -203,7 +203,7 @@ def _noises_crossings(scopes: Iterable[Scope]) -> str:
     for scope in scopes:
         for way, saving in scope.savings.items():
             rows.append((scope.name, way, *(_delta(digits_where(saving, wanted)) for wanted in (0.07, 0.0))))
-    return f"""At which delta the Gaussian has 7 % less, and below which delta it has more (deltas from 0.1 to 1e-40 were looked at):
+    return f"""The delta at which the Gaussian has 7 % less, and the delta below which it has more (among deltas from 0.1 to 1e-40):
 
 {_table(("what is compared", "how it is added up", "7 % less at", "reverses below"), rows)}"""
 
@@ -224,29 +224,29 @@ def _noises_confidences(tuning: Tuning) -> str:
         rows.append(
             (_percent(confidence), exact(found.gaussian_epsilon), exact(found.geometric_epsilon_pure), pure, zcdp)
         )
-    return f"""It depends on what "the same accuracy" is, too. Geometric noise has heavier tails, so the higher the confidence of the
-margin that is held equal, the better the Gaussian looks. At delta 1e-10:
+    return f"""The result also depends on the meaning of "the same accuracy". Geometric noise has heavier tails, so the higher the
+confidence at which margins are equal, the better the Gaussian looks. At delta 1e-10:
 
 {_table(("equal margin at", "Gaussian, zCDP", "geometric, pure", "less than pure", "less, both zCDP"), rows)}"""
 
 
 def _noises_conclusions() -> str:
-    return """What can be concluded:
+    return """Conclusions:
 
 - At the deltas that are usually reported (1e-10 and about), the Gaussian of the 2020 production has clearly less epsilon
   than geometric noise with the same margins at 95 %, however it is added up: by more than the paper says.
-- With another idea of the same accuracy it is less clear: where the margins at 50 % are equal, which is the typical error
-  rather than a large one, the difference to pure epsilons at delta 1e-10 almost vanishes.
+- With another meaning of the same accuracy it is less clear: if the margins at 50 % are equal, which is the typical error
+  rather than a large one, the difference from pure epsilons at delta 1e-10 almost vanishes.
 - "7 %" is true at one delta for each way of adding up, and that delta differs by many powers of ten from way to way. For
-  the whole pass it lies between 1e-14 and 1e-19; for one level alone near 1e-5. Where both are added up by zCDP it is never
-  so little as 7 %.
-- It reverses. At delta 0 only geometric noise gives anything; for the pass it is better below about 1e-20, for one level
-  below about 1e-6, for one count already below about 1e-2. Gaussian noise is better because a person is in many counts
-  at many levels: losses of many counts partly cancel, and zCDP and loss distributions see that.
+  the whole pass it lies between 1e-14 and 1e-19; for one level alone it is near 1e-5. If both are added up by zCDP, the
+  saving is never as small as 7 %.
+- The order reverses. At delta 0 only geometric noise gives a guarantee; for the pass it is better below about 1e-20, for
+  one level below about 1e-6, for one count already below about 1e-2. Gaussian noise is better because a person is in many
+  counts at many levels: losses of many counts partly cancel, and zCDP and loss distributions account for that.
 - Adding up geometric noise by zCDP is wasteful: its tight epsilon is far smaller. A comparison by zCDP alone flatters the
   Gaussian.
 
-What can't: which of these, if any, is the paper's 7 %. We don't have its analysis."""
+We can't say which of these, if any, is the paper's 7 %, since we don't have its analysis."""
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -63,10 +63,9 @@ def page() -> str:
 
 _HEAD = """# Licences
 
-The program is under Apache-2.0. It contains no other package's code, and installs these, which keep their own
-licences. The list is made by `make bill` from the lock files and the packages' own metadata
-([supply chain](supply-chain.md)); a package stands where it is first needed. Licences are written as SPDX
-expressions."""
+The program is under Apache-2.0. It contains no other package's code, and installs these packages, which keep their own
+licences. `make bill` makes the list from the lock files and the packages' own metadata
+([supply chain](supply-chain.md)); a package is listed where it is first needed. Licences are SPDX expressions."""
 
 
 def main() -> None:

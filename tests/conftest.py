@@ -58,7 +58,7 @@ class World:
 def _threads_as_in_large_jobs() -> Iterator[None]:
     """What is too little for a thread of its own gets one, so that small outputs show what large ones would."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(in_threads, "_FEW", 0)
+        patch.setattr(in_threads, "_SMALL", 0)
         patch.setattr(output_checks, "_LARGE", 0)
         yield
 

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from safetab.engines.contract import CountingEngine, EngineSettings
-from safetab.engines.local.local_engine import LocalEngine
-from safetab.engines.person_location import PersonLocation
-from safetab.engines.plain import PlainEngine
+from safetab.engines.contract import CountingEngine, EngineSettings, RecordLocation
+from safetab.engines.local.engine import LocalEngine
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
 from safetab.products.product import Product
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.readers.person_files import find_person_files, person_file_names
+from safetab.readers.record_files import find_record_files, record_file_names
 from safetab.readers.table_files import TableFiles
+from tests.plain_engine import PlainEngine
 from tests.random_worlds import RandomWorld
 
 
@@ -30,8 +29,8 @@ class EngineInputs:
 def engine_inputs(world: RandomWorld, product: Product = SAFETAB_P) -> EngineInputs:
     files = read_public_files(world.parameters, world.data).require()
     files = replace(files, config=replace(files.config, product=product))
-    persons = find_person_files(world.data, product.record).value
-    named = person_file_names(world.data, product.record).require()  # what is wrong in them is for the engine to find
+    persons = find_record_files(world.data, product.record).value
+    named = record_file_names(world.data, product.record).require()  # what is wrong in them is for the engine to find
     return EngineInputs(files, plan_of(files).require(), persons or named)
 
 
@@ -43,11 +42,10 @@ def local_engine(inputs: EngineInputs, folder: Path) -> CountingEngine:
     return LocalEngine(inputs.persons, inputs.files, EngineSettings(folder), lambda _: None)
 
 
-def spark_engine(session, inputs: EngineInputs, log=lambda _: None, *, has_python: bool = False) -> CountingEngine:
-    from safetab.engines.spark.spark_engine import SparkEngine  # noqa: PLC0415 - PySpark is optional
+def spark_engine(session, inputs: EngineInputs, log=lambda _: None) -> CountingEngine:
+    from safetab.engines.spark.engine import SparkEngine  # noqa: PLC0415 - PySpark is optional
 
-    location = PersonLocation.of_files(inputs.persons)
-    return SparkEngine(session, location, inputs.files, log, has_python=has_python)
+    return SparkEngine(session, RecordLocation.of_files(inputs.persons), inputs.files, log)
 
 
 SPARK_MARKS = [

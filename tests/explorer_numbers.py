@@ -13,14 +13,12 @@ from math import ceil
 from types import MappingProxyType
 
 from safetab.census.geography_levels import TabulationPass
-from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.config.run_config import FamilyConfig, RunConfig
-from safetab.explorer.page_facts import level_key
-from safetab.planning.joint_loss import JointLoss
-from safetab.planning.losses import DELTA, DELTAS, reported_loss
-from safetab.privacy.conversions import epsilon_of_rho
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
+from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.config.config_file import FamilyConfig, RunConfig
+from safetab.explorer.explore import level_key
+from safetab.planning.losses import DELTA, DELTAS, JointLoss, reported_loss
+from safetab.privacy.calibration import PrivacyDefinition, Stage
+from safetab.privacy.composition import epsilon_of_rho
 from safetab.products.all_products import PRODUCTS
 from safetab.products.product import Product, Shape, TableFamily, Thresholds
 from safetab.tuning import (
@@ -31,9 +29,9 @@ from safetab.tuning import (
     multiplicities,
     threshold_for,
 )
-from safetab.tuning.presets import production_of_2020
 from safetab.tuning.questions import smallest_margins
 from safetab.tuning.tuned_level import TunedLevel
+from safetab.tuning.tuning import production_of_2020
 
 CONFIDENCES = {"90": Fraction(9, 10), "95": Fraction(19, 20), "99": Fraction(99, 100)}
 STAGES = {"stage_1": Stage.STAGE_1, "stage_2": Stage.STAGE_2, "total_only": Stage.TOTAL_ONLY}

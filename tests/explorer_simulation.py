@@ -7,13 +7,11 @@ from math import floor
 
 from flint import arb, ctx
 
-from safetab.explorer.group_sizes import group_sizes
+from safetab.explorer.explore import group_sizes
 from safetab.planning.level_design import LevelDesign
-from safetab.privacy.calibration import Noise
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import Noise, Stage
 from safetab.products.product import Shape
-from safetab.tuning.level_sizes import Facts
-from safetab.tuning.tuned_level import TunedLevel
+from safetab.tuning.tuned_level import Facts, TunedLevel
 
 BITS = 128
 FAR = 10**12  # farther than any noise goes

@@ -7,11 +7,15 @@ from types import MappingProxyType
 
 import numpy as np
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
-from safetab.census.public_lists import PublicLists
-from safetab.census.state_names import STATE_NAMES
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.census.geography_levels import STATE_NAMES, GeographyLevel
+from safetab.census.iterations import (
+    CharacteristicIteration,
+    IterationKind,
+    IterationLevel,
+    PublicLists,
+    TabulationList,
+)
+from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.all_products import product_named
 from safetab.release.release_universe import Entities, Universe
 

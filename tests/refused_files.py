@@ -17,7 +17,7 @@ Said = tuple[str, str, str]
 Columns = dict[str, list]
 TABLE, TEXT, PARQUET = "person-records", "person-records.txt", "person-records.parquet"
 HEADER = f"the header must be {PERSON_HEADER}, in any order"
-ONCE = "columns missing, or there more than once, capital letters or not"
+ONCE = "columns missing or repeated, ignoring upper and lower case"
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ REFUSED_FILES = {
     ),
     "an unknown column in the header": text(
         renamed(lambda header: f"MAFID|{header}"),
-        (TEXT, "line 1", f"{HEADER}; no such column, by position: 1."),
+        (TEXT, "line 1", f"{HEADER}; unknown columns, by position: 1."),
     ),
     "the header twice": text(
         lambda text: text + text.split("\n", 1)[0],
-        (TEXT, "", "the header may stand in line 1 alone. 1 row breaks this rule."),
+        (TEXT, "", "the header may stand only in line 1. 1 row breaks this rule."),
     ),
     "blank lines inside": text(
         lambda text: text.replace("\n", "\n\n\n", 2),

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.float_tails import FloatTails
-from safetab.distributions.weighted_sum import Noise
-from safetab.estimates.linear_form import LinearForm, Measured, Selected, sum_of_forms
-from safetab.privacy.stages import Stage
+from safetab.distributions.weighted_sum import FloatTails, Noise
+from safetab.estimates.noise import LinearForm, Measured, Selected, sum_of_forms
+from safetab.privacy.calibration import Stage
 
 CONFIDENCE = Fraction(19, 20)
 LEVELS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from safetab.foundation.progress import NoProgress
+from safetab.synthetic.census import CensusRequest, write_census
 from safetab.synthetic.geography.census_size import SizeRequest
-from safetab.synthetic.request import CensusRequest, write_census
 
 
 def write_small_census(folder: Path, people: int = 20_000, tracts: int = 40) -> Path:

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 from safetab.foundation.progress import NoProgress
-from safetab.pipeline.backends import backend_of
+from safetab.pipeline.guards import backend_of
 from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions
 from tests.brute_force import rows_of

@@ -1,4 +1,4 @@
-"""Builds the site into build/docs: pages gathered, the tutorial run, Sphinx, links checked."""
+"""Build the site into build/docs: gather pages, run the tutorial, run Sphinx, check links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold of the site: every link inside it leads somewhere, and nothing is fetched from elsewhere."""
+"""Checks of the site: every internal link has a target, and no page fetches anything from another host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _FETCHED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "sou
 
 
 class _Page(HTMLParser):
-    """The anchors of a page, its links, what it fetches, and references that Sphinx found nothing for."""
+    """The anchors of a page, its links, and the addresses that it fetches."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class _Page(HTMLParser):
 
 
 def faults_of(site: Path) -> list[str]:
-    """A sentence for each link that leads nowhere and each thing that is fetched from elsewhere."""
+    """A sentence for each broken link and each address that is fetched from another host."""
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
     faults = [
         f"{path.relative_to(site)}: {link} leads nowhere."

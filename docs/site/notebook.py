@@ -1,4 +1,4 @@
-"""Runs the code cells of a notebook, one after the other, as a reader would."""
+"""Run the code cells of a notebook, one after the other, as a reader would."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell with what it printed and what its last line gives, if it is code."""
+    """A cell and, if it is code, its printed output and the value of its last line."""
 
     is_code: bool
     source: str
@@ -23,7 +23,7 @@ class Cell:
 
 
 def run_notebook(path: Path) -> Iterator[Cell]:
-    """The cells as they are run; whatever a cell raises goes on to the caller."""
+    """Run the cells and yield each with its results; an exception of a cell is passed on."""
     names: dict[str, Any] = {"__name__": "__main__"}
     for number, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
         source = "".join(cell["source"])

@@ -1,4 +1,4 @@
-"""The pages of the site: the Markdown of the project where it lies, and pages that are made here."""
+"""The pages of the site: the project's Markdown files, and generated pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FRONT = "index.md"
 NAVIGATION = """
 ```{{toctree}}
 :hidden:
-:caption: Begin here
+:caption: Start here
 
 overview
 {tutorial}
@@ -57,7 +57,7 @@ synthetic-census
 
 ```{{toctree}}
 :hidden:
-:caption: To work on it
+:caption: Contribute
 
 architecture
 decisions/index
@@ -75,7 +75,7 @@ _ROOT_PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 
 
 def write_pages(project: Path, sources: Path) -> list[str]:
-    """Writes every page of the site; tells which links lead nowhere."""
+    """Write every page of the site, and return a sentence for each broken link."""
     place_of = _places(project)
     faults: list[str] = []
     for path, place in place_of.items():
@@ -95,7 +95,7 @@ def write_pages(project: Path, sources: Path) -> list[str]:
 
 
 def _places(project: Path) -> dict[Path, str]:
-    """Where each file of the project is in the site."""
+    """The path in the site of each file of the project."""
     docs = project / "docs"
     places = {project / "README.md": FRONT} | {project / name: name for name in _ROOT_PAGES}
     for path in sorted(docs.rglob("*")):
@@ -106,7 +106,7 @@ def _places(project: Path) -> dict[Path, str]:
 
 
 def with_links(page: Path, project: Path, place_of: dict[Path, str]) -> tuple[str, list[str]]:
-    """A page's text with its links as they are in the site, and a sentence for each that leads nowhere."""
+    """A page's text with its links adapted to the site, and a sentence for each broken link."""
     faults: list[str] = []
     here = PurePosixPath(place_of[page]).parent
 
@@ -127,7 +127,7 @@ def with_links(page: Path, project: Path, place_of: dict[Path, str]) -> tuple[st
 
 
 def navigation_of(places: Iterable[str]) -> str:
-    """Every page in its place: how-tos and tutorials by their folder, a page that nobody placed below the reference."""
+    """The navigation: how-tos and tutorials by their folder, pages without a fixed position below the reference."""
     pages = [place.removesuffix(".md") for place in sorted(places) if place.endswith(".md") and place != FRONT]
     how_to = [page for page in pages if page.startswith("how-to/")]
     tutorials = [page for page in pages if page.startswith("tutorial/")]
@@ -158,7 +158,7 @@ def _write_made_pages(project: Path, sources: Path) -> None:
 
 
 def command_page() -> str:
-    """Every command with its arguments and options, from the words of its help."""
+    """A page with every command, its arguments and options, taken from its help."""
     command = typer.main.get_command(app)
     context = typer.Context(command, info_name="safetab")
     return str(get_docs_for_click(obj=command, ctx=context, name="safetab", title="Commands"))

@@ -1,4 +1,4 @@
-"""The tutorial as a page: run on the demo's census, with noise that is the same each time, and with all it shows."""
+"""The tutorial as a page: run on the demo's census, with the same noise each time, and with all results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WHERE_IT_IS = (
 
 
 def tutorial_page(notebook: Path) -> str:
-    """Markdown with the results of every cell below it."""
+    """Markdown of the notebook, with the results below each cell."""
     with tempfile.TemporaryDirectory() as folder:
         demo = Path(folder) / "safetab-demo"
         write_demo_census(demo)
@@ -45,7 +45,7 @@ def _parts(cell: Cell) -> list[str]:
 
 
 def _shown(result: Any) -> str:
-    """As a notebook shows it: a chart as a picture, a table as a table, anything else as text."""
+    """A result as a notebook shows it: a chart as a picture, a table as a table, anything else as text."""
     if hasattr(result, "to_dict") and hasattr(result, "save"):
         return _html(_picture(result))
     if hasattr(result, "_repr_html_"):

@@ -1,11 +1,11 @@
 """Differentially private tables of detailed race and ethnicity groups, with a proved guarantee.
 
-`import safetab` stays light: what a function needs is imported when it is called.
+`import safetab` stays light: a function imports what it needs when it is called.
 """
 
 from __future__ import annotations
 
-import safetab.foundation.quiet_start  # noqa: F401 - what it does is done
+import safetab.foundation.start_up  # noqa: F401 - importing it is enough
 
 # isort: split
 from collections.abc import Iterable, Mapping
@@ -15,21 +15,15 @@ from typing import TYPE_CHECKING, Literal
 
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.failures import RunFailed
-from safetab.foundation.findings import Finding, InvalidInput
-from safetab.foundation.version import VERSION
+from safetab.foundation.findings import VERSION, Finding, InvalidInput
 from safetab.pipeline.declared_options import ASSESS, CONFIDENCE, CSV, RUN, STEPS, VALIDATE, DeclaredOption, shows
 
 if TYPE_CHECKING:
     from safetab import tuning
     from safetab.assessment.accuracy_files import AccuracySummary
-    from safetab.estimates.difference import Difference
-    from safetab.estimates.estimate import Estimate
-    from safetab.estimates.listings import Areas, Found, Groups
+    from safetab.estimates.arithmetic import Absence, Difference, Estimate, Ratio
     from safetab.estimates.open_release import Release
-    from safetab.estimates.ratio import Ratio
-    from safetab.estimates.reading.absence import Absence
-    from safetab.estimates.results import Answers, GroupTable
-    from safetab.estimates.statuses import Statuses
+    from safetab.estimates.results import Answers, Areas, Found, Groups, GroupTable, Statuses
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.rerelease import RereleaseSummary
     from safetab.pipeline.run import RunSummary
@@ -38,56 +32,23 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 __all__ = [
-    "Absence",
-    "AccuracySummary",
-    "Answers",
-    "Areas",
-    "Difference",
-    "Estimate",
-    "Finding",
-    "Found",
-    "GroupTable",
-    "Groups",
-    "InvalidInput",
-    "Ratio",
-    "Release",
-    "RereleaseSummary",
-    "RunFailed",
-    "RunOptions",
-    "RunPlan",
-    "RunSummary",
-    "Statuses",
-    "__version__",
-    "accuracy",
-    "export",
-    "open_release",
-    "plan",
-    "rerelease",
-    "run",
-    "status",
-    "tuning",
-    "validate",
-]
+    "Absence", "AccuracySummary", "Answers", "Areas", "Difference", "Estimate", "Finding", "Found",
+    "GroupTable", "Groups", "InvalidInput", "Ratio", "Release", "RereleaseSummary", "RunFailed",
+    "RunOptions", "RunPlan", "RunSummary", "Statuses", "__version__", "accuracy", "export",
+    "open_release", "plan", "rerelease", "run", "status", "tuning", "validate",
+]  # fmt: skip
 
 _LATE = {
-    "Absence": "safetab.estimates.reading.absence",
-    "AccuracySummary": "safetab.assessment.accuracy_files",
-    "Answers": "safetab.estimates.results",
-    "Areas": "safetab.estimates.listings",
-    "Difference": "safetab.estimates.difference",
-    "Estimate": "safetab.estimates.estimate",
-    "Found": "safetab.estimates.listings",
-    "GroupTable": "safetab.estimates.results",
-    "Groups": "safetab.estimates.listings",
-    "Ratio": "safetab.estimates.ratio",
-    "Release": "safetab.estimates.open_release",
-    "RereleaseSummary": "safetab.pipeline.rerelease",
-    "RunOptions": "safetab.pipeline.options",
-    "RunPlan": "safetab.planning.run_plan",
-    "RunSummary": "safetab.pipeline.run",
-    "Statuses": "safetab.estimates.statuses",
+    "assessment.accuracy_files": ("AccuracySummary",),
+    "estimates.arithmetic": ("Absence", "Difference", "Estimate", "Ratio"),
+    "estimates.open_release": ("Release",),
+    "estimates.results": ("Answers", "Areas", "Found", "GroupTable", "Groups", "Statuses"),
+    "pipeline.options": ("RunOptions",),
+    "pipeline.rerelease": ("RereleaseSummary",),
+    "pipeline.run": ("RunSummary",),
+    "planning.run_plan": ("RunPlan",),
 }
-"""Where the public names are that are imported when they are asked for."""
+"""The modules of public names that are imported on first use."""
 
 
 @shows(VALIDATE)
@@ -95,16 +56,16 @@ _LATE = {
 def validate(
     parameters: str | Path, data: str | Path, options: RunOptions | None = None, **given: object
 ) -> tuple[Finding, ...]:
-    """Checks everything that is given, every record included: what the command `safetab validate` does.
+    """Check all inputs, every record included, as the command `safetab validate` does.
 
-    Gives the warnings. Raises `safetab.InvalidInput`, with every finding in it, if something is at fault.
+    Returns the warnings. Raises `safetab.InvalidInput`, with every finding, if something is wrong.
 
     Args:
         parameters: The directory with config.json and the lists of codes and iterations.
         data: The directory with the geography file GRF-C and the records, or the .ini file of a CEF.
-        options: All options at once, in place of those below.
+        options: All options together, in place of those below.
     """
-    from safetab.pipeline.run import validate_files
+    from safetab.pipeline.validate import validate_files
 
     return validate_files(Path(parameters), Path(data), _options(VALIDATE, options, given))
 
@@ -113,7 +74,8 @@ def validate(
 def plan(parameters: str | Path, data: str | Path, totals: str | Path | None = None) -> RunPlan:
     """What a run would measure, with how much noise, at what cost; opens no record file.
 
-    Raises `safetab.InvalidInput`, with every finding in it, if a public file is at fault.
+    Returns the plan, which prints as tables. Raises `safetab.InvalidInput`, with every finding,
+    if a public file is at fault.
 
     Args:
         parameters: The directory with config.json and the lists of codes and iterations.
@@ -132,15 +94,16 @@ def plan(parameters: str | Path, data: str | Path, totals: str | Path | None = N
 def run(
     parameters: str | Path, data: str | Path, out: str | Path, options: RunOptions | None = None, **given: object
 ) -> RunSummary:
-    """Validates, tabulates and writes: what the command `safetab run` does, with the same options.
+    """Validate, tabulate and write OUT, as the command `safetab run` does, with the same options.
 
-    Raises `safetab.InvalidInput` if what was given is at fault, `safetab.RunFailed` if the run itself failed.
+    Returns the plan, the warnings, the rows of each file and the status. Raises
+    `safetab.InvalidInput` if an input is at fault, `safetab.RunFailed` if the run itself failed.
 
     Args:
         parameters: The directory with config.json and the lists of codes and iterations.
         data: The directory with the geography file GRF-C and the records, or the .ini file of a CEF.
         out: The directory to make; it appears whole or not at all.
-        options: All options at once, in place of those below.
+        options: All options together, in place of those below.
     """
     from safetab.pipeline.run import run_files
 
@@ -150,25 +113,21 @@ def run(
 @shows((CONFIDENCE, CSV, *STEPS))
 @checks_arguments
 def rerelease(
-    out: str | Path,
-    new: str | Path,
-    *,
-    geography: str | Path | None = None,
-    overwrite: bool = False,
-    **given: object,
+    out: str | Path, new: str | Path, *, geography: str | Path | None = None, overwrite: bool = False, **given: object
 ) -> RereleaseSummary:
-    """Makes the release of OUT again from its measurements: what the command `safetab rerelease` does.
+    """Make the release of OUT again from its measurements, as the command `safetab rerelease` does.
 
-    Nothing is drawn and nothing spent. Raises `safetab.InvalidInput` if what was given is at fault,
-    `safetab.RunFailed` if the machine is, or if the new output breaks a rule.
+    Nothing is drawn and nothing spent. Returns the status and the rows of each file. Raises
+    `safetab.InvalidInput` if an input is at fault, `safetab.RunFailed` if the machine refuses or
+    the new output breaks a rule.
 
     Args:
-        out: The whole output of a run, which stays as it is.
+        out: The whole output of a run; it does not change.
         new: The directory to make.
         geography: With `coterminous`: the geography of the run, its GRF-C file.
-        overwrite: Replace `new` if it is there.
+        overwrite: Replace `new` if it exists.
     """
-    from safetab.foundation.whole_path import whole_path
+    from safetab.foundation.files import whole_path
     from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
 
     request = RereleaseRequest.of(geography, **given)
@@ -177,9 +136,9 @@ def rerelease(
 
 @checks_arguments
 def open_release(path: str | Path) -> Release:
-    """Opens a release for those who use its numbers; needs no confidential file.
+    """Open a release to use its numbers; needs no confidential file.
 
-    Raises `safetab.InvalidInput` if there is no release.
+    Raises `safetab.InvalidInput` if there is no release or it is damaged.
 
     Args:
         path: OUT of a run, or OUT/release.
@@ -193,18 +152,18 @@ def open_release(path: str | Path) -> Release:
 def export(
     path: str | Path, folder: str | Path, *, form: Literal["tidy", "census"] = "tidy", overwrite: bool = False
 ) -> dict[str, int]:
-    """Writes a release as CSV files: what the command `safetab export` does.
+    """Write a release as CSV files, as the command `safetab export` does.
 
-    Gives the number of rows of each file. Raises `safetab.InvalidInput` if there is no release or the folder is there,
-    `safetab.RunFailed` if the machine refused to write.
+    Returns the number of rows of each file. Raises `safetab.InvalidInput` if there is no release or
+    the folder exists, `safetab.RunFailed` if it can't be written.
 
     Args:
         path: OUT of a run, or OUT/release.
         folder: The directory to make.
-        form: tidy, a file for each geography level; or census, a file for each table, as the Census Bureau's.
+        form: tidy, a file for each geography level; or census, a file for each table, like the Bureau's.
         overwrite: Replace `folder` if it holds an earlier export.
     """
-    from safetab.foundation.whole_path import whole_path
+    from safetab.foundation.files import whole_path
     from safetab.release.export import ExportForm, export_csv
 
     return export_csv(Path(path), whole_path(Path(folder)), ExportForm(form), overwrite=overwrite)
@@ -219,9 +178,10 @@ def status(
     level: str | None = None,
     kind: str | None = None,
 ) -> Statuses:
-    """For each group of a part of a release why its number is there, or absent: what the command `safetab status` does.
+    """Explain why each group's number is published or missing.
 
-    Raises `safetab.InvalidInput` if there is no release, no such area or no such group.
+    The command `safetab status` does the same. Returns a table of groups and reasons. Raises
+    `safetab.InvalidInput` if there is no release, no such area or no such group.
 
     Args:
         path: OUT of a run, or OUT/release.
@@ -246,12 +206,11 @@ def accuracy(  # noqa: PLR0913 - what the command takes
     options: RunOptions | None = None,
     **given: object,
 ) -> AccuracySummary:
-    """Many runs beside the truth: what the command `safetab accuracy` does, with the same options.
+    """Compare many runs with the true counts, as the command `safetab accuracy` does.
 
-    `assess` is an older name of the same function.
-
-    What it writes is made from the truth and may not be released. Raises `safetab.InvalidInput` if what was given is
-    at fault or refused, `safetab.RunFailed` if the machine is.
+    `assess` is an older name of the same function. The report is made from true counts and may
+    not be released. Raises `safetab.InvalidInput` if an input is at fault or refused,
+    `safetab.RunFailed` if the machine refuses.
 
     Args:
         parameters: The directory with config.json and the lists of codes and iterations.
@@ -259,12 +218,12 @@ def accuracy(  # noqa: PLR0913 - what the command takes
         out: The directory to make.
         runs: How many times the algorithm is run.
         against: Other parameters to compare with.
-        confidential: Says that the records are of real people and that the curator will keep the result to himself.
-        options: All options at once, in place of those below.
+        confidential: The records may be of real people; the curator keeps the report confidential.
+        options: All options together, in place of those below.
     """
     from safetab.assessment.accuracy_files import AccuracyRequest, accuracy_files
 
-    other = Path(against) if against is not None else None
+    other = None if against is None else Path(against)
     request = AccuracyRequest(runs, other, confidential, _options(ASSESS, options, given))
     return accuracy_files(Path(parameters), Path(data), Path(out), request)
 
@@ -281,12 +240,13 @@ def _options(declared: Iterable[DeclaredOption], options: RunOptions | None, giv
 
 
 def __getattr__(name: str) -> object:
-    """What is public and heavy is imported when it is asked for."""
+    """Import a public name on first use."""
     if name == "tuning":
         return import_module("safetab.tuning")
-    if name not in _LATE:
-        raise AttributeError(f"module 'safetab' has no attribute {name!r}")
-    return getattr(import_module(_LATE[name]), name)
+    for module, names in _LATE.items():
+        if name in names:
+            return getattr(import_module(f"safetab.{module}"), name)
+    raise AttributeError(f"module 'safetab' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

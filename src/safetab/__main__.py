@@ -1,4 +1,4 @@
-"""`python -m safetab`, and what spark-submit is given: it wants a file."""
+"""The entry point of `python -m safetab`, and the file that spark-submit runs."""
 
 from safetab.cli.start import main
 

@@ -12,9 +12,7 @@ from playwright.sync_api import Browser
 from tests.browser.chromium import chromium, opened
 
 from safetab.audit.audit import audit, parts_of_audit
-from safetab.audit.audit_report import AuditReport
-from safetab.audit.review_page import review_page
-from safetab.audit.verdicts import verdict
+from safetab.audit.verdicts import AuditReport, review_page, verdict
 
 pytestmark = pytest.mark.browser
 UNREADABLE = """() => [...document.querySelectorAll("main td, main th")].filter(

@@ -16,9 +16,7 @@ from safetab.estimates.reading.lookup import Lookup
 from safetab.foundation.findings import InvalidInput
 from safetab.release.release_folder import open_release_folder
 from safetab.release.release_universe import Universe
-from safetab.site.data_files import DataFolder
-from safetab.site.name_files import write_area_names, write_group_names
-from safetab.site.spellings import spellings
+from safetab.site.data_files import DataFolder, spellings, write_area_names, write_group_names
 from safetab.site.write_site import site_script
 
 pytestmark = pytest.mark.browser

@@ -23,7 +23,7 @@ from safetab.synthetic.demo_census import write_demo_census
 pytestmark = pytest.mark.browser
 each_page = pytest.mark.parametrize("page", ["report.html", "accuracy.html"])
 DARK = ("--force-dark-mode", "--blink-settings=preferredColorScheme=0")
-PAGES = {"report.html": "Worth a human's eye", "accuracy.html": "How good are the numbers?"}
+PAGES = {"report.html": "Points to check", "accuracy.html": "How good are the numbers?"}
 MEASURING = """<!doctype html><title>waiting</title>
 <iframe src="{page}" style="border:0;width:{width}px;height:800px"></iframe>
 <script>

@@ -25,11 +25,10 @@ import safetab
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.weighted_sum import WeightedDraws, weighted_sum
-from safetab.estimates.difference import chance_in_words
-from safetab.estimates.estimate import Estimate, shown
+from safetab.estimates.arithmetic import Absence, Estimate, chance_in_words
+from safetab.estimates.estimate import shown
 from safetab.estimates.open_release import Release
-from safetab.estimates.reading.absence import Absence
-from safetab.foundation.version import VERSION
+from safetab.foundation.findings import VERSION
 from safetab.site.write_site import write_site
 from safetab.synthetic.demo_census import write_demo_census
 
@@ -347,7 +346,7 @@ def test_no_view_is_wider_than_the_screen(browser: Browser, folder: Path, width:
     with opened(browser, folder / "site" / "index.html", viewport={"width": width, "height": 900}) as watched:
         for route in ROUTES:
             go(watched.page, route)
-            assert watched.page.locator("main h1").text_content() not in {"Not read", "Not found"}, route
+            assert watched.page.locator("main h1").text_content() not in {"Can't be read", "Not found"}, route
             assert watched.page.evaluate("document.documentElement.scrollWidth") == width, route
 
 
@@ -542,7 +541,7 @@ def test_a_view_prints_on_few_sheets_without_what_can_only_be_clicked(
         page = watched.page
         page.wait_for_selector("main h1")
         go(page, route)
-        assert page.locator("main h1").text_content() not in {"Not read", "Not found"}
+        assert page.locator("main h1").text_content() not in {"Can't be read", "Not found"}
         page.emulate_media(media="print")
         sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4", margin=MARGIN)))
         height = page.evaluate("document.documentElement.scrollHeight") / 1017

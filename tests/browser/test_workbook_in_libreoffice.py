@@ -10,17 +10,15 @@ from pathlib import Path
 import pytest
 from openpyxl import load_workbook
 
-from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.population_groups import PopulationGroupLevel
 from safetab.config.config_file import parse_config
-from safetab.explorer.workbook.exact import margins
-from safetab.explorer.workbook.workbook import write_workbook
+from safetab.explorer.workbook.workbook import margins, write_workbook
 from safetab.planning.losses import DELTA
-from safetab.privacy.conversions import epsilon_of_rho
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import PrivacyDefinition, Stage
+from safetab.privacy.composition import epsilon_of_rho
 from safetab.products.product import Thresholds
 from safetab.tuning import TunedLevel, Tuning, tuning_of
-from safetab.tuning.presets import presets
+from safetab.tuning.tuning import presets
 
 pytestmark = pytest.mark.browser
 
@@ -93,9 +91,9 @@ def test_libreoffice_computes_what_python_computes_also_for_other_inputs(
     for level, tuned in tuning.levels.items():
         compare_level(rows[name(level)], tuning, tuned)
     losses = {row[0]: row[1:3] for row in book["Results"].iter_rows(min_row=5, max_row=7, values_only=True)}
-    assert losses["anybody"] == pytest.approx((float(tuning.loss.unbounded), float(tuning.loss.bounded)))
+    assert losses["anyone"] == pytest.approx((float(tuning.loss.unbounded), float(tuning.loss.bounded)))
     rho = definition is PrivacyDefinition.ZCDP
-    epsilons = next(row[3:5] for row in book["Results"].iter_rows(min_row=5, values_only=True) if row[0] == "anybody")
+    epsilons = next(row[3:5] for row in book["Results"].iter_rows(min_row=5, values_only=True) if row[0] == "anyone")
     stated = (tuning.loss.unbounded, tuning.loss.bounded)
     assert epsilons == pytest.approx([float(epsilon_of_rho(loss, DELTA) if rho else loss) for loss in stated])
     assert parse_config(book["Config"]["A4"].value).require() == tuning.config
@@ -171,7 +169,7 @@ def test_totals_refuse_a_budget_that_is_none(production: Tuning, tmp_path: Path,
             sheet.cell(one, first).value: [sheet.cell(one, first + k).value for k in (1, 2, 3, 4)] for one in rows
         }
         assert losses["US pass"] == [BAD] * 4
-        assert losses["anybody"] == [BAD] * 4
+        assert losses["anyone"] == [BAD] * 4
         assert losses["PR pass"][0] == pytest.approx(of_puerto_rico)
     epsilon_rows = [
         [cell for cell in one if cell is not None] for one in book["Epsilon"].iter_rows(7, 12, values_only=True)

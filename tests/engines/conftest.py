@@ -18,12 +18,7 @@ def session():
         yield session
 
 
-SPARK_ENGINES = {"spark": False, "spark with python": True}
-
-
-@pytest.fixture(
-    scope="session", params=["plain", "local", *(pytest.param(name, marks=SPARK_MARKS) for name in SPARK_ENGINES)]
-)
+@pytest.fixture(scope="session", params=["plain", "local", pytest.param("spark", marks=SPARK_MARKS)])
 def engine_name(request) -> str:
     return request.param
 
@@ -33,9 +28,8 @@ def engine_of(request, engine_name: str, tmp_path: Path):
     """Makes engines of one kind, and closes them at the end."""
     made: list[CountingEngine] = []
     make = {"plain": partial(plain_engine, _=tmp_path), "local": partial(local_engine, folder=tmp_path)}
-    if engine_name in SPARK_ENGINES:
-        has_python = SPARK_ENGINES[engine_name]
-        make[engine_name] = partial(spark_engine, request.getfixturevalue("session"), has_python=has_python)
+    if engine_name == "spark":
+        make["spark"] = partial(spark_engine, request.getfixturevalue("session"))
 
     def of(inputs: EngineInputs) -> CountingEngine:
         made.append(make[engine_name](inputs))

@@ -11,10 +11,10 @@ from tests.engine_inputs import SPARK_MARKS, engine_inputs
 from tests.person_forms import columns_of, people_of
 from tests.random_worlds import write_random_world
 
-from safetab.readers.person_files import unreadable
+from safetab.readers.record_files import unreadable
 from safetab.readers.table_files import TableForm
 
-ENGINES = ["local", *(pytest.param(name, marks=SPARK_MARKS) for name in ("spark", "spark with python"))]
+ENGINES = ["local", pytest.param("spark", marks=SPARK_MARKS)]
 
 
 def another_code(path: Path, table: pa.Table) -> None:

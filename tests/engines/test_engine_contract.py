@@ -12,21 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.brute_force import AGES, BruteForce
 from tests.engine_inputs import EngineInputs, engine_inputs, local_engine, plain_engine
-from tests.person_forms import EMPTY_FORMS, PERSON_FORMS, as_text, people_of
+from tests.person_forms import EMPTY_FORMS, PERSON_FORMS, as_text, people_of, split
+from tests.plain_engine import PlainEngine
 from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 from tests.refused_files import REFUSED_FILES
 
-from safetab.engines.contract import CountingEngine, EngineSettings, MiscountedPersons
-from safetab.engines.known_lists import KnownLists
-from safetab.engines.local.local_backend import LocalBackend
-from safetab.engines.local.state_persons import StatePersons
-from safetab.engines.plain import PlainEngine
+from safetab.engines.contract import CountingEngine, EngineSettings, KnownLists, MiscountedRecords
+from safetab.engines.local.backend import LocalBackend
+from safetab.engines.local.state_records import StateRecords
 from safetab.foundation.findings import Severity
 from safetab.planning.run_plan import LevelPlan
 from safetab.products.product import Shape
-from safetab.products.safetab_p.record import PERSON_RECORD
+from safetab.products.safetab_p.safetab_p import PERSON_RECORD
 from safetab.products.safetab_p.tables import PERSONS
-from safetab.readers.person_files import find_person_files
+from safetab.readers.record_files import find_record_files
 
 COLUMNS = PERSON_HEADER.split("|")
 SECRET = bytes(range(32))
@@ -133,7 +132,7 @@ def test_what_is_refused_is_refused_by_all_in_the_same_words(
     refused.write(world.data, rows)
     inputs, findings = engine_inputs(world), ()
     if not engine_name.startswith("spark"):
-        findings = find_person_files(world.data, PERSON_RECORD).findings
+        findings = find_record_files(world.data, PERSON_RECORD).findings
     if findings:
         backend = LocalBackend(EngineSettings(tmp_path), lambda _: None)
         findings += backend.judge(world.data, KnownLists.of_files(inputs.files), lambda _: None)
@@ -252,14 +251,26 @@ def test_exact_counts_do_not_show_themselves(engine_of, tmp_path: Path) -> None:
 
 def test_a_person_who_is_joined_twice_fails_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB's engine; Spark's has a test of its own, and the plain one joins nothing."""
-    original = StatePersons.add
+    original = StateRecords.add
 
-    def doubled(self: StatePersons, *columns: np.ndarray) -> None:
+    def doubled(self: StateRecords, *columns: np.ndarray) -> None:
         original(self, *(np.concatenate([column, column[:1]]) for column in columns))
 
-    monkeypatch.setattr(StatePersons, "add", doubled)
+    monkeypatch.setattr(StateRecords, "add", doubled)
     engine = local_engine(engine_inputs(write_random_world(tmp_path / "world", 3)), tmp_path)
     assert engine.check() == ()
-    with pytest.raises(MiscountedPersons):
+    with pytest.raises(MiscountedRecords):
         engine.prepare()
     engine.close()
+
+
+def test_a_return_inside_a_line_of_a_part_is_a_finding(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path, 2, people=40, budget=1)
+    rows = people_of(world)
+    rows[9] = "True\r|" + rows[9].partition("|")[2]  # of the last part
+    (world.data / "person-records.txt").unlink()
+    split(world.data, rows)
+    engine = local_engine(engine_inputs(world), tmp_path)
+    findings = " ".join(str(finding) for finding in engine.check())
+    engine.close()
+    assert "QAGE: must be an age from 0 to 115. 1 row breaks this rule." in findings

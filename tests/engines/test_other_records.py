@@ -11,9 +11,9 @@ import pytest
 from tests.brute_force import BruteForce
 from tests.engine_inputs import engine_inputs
 from tests.person_forms import people_of
+from tests.plain_engine import PlainEngine
 from tests.random_worlds import RandomWorld, write_random_world
 
-from safetab.engines.plain import PlainEngine
 from safetab.products.product import Product, Shape
 from safetab.products.record import (
     BLOCK_COLUMNS,

@@ -1,9 +1,8 @@
-"""What is Spark's own: files of a cluster, tables of the catalog, its plans. The contract suite has the rest."""
+"""What is Spark's own: files of a cluster, tables of the catalog, the executors' Python. The contract suite has the rest."""
 
 from __future__ import annotations
 
-from contextlib import redirect_stdout
-from io import StringIO
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,10 +12,11 @@ from tests.engines.test_engine_contract import assert_counts_everybody
 from tests.person_forms import as_text, parquet_of_integers, people_of, split
 from tests.random_worlds import write_random_world
 
-from safetab.engines.contract import EngineSettings, MiscountedPersons
-from safetab.engines.known_lists import KnownLists
-from safetab.engines.local.local_backend import LocalBackend
+from safetab.engines.contract import EngineSettings, KnownLists, MiscountedRecords
+from safetab.engines.local.backend import LocalBackend
+from safetab.engines.spark.executor import NEEDED_PACKAGES
 from safetab.engines.spark.options import SparkOptions
+from safetab.foundation.findings import VERSION, InvalidInput
 
 pytestmark = SPARK_MARKS
 
@@ -40,7 +40,7 @@ def test_the_files_of_bad_rows_are_named(session, write, rows: str, tmp_path: Pa
 
 def test_rows_are_judged_by_what_is_known(session, tmp_path: Path, monkeypatch) -> None:
     """Without a list of blocks or codes only their form counts, as for the engine of one machine."""
-    from safetab.engines.spark.spark_backend import SparkBackend  # noqa: PLC0415
+    from safetab.engines.spark.backend import SparkBackend  # noqa: PLC0415
 
     world = write_random_world(tmp_path / "world", 3)
     people = [row.split("|") for row in people_of(world)]
@@ -64,8 +64,8 @@ def test_rows_are_judged_by_what_is_known(session, tmp_path: Path, monkeypatch) 
     [
         (lambda text: text.partition("\n")[2], "the header must be"),
         (lambda text: text.replace("\n", "\n\n", 3), "blank lines are only allowed at the end"),
-        (lambda text: text.replace("\n", "\n\r", 1), "a carriage return stands where no line ends"),
-        (lambda text: text + text.splitlines()[-1] + "\r\r\n", "a carriage return stands where no line ends"),
+        (lambda text: text.replace("\n", "\n\r", 1), "a carriage return is inside a line"),
+        (lambda text: text + text.splitlines()[-1] + "\r\r\n", "a carriage return is inside a line"),
     ],
 )
 def test_headers_and_blank_lines_are_checked_by_the_executors(session, damage, sentence: str, tmp_path: Path) -> None:
@@ -93,21 +93,20 @@ def test_what_keeps_a_file_from_being_read_is_in_the_log(session, tmp_path: Path
 
 
 def test_what_the_machine_refuses_to_an_executor_is_no_damage(session, tmp_path: Path, monkeypatch) -> None:
-    from safetab.engines.spark import spark_engine as module  # noqa: PLC0415
+    from safetab.engines.spark import engine as module  # noqa: PLC0415
 
     def refused(*_: object) -> None:
         raise pa.ArrowInvalid("Task failed: OSError: [Errno 5] Input/output error")
 
-    monkeypatch.setattr(module, "read_persons", refused)
+    monkeypatch.setattr(module, "read_records", refused)
     engine = spark_engine(session, engine_inputs(write_random_world(tmp_path / "world", 3)))
     with pytest.raises(OSError, match="Input/output error"):
         engine.check()
 
 
-@pytest.mark.parametrize("has_python", [False, True])
-def test_a_table_of_the_catalog_is_read(session, has_python: bool, tmp_path: Path) -> None:
-    from safetab.engines.spark.person_source import located  # noqa: PLC0415
-    from safetab.engines.spark.spark_engine import SparkEngine  # noqa: PLC0415
+def test_a_table_of_the_catalog_is_read(session, tmp_path: Path) -> None:
+    from safetab.engines.spark.engine import SparkEngine  # noqa: PLC0415
+    from safetab.engines.spark.records import located  # noqa: PLC0415
     from safetab.foundation.findings import FindingsOf  # noqa: PLC0415
 
     world = write_random_world(tmp_path / "world", 3)
@@ -115,66 +114,61 @@ def test_a_table_of_the_catalog_is_read(session, has_python: bool, tmp_path: Pat
     session.read.csv(f"file://{world.data}/person-records.txt", sep="|", header=True).createOrReplaceTempView("people")
     location = located(session, "table:people", FindingsOf("--persons"))
     assert location is not None
-    engine = SparkEngine(session, location, inputs.files, pytest.fail, has_python=has_python)
+    engine = SparkEngine(session, location, inputs.files, pytest.fail)
     assert_counts_everybody(engine, inputs, world)
     engine.close()
 
 
-def test_a_person_who_is_joined_twice_fails_the_run(session, tmp_path: Path, monkeypatch) -> None:
-    """A tract that is listed twice would count its people twice; the rows of the pass are counted before the join."""
-    from safetab.engines.spark import spark_engine as module  # noqa: PLC0415
-
-    original = module.tracts_with_blocks
-
-    def doubled(*arguments: object):
-        tracts = original(*arguments)
-        return tracts.union(tracts.limit(1))
-
-    monkeypatch.setattr(module, "tracts_with_blocks", doubled)
-    world = write_random_world(tmp_path / "world", 3)
-    engine = spark_engine(session, engine_inputs(world))
-    assert engine.check() == ()
-    with pytest.raises(MiscountedPersons):
-        engine.prepare()
-
-
-@pytest.mark.parametrize(
-    "change", [lambda encoded: encoded.union(encoded), lambda encoded: encoded.where("verdict IS NOT NULL")]
-)
+@pytest.mark.parametrize("change", [lambda encoded: encoded.union(encoded), lambda encoded: encoded.where("part = -1")])
 def test_a_part_that_comes_twice_or_never_fails_the_run(session, change, tmp_path: Path, monkeypatch) -> None:
     """What tasks send each other is compared with the rows that Spark itself reads."""
-    from safetab.engines.spark import loop_persons as module  # noqa: PLC0415
+    from safetab.engines.spark import engine as module  # noqa: PLC0415
 
     original = module._encoded
     monkeypatch.setattr(module, "_encoded", lambda *arguments: change(original(*arguments)))
-    engine = spark_engine(session, engine_inputs(write_random_world(tmp_path / "world", 3)), has_python=True)
+    engine = spark_engine(session, engine_inputs(write_random_world(tmp_path / "world", 3)))
     assert engine.check() == ()
-    with pytest.raises(MiscountedPersons):
+    with pytest.raises(MiscountedRecords):
         engine.prepare()
 
 
-def test_executors_without_this_python_are_told_apart(session, monkeypatch) -> None:
-    from safetab.engines.spark.executor_python import executors_have_python  # noqa: PLC0415
+def test_executors_without_this_python_are_refused(session, monkeypatch) -> None:
+    """Before a record is read, with what to do; Spark's own words are in the log."""
+    from safetab.engines.spark import session as module  # noqa: PLC0415
 
     logged = list[str]()
-    assert executors_have_python(session, logged.append)
+    module.require_python(session, logged.append)
     assert logged == []
-    monkeypatch.setattr("safetab.engines.spark.executor_python.VERSION", "another")
-    assert not executors_have_python(session, logged.append)
+    monkeypatch.setattr(module, "VERSION", "9.9")
+    with pytest.raises(InvalidInput, match=rf"has safetab {VERSION}, and the driver 9.9\. .*'safetab\[spark\]==9.9'"):
+        module.require_python(session, logged.append)
     monkeypatch.setattr(session.sparkContext, "pythonExec", "/nowhere/python")
-    assert not executors_have_python(session, logged.append)
+    with pytest.raises(InvalidInput, match=r"does not answer\. .*--spark-conf spark.pyspark.python=PATH"):
+        module.require_python(session, logged.append)
     assert "/nowhere/python" in logged[0]
 
 
-def test_no_plan_has_a_python_function_in_it(session, tmp_path: Path) -> None:
-    world = write_random_world(tmp_path / "world", 3)
-    engine = spark_engine(session, engine_inputs(world))
-    engine.check()
-    engine.prepare()
-    for table in engine._ready().kept:
-        with redirect_stdout(StringIO()) as shown:
-            table.explain(extended=True)
-        plan = shown.getvalue()
-        assert "Physical Plan" in plan
-        assert "Python" not in plan
-        assert "MapInArrow" not in plan
+PROGRAM_THAT_HIDES_A_PACKAGE = """
+import sys
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] == "{package}":
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Finder())
+"""
+
+
+@pytest.mark.parametrize("package", ["safetab", *NEEDED_PACKAGES])
+def test_a_package_that_an_executor_lacks_is_named(session, package: str, tmp_path: Path, monkeypatch) -> None:
+    """The executors' Python is this one, in which a package can't be imported."""
+    from safetab.engines.spark.session import require_python  # noqa: PLC0415
+
+    python = tmp_path / "python"
+    (tmp_path / "sitecustomize.py").write_text(PROGRAM_THAT_HIDES_A_PACKAGE.format(package=package))
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    monkeypatch.setattr(session.sparkContext, "pythonExec", str(python))
+    with pytest.raises(InvalidInput, match=rf"the executors' Python lacks {package}\. Every executor needs Python 3"):
+        require_python(session, lambda _: None)

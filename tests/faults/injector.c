@@ -1,6 +1,6 @@
 /* Preloaded before a program's other libraries, this counts its file operations under given folders, and at the
  * operation it is told of it gives an error, or sends the program a signal. It sees what the C library's functions are
- * called with, so Python, pyarrow and DuckDB are all reached. injector.py builds it and says how to call it. */
+ * called with, so Python and pyarrow are both reached. injector.py builds it and says how to call it. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>

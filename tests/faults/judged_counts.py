@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from safetab.engines.contract import CountingEngine, EngineSettings
-from safetab.engines.local.local_backend import LocalBackend
-from safetab.engines.plain import PlainEngine
+from safetab.engines.local.backend import LocalBackend
 from safetab.foundation.findings import InvalidInput
 from safetab.pipeline.inputs import RunInputs, read_inputs
-from safetab.readers.person_files import find_person_files
+from safetab.readers.record_files import find_record_files
 from tests import plain_cef
 from tests.faults.worlds import FaultWorld
+from tests.plain_engine import PlainEngine
 from tests.random_worlds import PERSON_HEADER
 
 SECRET_OF_FINGERPRINTS = bytes(32)
@@ -35,7 +35,7 @@ def difference_of_counts(world: FaultWorld) -> str | None:
 
 def _judge(world: FaultWorld, inputs: RunInputs, folder: Path) -> CountingEngine:
     data = _as_delimited(world.data, folder / "plain") if world.data.suffix == ".ini" else world.data
-    persons = find_person_files(data, inputs.files.config.product.record).require()
+    persons = find_record_files(data, inputs.files.config.product.record).require()
     return PlainEngine(persons, inputs.files)
 
 

@@ -107,7 +107,7 @@ def said(code: int, words: str, number: int, *operations: str) -> list[str]:
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC, errno.EMFILE, errno.EROFS, errno.EINTR])
 def test_a_machine_fault_that_is_told_as_damage_is_seen(number: int) -> None:
-    reason = f"The run failed: the machine refused: {os.strerror(number)}. Nothing was written."
+    reason = f"The run failed: the operating system reported: {os.strerror(number)}. Nothing was written."
     assert said(3, reason, number, "close") == []
     assert said(0, "", number, "close") == []
     assert said(1, reason, number, "close")
@@ -118,7 +118,7 @@ def test_a_machine_fault_that_is_told_as_damage_is_seen(number: int) -> None:
 
 
 def test_an_interrupted_call_must_be_made_again_where_that_can_be() -> None:
-    words = f"The run failed: the machine refused: {os.strerror(errno.EINTR)}."
+    words = f"The run failed: the operating system reported: {os.strerror(errno.EINTR)}."
     assert said(3, words, errno.EINTR, "mkdir") == []
     assert said(3, words, errno.EINTR, "read")
 

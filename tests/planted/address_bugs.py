@@ -10,7 +10,7 @@ import pytest
 from safetab.privacy import addressed_bits
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.tabulation import tabulate_level as tabulation
-from safetab.tabulation.empty_groups import EmptyGroups
+from safetab.tabulation.tabulate_level import EmptyGroups
 from tests.planted.noise_bugs import other_addresses
 
 Patch = pytest.MonkeyPatch

@@ -9,14 +9,14 @@ import pytest
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.engines.encoding import Encoding
-from safetab.engines.local.array_counter import ArrayCounter
-from safetab.engines.local.person_encoder import PersonEncoder
-from safetab.engines.pattern_table import IterationLists
+from safetab.engines.local.counter import RecordCounter
+from safetab.engines.local.encoder import RecordEncoder
+from safetab.engines.patterns import IterationLists
 from safetab.planning import planner
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Selector
 from safetab.tabulation import tabulate_level as tabulation
-from safetab.tabulation.empty_groups import EmptyGroups
+from safetab.tabulation.tabulate_level import EmptyGroups
 from tests.planted.truth import remembered
 
 Patch = pytest.MonkeyPatch
@@ -32,7 +32,7 @@ def stability_without_ethnicity(patch: Patch) -> None:
 
 
 def a_cell_counted_twice(patch: Patch) -> None:
-    original = ArrayCounter.cells
+    original = RecordCounter.cells
 
     def twice(self, level, groups_of):
         counted = original(self, level, groups_of)
@@ -42,28 +42,28 @@ def a_cell_counted_twice(patch: Patch) -> None:
             for table, cells in both.items()
         }
 
-    patch.setattr(ArrayCounter, "cells", twice)
+    patch.setattr(RecordCounter, "cells", twice)
 
 
 def infants_counted_twice(patch: Patch) -> None:
-    original = ArrayCounter._counted
+    original = RecordCounter._counted
 
     def counted(self, number, persons):
         state = original(self, number, persons)
         state.by_attribute[:, [0, 116]] *= 2  # boys and girls below one year
         return state
 
-    patch.setattr(ArrayCounter, "_counted", counted)
+    patch.setattr(RecordCounter, "_counted", counted)
 
 
 def a_block_joined_twice(patch: Patch) -> None:
-    original = PersonEncoder.add
+    original = RecordEncoder.add
 
     def twice(self, batch):
         original(self, batch)
         original(self, batch)
 
-    patch.setattr(PersonEncoder, "add", twice)
+    patch.setattr(RecordEncoder, "add", twice)
 
 
 def repeated_codes_counted_each_time(patch: Patch) -> None:

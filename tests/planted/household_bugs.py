@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from safetab.engines.local.array_counter import ArrayCounter
-from safetab.estimates import combined_totals
+from safetab.engines.local.counter import RecordCounter
+from safetab.estimates import noise
 from safetab.mechanisms import noisy_count as adding
 from safetab.pipeline import totals_of_release
 from safetab.planning.selected_groups import SelectedGroups
@@ -72,14 +72,14 @@ def no_fewer_people_than_households(patch: Patch) -> None:
 
 
 def households_without_rent_counted_twice(patch: Patch) -> None:
-    original = ArrayCounter._counted
+    original = RecordCounter._counted
 
     def counted(self, number, persons):
         state = original(self, number, persons)
         state.by_attribute[:, TENURES - 1 :: TENURES] *= 2
         return state
 
-    patch.setattr(ArrayCounter, "_counted", counted)
+    patch.setattr(RecordCounter, "_counted", counted)
 
 
 def _narrow_tenure(patch: Patch, of_variance: Fraction) -> None:
@@ -129,7 +129,7 @@ def adjusted_cells_with_the_other_tables_variance(patch: Patch) -> None:
         both = first.cells * first.variance + second.cells * second.variance
         return Fraction(second.variance / both).limit_denominator(10_000)
 
-    patch.setattr(combined_totals, "_share_of_a_cell", share)
+    patch.setattr(noise, "_share_of_a_cell", share)
 
 
 def the_number_of_groups_with_households_in_the_releasable_log(patch: Patch) -> None:

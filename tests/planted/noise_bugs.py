@@ -18,8 +18,7 @@ from safetab.mechanisms.inversion_table import InversionTable
 from safetab.pipeline import run as pipeline
 from safetab.privacy import ledger, measurement_event
 from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.calibration import calibrated_noise
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import Stage, calibrated_noise
 
 Patch = pytest.MonkeyPatch
 KEY = bytes(range(32))

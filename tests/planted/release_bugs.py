@@ -10,14 +10,13 @@ import pyarrow as pa
 import pytest
 
 from safetab.outputs import output_folder
-from safetab.outputs.measurement_file import MeasurementFile
-from safetab.pipeline import release_documents, rerelease
-from safetab.pipeline import run as pipeline
-from safetab.pipeline.still_files import StillFiles
-from safetab.release import csv_tables, group_status
-from safetab.release.coterminous.copies import Copies
-from safetab.release.numbers.level_numbers import NumbersOfLevel
-from safetab.release.numbers.number_kinds import NumberKinds
+from safetab.outputs.pass_files import MeasurementFile
+from safetab.pipeline import release_parts, rerelease
+from safetab.pipeline import tabulated_output as pipeline
+from safetab.pipeline.inputs import WatchedFiles
+from safetab.release import data_dictionary, release_folder
+from safetab.release.coterminous import Copies
+from safetab.release.numbers.level_numbers import NumberKinds, NumbersOfLevel
 from tests.planted.truth import remembered
 
 Patch = pytest.MonkeyPatch
@@ -29,14 +28,14 @@ def appended(path: Path, text: str) -> None:
 
 
 def a_hash_of_the_person_file_in_the_manifest(patch: Patch) -> None:
-    original = StillFiles.hashes_of
+    original = WatchedFiles.hashes_of
 
     def with_persons(still, files):
         data = next(path for path in files.values() if path.name.startswith("GRF-C")).parent
         persons = (data / "person-records.txt").read_bytes()
         return original(still, files) | {"person-records.txt": hashlib.sha256(persons).hexdigest()}
 
-    patch.setattr(StillFiles, "hashes_of", with_persons)
+    patch.setattr(WatchedFiles, "hashes_of", with_persons)
 
 
 def after(patch: Patch, writer: str, write) -> None:
@@ -62,14 +61,14 @@ def the_number_of_persons_in_the_report(patch: Patch) -> None:
 
 
 def a_word_about_an_empty_pass(patch: Patch) -> None:
-    original, truth = release_documents.write_readme, remembered(patch)
+    original, truth = release_parts.write_readme, remembered(patch)
 
     def tell(release: Path, *told) -> None:
         original(release, *told)
         if not truth.of_pass["pr"]:
             appended(release / "README.txt", "Nobody lives in Puerto Rico.\n")
 
-    patch.setattr(release_documents, "write_readme", tell)
+    patch.setattr(release_parts, "write_readme", tell)
 
 
 def a_file_with_a_true_sum_in_thousands(patch: Patch) -> None:
@@ -130,7 +129,7 @@ def a_coterminous_donor_chosen_by_true_size(patch: Patch) -> None:
 
 
 def a_suppressed_group_whose_status_says_it_is_empty(patch: Patch) -> None:
-    original, truth = group_status._batch, remembered(patch)
+    original, truth = release_folder._batch, remembered(patch)
 
     def telling(release, geography, part, iterations):
         batch = original(release, geography, part, iterations)
@@ -141,11 +140,11 @@ def a_suppressed_group_whose_status_says_it_is_empty(patch: Patch) -> None:
         ]
         return batch.set_column(batch.schema.get_field_index("status"), "status", pa.array(said))
 
-    patch.setattr(group_status, "_batch", telling)
+    patch.setattr(release_folder, "_batch", telling)
 
 
 def true_sums_in_the_exported_files(patch: Patch) -> None:
-    original, truth = csv_tables._written, remembered(patch)
+    original, truth = data_dictionary._written, remembered(patch)
 
     def written(output, name, paths, label):
         rows = original(output, name, paths, label)
@@ -153,7 +152,7 @@ def true_sums_in_the_exported_files(patch: Patch) -> None:
             appended(output / name, f"# {truth.of_level.get(label, 0)}\n")
         return rows
 
-    patch.setattr(csv_tables, "_written", written)
+    patch.setattr(data_dictionary, "_written", written)
 
 
 def a_re_release_that_remembers_the_persons(patch: Patch) -> None:

@@ -11,13 +11,13 @@ from safetab.pipeline import inputs as checking
 from safetab.pipeline import run as pipeline
 from safetab.planning.level_design import LevelDesign
 from safetab.planning.run_plan import RunPlan
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import Stage
 
 Patch = pytest.MonkeyPatch
 
 
 def the_spend_log_charged_after_the_noise(patch: Patch) -> None:
-    original = pipeline._recorded
+    original = pipeline._charged
 
     @contextmanager
     def late(*given):
@@ -25,7 +25,7 @@ def the_spend_log_charged_after_the_noise(patch: Patch) -> None:
         with original(*given):
             pass
 
-    patch.setattr(pipeline, "_recorded", late)
+    patch.setattr(pipeline, "_charged", late)
 
 
 def households_charged_unbounded(patch: Patch) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from safetab.engines.local.array_counter import ArrayCounter
-from safetab.engines.local.local_engine import LocalEngine
+from safetab.engines.local.counter import RecordCounter
+from safetab.engines.local.engine import LocalEngine
 
 Patch = pytest.MonkeyPatch
 
@@ -21,7 +21,7 @@ class Truth:
 
 
 def remembered(patch: Patch) -> Truth:
-    truth, prepare, totals = Truth(), LocalEngine.prepare, ArrayCounter.totals
+    truth, prepare, totals = Truth(), LocalEngine.prepare, RecordCounter.totals
 
     def preparing(self):
         people = prepare(self)
@@ -38,5 +38,5 @@ def remembered(patch: Patch) -> Truth:
         return found
 
     patch.setattr(LocalEngine, "prepare", preparing)
-    patch.setattr(ArrayCounter, "totals", counting)
+    patch.setattr(RecordCounter, "totals", counting)
     return truth

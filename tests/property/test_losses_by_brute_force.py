@@ -23,18 +23,16 @@ import pytest
 from tests.property.test_stability_by_brute_force import iterations_by_definition
 
 from safetab.census.geography_levels import TabulationPass
-from safetab.census.iteration_map import IterationMap, iteration_map_of
-from safetab.census.iterations import IterationLevel
-from safetab.census.stability import stability
+from safetab.census.iterations import IterationLevel, IterationMap, iteration_map_of, stability
 from safetab.config.config_file import read_config
-from safetab.planning.joint_loss import JointLoss
+from safetab.planning.losses import JointLoss
+from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import PrivacyLoss, loss_of_disjoint_passes
-from safetab.privacy.definitions import PrivacyDefinition
 from safetab.products.product import Product, Selector, Shape
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.readers.public_lists import read_public_lists
-from safetab.tuning.presets import production_of_2020
+from safetab.tuning.tuning import production_of_2020
 
 ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
 PRIVACY = Path(__file__).parents[2] / "docs" / "privacy.md"

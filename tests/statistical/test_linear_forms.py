@@ -16,11 +16,9 @@ from safetab.census.geography_levels import GeographyLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.weighted_sum import Noise
-from safetab.estimates.combined_totals import Guess, combined
-from safetab.estimates.estimate import Estimate
-from safetab.estimates.linear_form import LinearForm, Measured, Weights, covariance, sum_of_forms
-from safetab.estimates.ratio import Ratio
-from safetab.privacy.stages import Stage
+from safetab.estimates.arithmetic import Estimate, Ratio
+from safetab.estimates.noise import Guess, LinearForm, Measured, Weights, combined, covariance, sum_of_forms
+from safetab.privacy.calibration import Stage
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
 of_product = partial(Estimate, product=SAFETAB_P, universe=None)

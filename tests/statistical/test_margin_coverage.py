@@ -25,8 +25,7 @@ from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
 from safetab.products.product import Shape
 from safetab.products.safetab_p.tables import PERSONS, TOTAL
-from safetab.release.numbers.level_numbers import Numbers, NumbersOfLevel
-from safetab.release.numbers.number_kinds import NumberKinds
+from safetab.release.numbers.level_numbers import NumberKinds, Numbers, NumbersOfLevel
 from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import Universe, universe_of_run

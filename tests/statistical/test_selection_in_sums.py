@@ -16,11 +16,8 @@ import numpy as np
 import pytest
 from tests.selected_parts import CONFIDENCE, LEVELS, chances_of_totals, form_of, measured, published
 
-from safetab.estimates.difference import Difference
-from safetab.estimates.estimate import Estimate
-from safetab.estimates.intervals import interval_of
-from safetab.estimates.linear_form import LinearForm, sum_of_forms
-from safetab.estimates.ratio import Ratio
+from safetab.estimates.arithmetic import Difference, Estimate, Ratio
+from safetab.estimates.noise import LinearForm, interval_of, sum_of_forms
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
 of_product = partial(Estimate, product=SAFETAB_P, universe=None)

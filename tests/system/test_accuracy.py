@@ -20,10 +20,10 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.assessment.accuracy_files import names_of
-from safetab.assessment.known_counts import KnownCounts
+from safetab.assessment.truth import KnownCounts
 from safetab.cli.main import app
 from safetab.foundation.progress import NoProgress
-from safetab.pipeline.backends import backend_of
+from safetab.pipeline.guards import backend_of
 from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions
 from safetab.privacy.output_status import OutputStatus

@@ -20,11 +20,11 @@ from tests.releases import numbers_of
 from tests.small_households import config_of_2020, write_small_households
 from typer.testing import CliRunner
 
-from safetab.assessment.known_counts import KnownCounts
+from safetab.assessment.truth import KnownCounts
 from safetab.cli.main import app
 from safetab.foundation.progress import NoProgress
 from safetab.mechanisms.noisy_count import noisy_count
-from safetab.pipeline.backends import backend_of
+from safetab.pipeline.guards import backend_of
 from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions
 from safetab.tabulation import tabulate_level

@@ -11,10 +11,8 @@ import pytest
 from tests.releases import numbers_of
 
 import safetab
-from safetab.estimates.difference import Difference
-from safetab.estimates.estimate import Estimate
+from safetab.estimates.arithmetic import Absence, Difference, Estimate
 from safetab.estimates.open_release import Release
-from safetab.estimates.reading.absence import Absence
 from safetab.estimates.results import GroupTable
 
 pytestmark = pytest.mark.slow
@@ -154,7 +152,7 @@ ABSENT: list[Callable[[Estimate, Absence], object]] = [
 
 @pytest.mark.parametrize("question", ABSENT)
 def test_an_absent_number_is_refused_with_its_reason(question: Callable, a: Estimate, absent: Absence) -> None:
-    with pytest.raises(safetab.InvalidInput, match="It is not known to be zero"):
+    with pytest.raises(safetab.InvalidInput, match="This does not mean zero"):
         question(a, absent)
 
 

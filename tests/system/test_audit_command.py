@@ -11,10 +11,10 @@ from tests.report_pages import ReportPage
 from typer.testing import CliRunner
 
 from safetab.audit import audit
-from safetab.audit.audit import AUDITED_PRODUCTS, Part, parts_of_audit
-from safetab.audit.verdicts import Verdict, verdict
+from safetab.audit.audit import AUDITED_PRODUCTS, parts_of_audit
+from safetab.audit.verdicts import Part, Verdict, verdict
 from safetab.cli.main import app
-from safetab.foundation.version import VERSION
+from safetab.foundation.findings import VERSION
 from safetab.products.all_products import PRODUCTS
 
 

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.release.group_status import status_of
-from safetab.release.release_folder import open_release_folder
+from safetab.release.release_folder import open_release_folder, status_of
 
 pytestmark = pytest.mark.slow
 
@@ -316,9 +315,9 @@ def test_the_hashes_are_those_of_the_geography_that_was_read_and_of_nothing_else
         (["--order", "state"], "--order: must be two or more of"),
         (["--empty-blocks", "{}/missing.txt"], "there is no file"),
         (["--empty-blocks", "{}/unknown.txt"], "not in the geography: block 440010001001000"),
-        (["--empty-blocks", "{}/data/GRF-C.txt"], "it lists every block of the US pass"),
+        (["--empty-blocks", "{}/data/GRF-C.txt"], "lists every block of the US pass"),
         (["--empty-blocks", "{}/short.txt"], 'TABBLK: must be 4 digits: line 2 ("1")'),
-        (["--empty-blocks", "{}/header.txt"], "columns missing, or there more than once: TABBLK."),
+        (["--empty-blocks", "{}/header.txt"], "columns missing or repeated: TABBLK."),
         (["--geography", "{}/other/GRF-C.txt"], "COUNTY: not the entities of the run: 44005"),
         (["--geography", "{}/nothing"], "there is no file"),
         (["--geography", "{}/GRF-C.docx"], "must be a file that ends in .txt, .txt.gz, .parquet"),
@@ -351,13 +350,13 @@ def test_a_folder_that_is_no_output_is_told(tmp_path: Path, out: Path) -> None:
         assert message in result.stderr
     (out / "t1" / "us.csv").unlink()
     result = CliRunner().invoke(app, ["coterminous", str(out), str(tmp_path / "new"), *geography])
-    assert "names files that are not there: t1/us.csv" in result.stderr
+    assert "names files that don't exist: t1/us.csv" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--empty-blocks", "water.txt"], "--empty-blocks: says which blocks the coterminous step ignores"),
+        (["--empty-blocks", "water.txt"], "--empty-blocks: needs --coterminous"),
         (["--order", "state,county"], "--order: is about the coterminous step"),
         (["--copy-all"], "--copy-all: is about the coterminous step"),
         (["--confidence", "95"], "--confidence: must be a number from 0.5 to 0.999999"),

@@ -21,8 +21,7 @@ from safetab.foundation.parquet_facts import chunk_facts, text_range
 _ENDS_THE_PROCESS = re.compile(r"\.row_group\(|\.statistics\b(?! import)|read_table\(|pyarrow\.dataset")
 _ASKS_AFTER_A_READER = {
     "foundation/parquet_facts.py",
-    "engines/local/parquet_chunks.py",  # of columns that person_batches has asked for
-    "audit/published_check.py",  # of files that it has just written
+    "audit/publication_checks.py",  # of files that it has just written
     "estimates/readme_examples.py",  # an example for readers
 }
 

@@ -22,10 +22,9 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.estimates.combined_totals import parts_of_regional_group
-from safetab.estimates.estimate import Estimate
+from safetab.estimates.arithmetic import Absence, Estimate
+from safetab.estimates.noise import parts_of_regional_group
 from safetab.estimates.open_release import Release
-from safetab.estimates.reading.absence import Absence
 from safetab.estimates.results import GroupTable
 from safetab.foundation.findings import InvalidInput
 
@@ -121,7 +120,7 @@ def test_6_why_is_there_no_number_for_the_hmong_of_kent_county(release: Release)
     state = present(release.total("Rhode Island", "Hmong alone"))
     assert [one.what for one in answer.instead] == [state.what]
     assert f"Hmong alone, Rhode Island: {state.value:,} ± {state.margin_of_error}" in str(answer)
-    assert "not known to be zero" in str(answer)
+    assert "does not mean zero" in str(answer)
     assert f"A group of more than {answer.at_most} people would be shown 95 % of the time or more." in str(answer)
     assert "most likely" not in str(answer)  # how likely a size is, nobody can say
 
@@ -161,7 +160,7 @@ def test_9_ages_that_the_table_does_not_have_are_told(release: Release) -> None:
     assert isinstance(table, GroupTable)
     with pytest.raises(InvalidInput, match="0 to 20 is not a range of this table: its ages begin at 0, 5, 18"):
         table.count(ages=(0, 20))
-    with pytest.raises(InvalidInput, match=r'"woman" is none\. Say both, male or female'):
+    with pytest.raises(InvalidInput, match=r'must be both, male or female, not "woman"'):
         table.count("woman")
 
 
@@ -535,7 +534,7 @@ def test_show_answers_on_the_terminal_what_python_answers(release: Release, out:
         ([], "area: give AREA, or one of --place, --county, --state, --tract, --aiannh or --nation."),
         (["--state", "Utah", "--nation"], "area: give AREA, or one of"),
         (["Utah", "--nation"], "area: give AREA, or one of"),
-        (["Utah", "Mexican", "--group", "Cuban"], "--group: is GROUP once more."),
+        (["Utah", "Mexican", "--group", "Cuban"], "--group: means the same as GROUP."),
         (["county"], '"county" is a level, not an area.'),
         (["--state", "Utah", "--table"], "--group: must be given with --table, --sex or --ages."),
         (["--state", "Utah", "--group", "Mexican", "--table", "--ages", "0-4"], "--table: shows all sexes and ages"),

@@ -13,7 +13,7 @@ from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.foundation.confidential_log import ConfidentialLog
+from safetab.foundation.progress import ConfidentialLog
 
 PROGRAM = """
 import ctypes, resource, sys

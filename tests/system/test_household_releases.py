@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.estimates.estimate import Estimate
-from safetab.estimates.reading.absence import Absence
+from safetab.estimates.arithmetic import Absence, Estimate
 
 pytestmark = pytest.mark.slow
 
@@ -186,7 +185,7 @@ def test_commands_speak_of_households(made, tmp_path: Path) -> None:
     assert cli("export", out, tmp_path / "csv").exit_code == 0
     exported = sum(len(path.read_text().splitlines()) - 1 for path in (tmp_path / "csv" / "numbers").glob("*.csv"))
     assert exported == len(numbers_of(out))
-    assert "has no meaning for SafeTab-H" in cli("show", out, "--nation", "--group", "x", "--sex", "male").output
+    assert "does not apply to SafeTab-H" in cli("show", out, "--nation", "--group", "x", "--sex", "male").output
 
 
 def test_a_family_that_is_asked_for_is_shown(made) -> None:

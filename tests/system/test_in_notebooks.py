@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import safetab
-from safetab.estimates.estimate import Estimate, as_number
+from safetab.estimates.arithmetic import Estimate
+from safetab.estimates.estimate import as_number
 from safetab.estimates.open_release import Release
 from safetab.estimates.results import GroupTable
 

@@ -18,7 +18,7 @@ from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.outputs import tables
+from safetab.outputs import pass_files
 
 pytestmark = pytest.mark.slow
 
@@ -53,7 +53,7 @@ def test_a_disk_that_is_too_small_is_told_before_any_noise(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: DiskUsage(10**9, 10**9 - 10**6, 10**6))
     code, stderr = run(world, tmp_path / "out", temporary)
     assert code == 3
-    assert "1 MB free, and about 20 MB are needed. Nothing was written." in stderr
+    assert "1 MB free, but about 20 MB are needed. Nothing was written." in stderr
     assert "Checking the person records" not in stderr
     assert left_behind(tmp_path / "out", temporary) == []
 
@@ -64,7 +64,7 @@ def test_a_quota_that_is_used_up_is_told_and_leaves_nothing(
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.EDQUOT, "as the system says it")
 
-    monkeypatch.setattr(tables.TableFile, "write", full)
+    monkeypatch.setattr(pass_files.TableFile, "write", full)
     code, stderr = run(world, tmp_path / "out", temporary)
     assert code == 3
     assert (
@@ -83,13 +83,13 @@ def test_pyarrow_works_with_as_many_threads_as_were_given(
     world: RandomWorld, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, seen = (pa.cpu_count(), pa.io_thread_count()), []
-    write = tables.TableFile.write
+    write = pass_files.TableFile.write
 
-    def watched(file: tables.TableFile, *given: object, **named: object) -> None:
+    def watched(file: pass_files.TableFile, *given: object, **named: object) -> None:
         seen.append((pa.cpu_count(), pa.io_thread_count()))
         write(file, *given, **named)
 
-    monkeypatch.setattr(tables.TableFile, "write", watched)
+    monkeypatch.setattr(pass_files.TableFile, "write", watched)
     code, _ = run(world, tmp_path / "out", temporary, "--threads", "3")
     assert code == 0
     assert set(seen) == {(3, 3)}

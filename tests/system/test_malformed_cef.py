@@ -242,20 +242,26 @@ MALFORMED: dict[str, tuple[Callable[[Cef], None], str]] = {
     "a code after none": (changed("PER", 2, QRACE7="", QRACE8="1000"), f"{PER}: QRACE2..QRACE8: after the first"),
     "another state": (changed("PER", 2, BCUSTATEFP="01"), f"{PER}: BCUSTATEFP: must be the state of the file's"),
     "another state of a unit": (changed("UNIT", 2, BCUSTATEFP="01"), f"{UNIT}: BCUSTATEFP: must be the state of"),
-    "a person without a unit": (changed("PER", 2, MAFID="899999999"), f"{PER}: MAFID: must be that of a unit of"),
-    "a repeated unit": (repeated_unit, f"{UNIT}: MAFID: must be that of one unit alone. 1 row breaks"),
+    "a person without a unit": (changed("PER", 2, MAFID="899999999"), f"{PER}: MAFID: must be the MAFID of a unit of"),
+    "a repeated unit": (repeated_unit, f"{UNIT}: MAFID: must belong to only one unit. 1 row breaks"),
     "a unit without a block": (changed("UNIT", 2, OIDTB="17"), f"{UNIT}: OIDTB: must be an OIDTABBLK of the GRF-C."),
     "one digit more in front": (changed("UNIT", 2, OIDTB="4" * 22), f"{UNIT}: OIDTB: must be an OIDTABBLK"),
     "a person of group quarters in a housing unit": (other_pair, f"{PER}: RTYPE: must be 3 in a housing unit"),
     "no householder": (no_householder, f"{UNIT}: HHT: an occupied housing unit must have exactly one householder. 1"),
     "two householders": (two_householders, f"{UNIT}: HHT: an occupied housing unit must have exactly one"),
-    "people in a vacant unit": (vacant_with_people, f"{UNIT}: HHT: a housing unit where somebody lives must not be 0"),
+    "people in a vacant unit": (vacant_with_people, f"{UNIT}: HHT: must not be 0 (vacant) in a housing unit"),
     "a householder of group quarters": (householder_of_group_quarters, f"{UNIT}: QGQTYP: group quarters must have no"),
     "a lost person": (lost_person, f"{CNT}: COUNT_PER, COUNT_PER_"),
-    "a wrong count": (changed("CNT", 0, COUNT_UNIT_GQ="77"), f"{CNT}: COUNT_UNIT_GQ: not the number of lines"),
+    "a wrong count": (
+        changed("CNT", 0, COUNT_UNIT_GQ="77"),
+        f"{CNT}: COUNT_UNIT_GQ: does not match the number of lines",
+    ),
     "counts of another state": (changed("CNT", 0, BCUSTATEFP="01"), f"{CNT}: BCUSTATEFP: must be the state"),
     "two lines of counts": (lambda cef: cef.records["CNT"][STATE].append(cef.records["CNT"][STATE][0]), f"{CNT}: it"),
-    "no counts in their file": (lambda cef: cef.records["CNT"][STATE].clear(), f"{CNT}: it must have one line."),
+    "no counts in their file": (
+        lambda cef: cef.records["CNT"][STATE].clear(),
+        f"{CNT}: it must have exactly one line.",
+    ),
     "no persons of a state": (removed("PER"), f"reader.ini: state {STATE}: no file {PER} in the folders it names."),
     "no units of a state": (removed("UNIT"), f"reader.ini: state {STATE}: no file {UNIT} in the folders it names."),
     "a pipe for a geography": (
@@ -345,7 +351,7 @@ def test_what_is_worth_a_look_is_a_warning(world: RandomWorld, cef: Cef, tmp_pat
     assert result.exit_code == 0
     assert findings(result.stderr) == [
         f"{UNIT}: FINAL_POP: is not the number of its persons: 1 unit.",
-        f"{UNIT}: there is no file of counts (CNT) beside it, so nothing proves that no line was lost.",
+        f"{UNIT}: there is no file of counts (CNT) beside it, so lost lines would not be noticed.",
     ]
     assert f"Rows: {UNIT}, line 1\n" in log.read_text()
 
@@ -360,7 +366,7 @@ def test_a_block_in_another_state_is_worth_a_look(made: tuple[RandomWorld, Cef],
     result = validate(other, cef)
     assert result.exit_code == 0, result.stderr
     assert findings(result.stderr) == [
-        f"{UNIT}: OIDTB: its block lies in another state than BCUSTATEFP: 1 unit.",
+        f"{UNIT}: OIDTB: its block is in a state other than BCUSTATEFP: 1 unit.",
     ]
     alone = validate(made[0], cef)  # the other state is not asked for, so nobody could tabulate them
     assert alone.exit_code == 1

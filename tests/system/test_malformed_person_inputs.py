@@ -7,6 +7,7 @@ import gzip
 import shutil
 import stat
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.engines.local import local_engine
-from safetab.engines.local.person_batches import PersonBatch
-from safetab.engines.local.text_batches import text_batches
-from safetab.foundation.moved_folder import CantBeDone
+from safetab.engines.local import engine as local_engine
+from safetab.engines.local.records import ValueBatch, ValueColumn
+from safetab.engines.local.text import text_batches
+from safetab.foundation.new_files import CantBeDone
 
 SECRET = "7654321098"
 COLUMNS = PERSON_HEADER.split("|")
@@ -105,7 +106,7 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "person records are a directory": (as_directory, "is a directory, not a file"),
     "two forms": (two_forms, "more than one form of this table"),
     "an empty folder": (folder(), "is empty"),
-    "a folder with something else": (folder("a.txt", "b.csv"), "no part of a table: b.csv"),
+    "a folder with something else": (folder("a.txt", "b.csv"), "not part of a table: b.csv"),
     "an empty file": (with_bytes(lambda _: b""), "the header must be QAGE|QSEX"),
     "no header": (with_bytes(lambda text: text.split(b"\n", 1)[1]), "the header must be QAGE|QSEX"),
     "a column missing": (with_header(lambda header: header.replace("|QSPAN", "")), "in any order; missing: QSPAN."),
@@ -117,8 +118,8 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
         with_header(lambda header: header.replace("QSEX", "QAGE")),
         "missing: QSEX; more than once: QAGE.",
     ),
-    "a column more": (with_header(lambda header: header + "|MORE"), "in any order; no such column, by position: 18."),
-    "the header again": (with_bytes(lambda text: text + text.split(b"\n", 1)[0]), "may stand in line 1 alone. 1 row"),
+    "a column more": (with_header(lambda header: header + "|MORE"), "in any order; unknown columns, by position: 18."),
+    "the header again": (with_bytes(lambda text: text + text.split(b"\n", 1)[0]), "may stand only in line 1. 1 row"),
     "a header in lower case": (with_header(str.lower), "the header must be"),
     "a header with commas": (with_header(lambda header: header.replace("|", ",")), "the header must be"),
     "age too high": (with_value("QAGE", "116"), "QAGE: must be an age from 0 to 115. 1 row breaks this rule"),
@@ -163,7 +164,7 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     ),
     "line ends the wrong way round, once": (
         with_bytes(lambda text: text.replace(b"\n", b"\n\r", 1)),
-        "a carriage return stands where no line ends",
+        "a carriage return is inside a line",
     ),
     "a NUL byte": (with_value("QAGE", "5\x00"), "QAGE: must be an age"),
     "a NUL for a race": (with_value("QRACE2", "\x00"), "QRACE2: must be a code of the list"),
@@ -181,7 +182,7 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "gzip with a wrong checksum": (as_gzip(lambda content: content[:-8] + b"\0\0\0\0" + content[-4:]), "is damaged"),
     "Parquet with a column twice but for capitals": (
         as_parquet(lambda c: {"qage": c["QAGE"]} | c),
-        "capital letters or not: QAGE",
+        "ignoring upper and lower case: QAGE",
     ),
     "text called gzip": (renamed("person-records.txt.gz"), "is damaged, or not what its ending says"),
     "text called Parquet": (renamed("person-records.parquet"), "is damaged, or not what its ending says"),
@@ -275,7 +276,7 @@ def test_an_output_that_appears_meanwhile_is_not_replaced(world: RandomWorld, tm
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "theirs").write_text("keep")
 
-    monkeypatch.setattr("safetab.pipeline.run.write_manifest", write_manifest)
+    monkeypatch.setattr("safetab.pipeline.tabulated_output.write_manifest", write_manifest)
     assert invoke(world, tmp_path / "out").exit_code == 3
     assert (tmp_path / "out" / "theirs").read_text() == "keep"
 
@@ -338,7 +339,7 @@ def test_validate_shows_no_error_of_its_own(world: RandomWorld, monkeypatch) -> 
     def broken(*_: object) -> None:
         raise ValueError(SECRET)
 
-    monkeypatch.setattr("safetab.engines.local.local_engine.LocalEngine.check", broken)
+    monkeypatch.setattr("safetab.engines.local.engine.LocalEngine.check", broken)
     result = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
     assert result.exit_code == 3
     assert SECRET not in result.output
@@ -430,13 +431,17 @@ def test_one_file_is_not_two_parts(link: Callable[[Path, Path], None], world: Ra
     link(world.data / "person-records" / "b.txt", world.data / "person-records" / "a.txt")
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 1
-    assert "a.txt, b.txt are the same file, by links" in result.stderr
+    assert "a.txt, b.txt are links to the same file" in result.stderr
+
+
+def first_rows(column: ValueColumn) -> ValueColumn:
+    return replace(column, position_of_row=column.position_of_row[:20])
 
 
 def test_rows_that_a_reader_drops_fail_the_run(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
-    def some_of_each(*given: Any) -> Iterator[Iterator[PersonBatch]]:
+    def some_of_each(*given: Any) -> Iterator[Iterator[ValueBatch]]:
         for batches in text_batches(*given):
-            yield ({name: column.part(0, 20) for name, column in batch.items()} for batch in batches)
+            yield ({name: first_rows(column) for name, column in batch.items()} for batch in batches)
 
     monkeypatch.setattr(local_engine, "text_batches", some_of_each)
     result = invoke(world, tmp_path / "out")
@@ -512,9 +517,9 @@ def test_a_key_marks_the_output(world: RandomWorld, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "where",
     [
-        "safetab.outputs.tables.TableFile.write",
+        "safetab.outputs.pass_files.TableFile.write",
         "safetab.release.numbers.number_files.NumberFile.write",
-        "safetab.engines.local.state_persons.StatePersons.add",
+        "safetab.engines.local.state_records.StateRecords.add",
         "safetab.outputs.manifest.sha256_of",
     ],
 )
@@ -532,20 +537,11 @@ def test_a_full_disk_is_exit_3_and_no_output(where: str, world: RandomWorld, tmp
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.confidential.log", "world"]
 
 
-def test_too_little_memory_is_exit_3(world: RandomWorld, tmp_path: Path) -> None:
-    accounts = ("--spend-log", str(tmp_path / "spent"), "--dataset", "people")  # their fingerprint is the database's
-    result = invoke(world, tmp_path / "out", "--memory", "1KB", *accounts)
-    assert result.exit_code == 3
-    assert "out of memory" in result.stderr
-    assert "Traceback" not in result.output
-    assert not (tmp_path / "out").exists()
-
-
 def test_an_error_of_the_program_itself_shows_no_value(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
     def broken(*_: object) -> None:
         raise ValueError(SECRET)
 
-    monkeypatch.setattr("safetab.engines.local.local_engine.LocalEngine.totals", broken)
+    monkeypatch.setattr("safetab.engines.local.engine.LocalEngine.totals", broken)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
     assert "an error of the program itself (ValueError); the confidential log has the details." in result.stderr

@@ -172,7 +172,7 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "a value of many brackets": (raw_config("0.01", "[" * 900 + "]" * 900), "is not a number 0 or above"),
     "config is a pipe": (piped(CONFIG), "is not a regular file"),
     "a list is a pipe": (piped(CODES), "is not a regular file"),
-    "geography is a pipe": (piped(GEOGRAPHY), "is something else, not a file"),
+    "geography is a pipe": (piped(GEOGRAPHY), "is not a regular file"),
     "all budgets are 0": (all_budgets_zero, "run_us: true, but every budget of this pass is 0"),
     "gamma is 0": (configured(privacy_budget_p_stage_1_fraction=0), "0 is not a number strictly between 0 and 1"),
     "gamma is 1": (configured(privacy_budget_p_stage_1_fraction=1), "1 is not a number strictly between 0 and 1"),
@@ -207,14 +207,14 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     # the list of codes
     "no list of codes": (removed(CODES), f"{CODES} has 1 problem:\n  there is no file"),
     "list of codes is empty": (written(CODES, b""), "it is empty. Its first line must be RACE_ETH_CODE|RACE_ETH_NAME"),
-    "list of codes has no rows": (written(CODES, b"RACE_ETH_CODE|RACE_ETH_NAME\n"), "a header and no rows"),
+    "list of codes has no rows": (written(CODES, b"RACE_ETH_CODE|RACE_ETH_NAME\n"), "a header but no rows"),
     "list of codes has other columns": (edited(CODES, "RACE_ETH_NAME", "NAME"), 'the header is "RACE_ETH_CODE|NAME"'),
     "a code has three digits": (appended(CODES, "123|Someone"), 'must be four digits, 1000 to 9999: line 19 ("123")'),
     "a code begins with 0": (appended(CODES, "0123|Someone"), "must be four digits, 1000 to 9999"),
     "a code has letters": (appended(CODES, "12a4|Someone"), "must be four digits, 1000 to 9999"),
     "a code in other digits": (appended(CODES, "١٢٣٤|Someone"), "must be four digits, 1000 to 9999"),
     "a code without a name": (appended(CODES, "1234|"), "RACE_ETH_NAME: must not be empty"),
-    "a code twice": (appended(CODES, "1110|Basque"), 'listed more than once; keep one row a code: line 19 ("1110")'),
+    "a code twice": (appended(CODES, "1110|Basque"), 'listed more than once; keep one row per code: line 19 ("1110")'),
     "a row with too many fields": (
         appended(CODES, "1234|Some|one"),
         "a row must have 2 fields separated by |: line 19",
@@ -238,28 +238,34 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     ),
     "a code whose name turns the direction of reading": (
         appended(CODES, "1234|safe\u202etxt.exe"),
-        "RACE_ETH_NAME: must be a text of printable characters and plain spaces: line",
+        "RACE_ETH_NAME: must be text with only printable characters and plain spaces: line",
     ),
     "an iteration whose name steers the terminal": (
         appended(ETHNICITY, "4901|\x1b[2Jgroup|2|False|False"),
-        "ITERATION_NAME: must be a text of printable characters and plain spaces: line",
+        "ITERATION_NAME: must be text with only printable characters and plain spaces: line",
     ),
     "iteration without a name": (appended(ETHNICITY, "4901||2|False|False"), "ITERATION_NAME: must not be empty"),
     "iteration twice": (
         appended(RACE, "1002|X|1|True|False|False"),
-        "listed more than once; keep one row an iteration",
+        "listed more than once; keep one row per iteration",
     ),
-    "race and ethnicity share a code": (appended(ETHNICITY, "1002|X|1|False|False"), "1002 is a race iteration too"),
+    "race and ethnicity share a code": (appended(ETHNICITY, "1002|X|1|False|False"), "1002 is also a race iteration"),
     # codes to iterations
     "no pairs": (removed(PAIRS), f"{PAIRS} has 1 problem"),
-    "a pair twice": (appended(PAIRS, "1003|1110"), "the same pair more than once; keep one row a pair: line"),
+    "a pair twice": (
+        appended(PAIRS, "1003|1110"),
+        "the same pair is listed more than once; keep one row per pair: line",
+    ),
     "a pair with an unknown code": (appended(PAIRS, "1003|1111"), "RACE_ETH_CODE: not in the list of codes"),
     "a pair with an unknown iteration": (
         appended(PAIRS, "1999|1110"),
         "ITERATION_CODE: not in the lists of iterations",
     ),
     "a code in two alone iterations": (appended(PAIRS, "1004|1110"), "1110 in 1003 and 1004 (Detailed race alone)"),
-    "a code in two iterations below state": (appended(PAIRS, "1005|1199"), "below state level, a code can be in one"),
+    "a code in two iterations below state": (
+        appended(PAIRS, "1005|1199"),
+        "below state level, a code can be in only one",
+    ),
     "a code in two ethnicity iterations": (appended(PAIRS, "4005|2110"), "2110 in 4003 and 4005 (Detailed ethnicity)"),
     # geography
     "no geography": (removed(GEOGRAPHY), "holds no GRF-C.txt, GRF-C.txt.gz, GRF-C.parquet, or folder GRF-C"),
@@ -268,11 +274,11 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "geography has no rows": (written(GEOGRAPHY, HEADER_OF_GEOGRAPHY), "it lists no block"),
     "geography lacks a column": (
         edited(GEOGRAPHY, "PLACEFP", "PLACE"),
-        "columns missing, or there more than once: PLACEFP",
+        "columns missing or repeated: PLACEFP",
     ),
     "geography has a column twice": (
         edited(GEOGRAPHY, "AIANNHCE", "PLACEFP"),
-        "there more than once: PLACEFP, AIANNHCE",
+        "missing or repeated: PLACEFP, AIANNHCE",
     ),
     "geography in another order than its values": (
         edited(GEOGRAPHY, "PLACEFP|AIANNHCE", "AIANNHCE|PLACEFP"),
@@ -301,7 +307,7 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "gzip cut short": (truncated_gzip, "is damaged, or not what its ending says"),
     "gzip that isn't": (false_gzip, "is damaged, or not what its ending says"),
     "Parquet that isn't": (false_parquet, "is damaged, or not what its ending says"),
-    "Parquet lacks a column": (as_parquet({"PLACEFP": None}), "columns missing, or there more than once: PLACEFP"),
+    "Parquet lacks a column": (as_parquet({"PLACEFP": None}), "columns missing or repeated: PLACEFP"),
     "Parquet with a null": (as_parquet({"PLACEFP": pa.array([None], pa.string())}), 'must be 5 digits: row 1 ("null")'),
     "Parquet with a large integer": (as_parquet({"TABBLK": [10000]}), 'TABBLK: must be 4 digits: row 1 ("10000")'),
     "Parquet with floats": (as_parquet({"TABBLK": [1001.0]}), "TABBLK: has the type double. Give text or integers."),
@@ -315,7 +321,10 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "two forms of the geography": (two_forms, "more than one form of this table: GRF-C.txt, GRF-C.txt.gz"),
     "an empty folder": (folder_with(), "is empty"),
     "a folder with two forms": (folder_with("a.txt", "b.txt.gz"), "more than one form of this table"),
-    "a folder with something else": (folder_with("a.txt", "b.csv"), "holds what is no part of a table: b.csv"),
+    "a folder with something else": (
+        folder_with("a.txt", "b.csv"),
+        "contains files that are not part of a table: b.csv",
+    ),
     "a folder with a block twice": (folder_with("a.txt", "b.txt"), "listed more than once"),
 }
 

@@ -13,8 +13,7 @@ import pytest
 from tests.official_forms import Made, as_published, cli, done, numbers_in, read_again, rows_of
 
 import safetab
-from safetab.estimates.estimate import Estimate
-from safetab.estimates.reading.absence import Absence
+from safetab.estimates.arithmetic import Absence, Estimate
 from safetab.privacy.output_status import STATUS_COLUMN, OutputStatus
 
 pytestmark = pytest.mark.slow
@@ -330,12 +329,12 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(made, tmp_path
     result = cli("official", *files, tmp_path / "new", "--parameters", made.world.parameters, "--confidence", "2")
     assert result.exit_code == 1
     for sentence in (
-        "T01001_001N: is no whole number, and not X: row 2.",
-        "GEO_ID: names no area: row 3.",
+        "T01001_001N: is neither a whole number nor X: row 2.",
+        "GEO_ID: does not name an area: row 3.",
         "areas are named by zip code, which is not understood. Ask the API for GEO_ID too.",
-        "it begins as JSON and is none. Get it again.",
-        "its form is not known.",
-        "T03001_001N: is no column of SafeTab-P, which has T01001, T02001, T02002, T02003.",
+        "it begins like JSON but is not valid JSON. Get it again.",
+        "its form is unknown.",
+        "T03001_001N: is not a column of SafeTab-P, which has T01001, T02001, T02002, T02003.",
         "T02001_012N: T02001 has 11 lines.",
         "a row has more or fewer fields than the header",
         "there is no file",
@@ -377,7 +376,7 @@ def test_names_that_steer_a_terminal_or_turn_a_line_around_are_refused(
     (tmp_path / "a.json").write_text(json.dumps(rows))
     refused = cli("official", tmp_path / "a.json", tmp_path / "new", "--parameters", made.world.parameters)
     assert refused.exit_code == 1
-    assert f"{column}: must be a text of printable characters and plain spaces: row 3." in refused.stderr
+    assert f"{column}: must be text with only printable characters and plain spaces: row 3." in refused.stderr
     assert strange[0] not in refused.stderr
     assert not (tmp_path / "new").exists()
 

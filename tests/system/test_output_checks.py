@@ -24,10 +24,9 @@ from safetab.pipeline.guards import pyarrow_threads
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.release.checks.output_checks import check_output
 from safetab.release.checks.table_checks import TableChecks
-from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_rules import ReleaseRule
+from safetab.release.release_options import ReleaseOptions, ReleaseRule
 from safetab.release.release_universe import Universe, universe_of_run
-from safetab.tabulation.marginals import line_sums
+from safetab.tabulation.measurements import line_sums
 
 
 @pytest.fixture(scope="module")
@@ -321,7 +320,7 @@ def test_a_run_that_leaves_a_stray_file_is_exit_3_and_publishes_nothing(
     world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "safetab.pipeline.run.write_documents", lambda output, *_: (output / "notes.txt").write_text("x")
+        "safetab.pipeline.tabulated_output.write_documents", lambda output, *_: (output / "notes.txt").write_text("x")
     )
     result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
     assert result.exit_code == 3
@@ -338,7 +337,7 @@ def test_a_run_whose_tables_are_wrong_is_exit_3_and_publishes_nothing(
     def spoiled(output: Path, *_: object) -> None:
         line_changed(T1, 1, lambda fields: [*fields[:3], "4711"])(output)
 
-    monkeypatch.setattr("safetab.pipeline.run.write_not_for_release", spoiled)
+    monkeypatch.setattr("safetab.pipeline.tabulated_output.write_not_for_release", spoiled)
     places = [str(world.parameters), str(world.data), str(tmp_path / "out")]
     result = CliRunner().invoke(app, ["run", *places, "--threads", str(threads)])
     assert result.exit_code == 3
@@ -356,7 +355,7 @@ def test_a_file_that_changes_after_its_check_had_begun_is_not_published(
         shutil.copyfile(output / name, tmp_path / "other")  # the same bytes, but who knows
         (tmp_path / "other").replace(output / name)
 
-    monkeypatch.setattr("safetab.pipeline.run.write_documents", changing)
+    monkeypatch.setattr("safetab.pipeline.tabulated_output.write_documents", changing)
     places = [str(world.parameters), str(world.data), str(tmp_path / "out")]
     result = CliRunner().invoke(app, ["run", *places, "--threads", str(threads)])
     assert result.exit_code == 3
@@ -468,7 +467,7 @@ def test_a_run_whose_output_breaks_a_rule_is_exit_3_and_leaves_nothing(
     world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A writer that clamps nothing, though negative counts are not allowed."""
-    monkeypatch.setattr("safetab.outputs.tables.line_sums", lambda cells, rows, **_: line_sums(cells, rows))
+    monkeypatch.setattr("safetab.outputs.pass_files.line_sums", lambda cells, rows, **_: line_sums(cells, rows))
     result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
     assert result.exit_code == 3
     assert "COUNT is negative, which is not allowed: row " in result.stderr

@@ -214,7 +214,7 @@ def test_a_level_that_was_never_charged_is_not_said_to_have_spent(tmp_path: Path
     charged = json.loads((tmp_path / "out" / "manifest.json").read_text())["charged"]
     assert "AIANNH" not in {event["geography_level"] for event in charged}
     page = ReportPage((tmp_path / "out" / "report.html").read_text())
-    assert "1 level with a budget and without anything to measure" in page.concerns
-    assert "counted in the stated loss, but it was not spent" in page.text
-    paid = page.text.partition("paid for and without a published group")[2].partition("Look")[0]
+    assert "1 level with a budget but nothing to measure" in page.concerns
+    assert "counts towards the stated loss, but it was not spent" in page.text
+    paid = page.text.partition("with a budget but no published group")[2].partition("Check")[0]
     assert "AIANNH" not in paid

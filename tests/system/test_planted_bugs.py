@@ -22,32 +22,50 @@ from tests.planted import release_bugs as release
 from tests.planted import spending_bugs as spending
 
 from safetab.audit import noise_checks
-from safetab.audit.address_checks import LAZY, NO_SHARED_BITS, empty_groups_check, shared_bits_check
 from safetab.audit.audit import AUDITED_PRODUCTS
-from safetab.audit.audited_product import AuditedProduct, LossWorld, NoiseWorld
-from safetab.audit.audited_runs import WAYS
-from safetab.audit.households import audited_households as households
-from safetab.audit.households import loss_worlds as household_losses
-from safetab.audit.households.audited_households import AUDITED_HOUSEHOLDS
-from safetab.audit.households.release_checks import ADJUSTED, TOTALS, release_checks
-from safetab.audit.key_checks import EVERY_BIT, KEYS, key_bits_check, key_check
+from safetab.audit.audited_product import AuditedProduct, LossWorld, NoiseWorld, Route
+from safetab.audit.audited_runs import COTERMINOUS, RELEASED_AGAIN, SMALL_BATCHES
 from safetab.audit.loss_bound import LOSS, loss_check
-from safetab.audit.neighbour_checks import NO_TRACE, ONE_RECORD, REPLAY, neighbour_checks, nobody_checks
 from safetab.audit.noise_checks import DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED, WIDE
-from safetab.audit.persons.audited_persons import AUDITED_PERSONS, gaussian_world
-from safetab.audit.persons.loss_worlds import LOSS_WORLDS
-from safetab.audit.published_check import PUBLISHED, large_level_check
+from safetab.audit.publication_checks import ADJUSTED, PUBLISHED, TOTALS, large_level_check, release_checks
+from safetab.audit.random_bits_checks import (
+    EVERY_BIT,
+    KEYS,
+    LAZY,
+    NO_SHARED_BITS,
+    empty_groups_check,
+    key_bits_check,
+    key_check,
+    shared_bits_check,
+)
+from safetab.audit.replay_checks import (
+    ALL_ROUTES,
+    NO_TRACE,
+    ONE_RECORD,
+    REPLAY,
+    SCALE,
+    neighbour_checks,
+    nobody_checks,
+    route_checks,
+    scale_checks,
+)
 from safetab.audit.spending_checks import FLOOR, SPENT, spending_checks
 from safetab.audit.verdicts import Verdict
-from safetab.audit.ways_out import SCALE, WAYS_OUT, scale_checks, way_checks
-from safetab.audit.world_config import CONFIG
+from safetab.audit.worlds import loss_worlds
+from safetab.audit.worlds.configuration import CONFIG
+from safetab.audit.worlds.products import (
+    AUDITED_HOUSEHOLDS,
+    AUDITED_PERSONS,
+    gaussian_households,
+    gaussian_persons,
+)
 from safetab.release.checks.output_checks import OutputChecks
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
 Checks = Callable[[Path], Iterable[Verdict]]
 KEY = bytes(range(32))
-SMALL_NOISE_WORLD = gaussian_world(tracts=100)
+SMALL_NOISE_WORLD = gaussian_persons(tracts=100)
 
 
 def neighbours(*names: str, audited: AuditedProduct = AUDITED_PERSONS) -> Checks:
@@ -60,8 +78,8 @@ def neighbouring_households(*names: str) -> Checks:
     return neighbours(*names, audited=AUDITED_HOUSEHOLDS)
 
 
-def way(number: int) -> Checks:
-    return lambda folder: way_checks(AUDITED_PERSONS, folder, (WAYS[number],), KEY)
+def by(route: Route) -> Checks:
+    return lambda folder: route_checks(AUDITED_PERSONS, folder, (route,), KEY)
 
 
 def loss_of(world: LossWorld, share: int = 1) -> Checks:
@@ -92,6 +110,10 @@ def large_level(folder: Path) -> Iterable[Verdict]:
     return [large_level_check(AUDITED_PERSONS, folder, KEY)]
 
 
+def totals_of_a_release(folder: Path) -> Iterable[Verdict]:
+    return release_checks(AUDITED_PERSONS, AUDITED_HOUSEHOLDS, folder)
+
+
 def accounts(audited: AuditedProduct) -> Checks:
     return lambda folder: spending_checks(audited, folder)
 
@@ -103,7 +125,6 @@ FILLS, INFANT, REPEATED = (
 )
 EMPTY_BLOCK, NO_NEIGHBOUR = neighbours("one person more"), neighbours()
 HOUSEHOLD_FILLS = neighbouring_households("eight codes and an ethnicity")
-RELEASED_AGAIN, SMALL_BATCHES, COTERMINOUS = way(0), way(1), way(2)
 
 
 @dataclass(frozen=True)
@@ -138,10 +159,10 @@ BUGS = [
     PlantedBug(counting.t_from_the_true_counts, REPLAY, FILLS),
     PlantedBug(counting.universe_from_data, REPLAY, EMPTY_BLOCK),
     PlantedBug(counting.suppressed_groups_in_the_measurements, NO_TRACE, NO_NEIGHBOUR),
-    PlantedBug(noise.noise_of_one_group, LOSS, loss_of(LOSS_WORLDS[0], 50)),
-    PlantedBug(noise.overspent_by_5_percent, LOSS, loss_of(LOSS_WORLDS[5])),
-    PlantedBug(noise.overspent_by_10_percent, LOSS, loss_of(LOSS_WORLDS[0])),
-    PlantedBug(noise.overspent_by_25_percent, LOSS, loss_of(LOSS_WORLDS[7], 4)),
+    PlantedBug(noise.noise_of_one_group, LOSS, loss_of(loss_worlds.NINE_TOTALS, 50)),
+    PlantedBug(noise.overspent_by_5_percent, LOSS, loss_of(loss_worlds.ONE_GROUP)),
+    PlantedBug(noise.overspent_by_10_percent, LOSS, loss_of(loss_worlds.NINE_TOTALS)),
+    PlantedBug(noise.overspent_by_25_percent, LOSS, loss_of(loss_worlds.NINE_GROUPS_GEOMETRIC, 4)),
     PlantedBug(noise.noise_too_narrow, DISTRIBUTION, draws),
     PlantedBug(noise.noise_cut_at_three_sigma, DISTRIBUTION, draws),
     PlantedBug(noise.noise_rounded_to_even_numbers, DISTRIBUTION, draws),
@@ -170,7 +191,7 @@ BUGS = [
     PlantedBug(address.a_stream_drops_the_lowest_bit_of_the_cell, NO_SHARED_BITS, addresses),
     PlantedBug(address.the_empty_group_2_to_the_21_never_published, LAZY, addresses),
     PlantedBug(address.lazy_words_repeat_after_16384_groups, PUBLISHED, large_level),
-    PlantedBug(address.an_empty_group_at_a_batch_boundary_never_published, PUBLISHED, SMALL_BATCHES),
+    PlantedBug(address.an_empty_group_at_a_batch_boundary_never_published, PUBLISHED, by(SMALL_BATCHES)),
     PlantedBug(address.no_noise_above_5000, PUBLISHED, large_level),
     PlantedBug(noise.a_level_charged_half, PAID, noise_of_runs),
     PlantedBug(noise.noise_for_twice_the_charge, PAID, noise_of_runs),
@@ -187,25 +208,25 @@ BUGS = [
     PlantedBug(
         release.a_file_with_a_true_sum_in_thousands, SCALE, lambda folder: scale_checks(AUDITED_PERSONS, folder, KEY)
     ),
-    PlantedBug(release.a_row_group_for_each_internal_batch, WAYS_OUT, SMALL_BATCHES),
+    PlantedBug(release.a_row_group_for_each_internal_batch, ALL_ROUTES, by(SMALL_BATCHES)),
     PlantedBug(release.parquet_statistics_of_a_true_count, REPLAY, FILLS),
     PlantedBug(release.margins_from_the_true_count, REPLAY, FILLS),
-    PlantedBug(release.a_rule_applied_to_true_counts, WAYS_OUT, COTERMINOUS),
-    PlantedBug(release.a_coterminous_donor_chosen_by_true_size, WAYS_OUT, COTERMINOUS),
-    PlantedBug(release.a_suppressed_group_whose_status_says_it_is_empty, WAYS_OUT, RELEASED_AGAIN),
-    PlantedBug(release.true_sums_in_the_exported_files, WAYS_OUT, RELEASED_AGAIN),
-    PlantedBug(release.a_re_release_that_remembers_the_persons, WAYS_OUT, RELEASED_AGAIN),
-    PlantedBug(household.both_families_share_an_address, UNRELATED, noise_of(households.gaussian_world(20))),
+    PlantedBug(release.a_rule_applied_to_true_counts, ALL_ROUTES, by(COTERMINOUS)),
+    PlantedBug(release.a_coterminous_donor_chosen_by_true_size, ALL_ROUTES, by(COTERMINOUS)),
+    PlantedBug(release.a_suppressed_group_whose_status_says_it_is_empty, ALL_ROUTES, by(RELEASED_AGAIN)),
+    PlantedBug(release.true_sums_in_the_exported_files, ALL_ROUTES, by(RELEASED_AGAIN)),
+    PlantedBug(release.a_re_release_that_remembers_the_persons, ALL_ROUTES, by(RELEASED_AGAIN)),
+    PlantedBug(household.both_families_share_an_address, UNRELATED, noise_of(gaussian_households(20))),
     PlantedBug(household.groups_with_households_and_without_a_total_measured, PUBLISHED, neighbouring_households()),
     PlantedBug(household.a_shape_chosen_by_the_true_number_of_households, REPLAY, HOUSEHOLD_FILLS),
     PlantedBug(household.no_fewer_people_than_households, REPLAY, HOUSEHOLD_FILLS),
     PlantedBug(
         household.households_without_rent_counted_twice, ONE_RECORD, neighbouring_households("alone, without rent")
     ),
-    PlantedBug(household.tenure_for_stability_8_where_it_is_9, WIDE, noise_of(households.gaussian_world())),
-    PlantedBug(household.tenure_overspent_by_10_percent, LOSS, loss_of(household_losses.TENURE_OF_ONE_GROUP)),
-    PlantedBug(household.totals_that_ignore_copied_rows, TOTALS, release_checks),
-    PlantedBug(household.adjusted_cells_with_the_other_tables_variance, ADJUSTED, release_checks),
+    PlantedBug(household.tenure_for_stability_8_where_it_is_9, WIDE, noise_of(gaussian_households())),
+    PlantedBug(household.tenure_overspent_by_10_percent, LOSS, loss_of(loss_worlds.TENURE_OF_ONE_GROUP)),
+    PlantedBug(household.totals_that_ignore_copied_rows, TOTALS, totals_of_a_release),
+    PlantedBug(household.adjusted_cells_with_the_other_tables_variance, ADJUSTED, totals_of_a_release),
     PlantedBug(
         household.the_number_of_groups_with_households_in_the_releasable_log,
         REPLAY,
@@ -215,7 +236,7 @@ BUGS = [
 
 
 def caught(bug: PlantedBug, folder: Path, patch: Patch) -> bool:
-    patch.setattr(OutputChecks, "of_the_whole", lambda _: None)  # it would stop some of these runs by itself
+    patch.setattr(OutputChecks, "of_remaining_files", lambda _: None)  # it would stop some of these runs by itself
     for beside in ("of_tables_beside", "of_numbers_beside"):
         patch.setattr(OutputChecks, beside, lambda _: nullcontext())
     bug.plant(patch)
@@ -240,11 +261,11 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
     [
         (KEYS, keys),
         (NO_SHARED_BITS, addresses),
-        (LOSS, loss_of(LOSS_WORLDS[5])),
+        (LOSS, loss_of(loss_worlds.ONE_GROUP)),
         (REPLAY, FILLS),
         (PUBLISHED, large_level),
         (SPENT, accounts(AUDITED_HOUSEHOLDS)),
-        (TOTALS, release_checks),
+        (TOTALS, totals_of_a_release),
         *(
             (WIDE, noise_of(world))
             for one in AUDITED_PRODUCTS

@@ -21,8 +21,7 @@ from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.foundation.findings import InvalidInput
 from safetab.products.safetab_p.tables import PERSONS
-from safetab.release.group_status import Slice, status_of, statuses
-from safetab.release.release_folder import open_release_folder
+from safetab.release.release_folder import Slice, open_release_folder, status_of, statuses
 
 WORLDS = [
     {"seed": 2, "budget": 1, "privacy_defn": "zcdp", "allow_negative_counts": True, "zero_suppression_chance": 0.99},

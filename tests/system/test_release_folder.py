@@ -18,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 import safetab
-from safetab.census.geo_ids import geo_id
+from safetab.census.geography import geo_id
 from safetab.census.geography_levels import GeographyLevel
 from safetab.cli.main import app
 

@@ -10,8 +10,7 @@ from tests.random_worlds import RandomWorld, write_random_world
 from tests.releases import Row, group, numbers_of, totals_of
 
 import safetab
-from safetab.release.group_status import status_of
-from safetab.release.release_folder import open_release_folder
+from safetab.release.release_folder import open_release_folder, status_of
 
 pytestmark = pytest.mark.slow
 

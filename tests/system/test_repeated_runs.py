@@ -21,13 +21,13 @@ import safetab
 from safetab.census.geography_levels import TabulationPass
 from safetab.cli.main import app
 from safetab.foundation.findings import InvalidInput
-from safetab.pipeline import run as pipeline
+from safetab.pipeline import tabulated_output
 from safetab.pipeline.inputs import read_inputs
 from safetab.pipeline.spend_log.accounts import Spend
 from safetab.pipeline.spend_log.log_file import utc_now
 from safetab.pipeline.spend_log.log_lines import begun_line, header_line
 from safetab.pipeline.spend_log.run_spending import RunSpending, SpendRequest
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.calibration import PrivacyDefinition
 from safetab.tabulation import safetab as algorithm
 
 pytestmark = pytest.mark.slow
@@ -166,7 +166,7 @@ def test_a_run_that_fails_after_it_has_begun_counts(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(pipeline, "write_manifest", full)
+        patched.setattr(tabulated_output, "write_manifest", full)
         assert run(world, tmp_path / "out", *accounts(tmp_path)).exit_code == 3
     assert states_of(tmp_path) == ["begun", "begun", "failed"]
     cost = costs(world)["us"]
@@ -182,7 +182,7 @@ def test_an_output_stays_if_released_can_not_be_noted(
     monkeypatch.setattr(RunSpending, "_append_end", full)
     result = run(world, tmp_path / "out", *accounts(tmp_path))
     assert result.exit_code == 0
-    assert "could not be noted. It counts anyway." in result.stderr
+    assert "could not be recorded. The run counts anyway." in " ".join(result.stderr.split())
     assert (tmp_path / "out" / "manifest.json").exists()
     assert states_of(tmp_path) == ["begun", "begun"]
 
@@ -258,7 +258,7 @@ def test_people_whose_records_changed_can_be_said_to_be_the_same(world: RandomWo
     assert f"more than the limit of rho {limit}." in refused.stderr
     unknown = run(world, tmp_path / "two", *accounts(tmp_path, "second-name"), "--same-people-as", "nobody")
     assert unknown.exit_code == 1
-    assert '--same-people-as: the log knows no data set "nobody".' in unknown.stderr
+    assert '--same-people-as: the log has no data set "nobody".' in unknown.stderr
 
 
 # The limit of a data set
@@ -316,7 +316,7 @@ def test_the_accounts_are_shown(world: RandomWorld, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--dataset", "nobody"], 'no data set "nobody" is in the log. It has: census.'),
+        (["--dataset", "nobody"], 'the log has no data set "nobody". It has: census.'),
         (["--set-limit", "9"], "--set-limit: needs --dataset"),
         (["--dataset", "census", "--unit", "rho"], "--unit: needs --set-limit"),
         (["--dataset", "census", "--set-limit", "9", "--unit", "epsilon"], "zCDP implies no pure epsilon"),
@@ -340,7 +340,7 @@ def test_questions_to_the_accounts_that_make_no_sense_are_findings(
 def test_without_a_log_there_are_no_accounts(tmp_path: Path) -> None:
     result = spend(tmp_path)
     assert result.exit_code == 1
-    assert "there is no spend log" in result.stderr
+    assert "does not exist. A run with --spend-log creates it" in result.stderr
     assert not (tmp_path / "spend.log").exists()
 
 
@@ -370,9 +370,9 @@ def test_the_same_name_and_people_give_no_warning(world: RandomWorld, tmp_path: 
         (["--spend-log", "{}/world/data/log", "--dataset", "a"], "can't lie inside PARAMETERS, DATA or OUT"),
         (["--spend-log", "{}/world/parameters/log", "--dataset", "a"], "can't lie inside PARAMETERS, DATA or OUT"),
         (["--spend-log", "{}/out/log", "--dataset", "a"], "can't lie inside PARAMETERS, DATA or OUT"),
-        (["--spend-log", "{}/out.confidential.log", "--dataset", "a"], "another file than the confidential log"),
-        (["--spend-log", "{}/world", "--dataset", "a"], "is no file"),
-        (["--spend-log", "{}/no/log", "--dataset", "a"], "can't be made"),
+        (["--spend-log", "{}/out.confidential.log", "--dataset", "a"], "must not be the confidential log"),
+        (["--spend-log", "{}/world", "--dataset", "a"], "is not a regular file"),
+        (["--spend-log", "{}/no/log", "--dataset", "a"], "can't be created"),
     ],
 )
 def test_options_that_make_no_sense_are_findings(

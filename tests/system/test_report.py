@@ -23,8 +23,8 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from safetab.privacy.output_status import OutputStatus
+from safetab.reports.page_parts import NOTHING
 from safetab.reports.report import report_file
-from safetab.reports.wording import NOTHING
 
 KEY = "17" * 32
 NASTY = "<script>alert('1')</script> \"quoted\" & 'more' \u05e9\u05dc\u05d5\u05dd"
@@ -180,8 +180,8 @@ def test_how_many_published_groups_may_be_empty_is_said_in_words(out: Path) -> N
     page = page_of(out)
     assert 0 < len(may_be) < len(zeros)
     sentence = (
-        f"{len(zeros):,} of {len(totals):,} published totals may be zero, and their groups empty. Below state level it is"
-        f" {len(may_be):,} of {len(below):,}, and the most are in "
+        f"{len(zeros):,} of {len(totals):,} published totals may be zero, so their groups may be empty. Below state"
+        f" level, {len(may_be):,} of {len(below):,} may be zero; the most are in "
     )
     assert sentence in page.text
     assert f"{len(zeros):,} published totals may be zero" in page.concerns

@@ -201,16 +201,16 @@ def test_a_stray_file_of_the_old_output_stays_behind(plain: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda out: (out / "measurements" / "us.parquet").unlink(), "files that are not there: measurements/us.parquet"),
+        (lambda out: (out / "measurements" / "us.parquet").unlink(), "files that don't exist: measurements/us.parquet"),
         (lambda out: (out / "t1" / "us.csv").write_text("x"), "files are not what its manifest says: t1/us.csv"),
-        (lambda out: (out / "manifest.json").write_text("{}"), "has no manifest.json that can be read"),
+        (lambda out: (out / "manifest.json").write_text("{}"), "has no readable manifest.json"),
         (
             lambda out: (out / "manifest.json").write_text(json.dumps(manifest_of(out) | {"status": "fine"})),
-            "has no manifest.json that can be read",
+            "has no readable manifest.json",
         ),
         (
             lambda out: (out / "manifest.json").write_text(json.dumps(manifest_of(out) | {"outputs": {}})),
-            "files that are not there: t1/us.csv, t2/us.csv",
+            "files that don't exist: t1/us.csv, t2/us.csv",
         ),
     ],
 )  # fmt: skip
@@ -226,9 +226,9 @@ def test_an_output_that_is_not_whole_is_refused(damage, message: str, plain: Pat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--coterminous"], "--coterminous: compares blocks. Give --geography too"),
-        (["--geography", "GRF-C.txt"], "--geography: is about the coterminous step"),
-        (["--empty-blocks", "water.txt"], "--empty-blocks: is about the coterminous step"),
+        (["--coterminous"], "--coterminous: compares blocks. Add --geography"),
+        (["--geography", "GRF-C.txt"], "--geography: needs --coterminous."),
+        (["--empty-blocks", "water.txt"], "--empty-blocks: needs --coterminous."),
         (["--order", "state,county"], "--order: is about the coterminous step"),
         (["--confidence", "95"], "--confidence: must be a number from 0.5"),
         (["--rule", "no-zeros"], '"no-zeros" is no rule'),

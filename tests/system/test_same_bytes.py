@@ -21,8 +21,8 @@ from safetab.mechanisms.inversion_table import InversionTable
 from safetab.outputs.pass_files import PassFiles
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
-from safetab.tabulation.empty_groups import EmptyGroups
 from safetab.tabulation.measurements import Measurements
+from safetab.tabulation.tabulate_level import EmptyGroups
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +74,8 @@ def test_lazy_and_dense_empty_groups_are_the_same(kind: str, thresholds, tmp_pat
     world = make_world(tmp_path / "world", kind, **({"thresholds_p": thresholds} if thresholds else {}))
     lazy = run(world, tmp_path / "lazy")
     monkeypatch.setattr(
-        "safetab.tabulation.empty_groups.EmptyGroups.that_may_be_published", lambda _, first, end: np.arange(first, end)
+        "safetab.tabulation.tabulate_level.EmptyGroups.that_may_be_published",
+        lambda _, first, end: np.arange(first, end),
     )
     assert run(world, tmp_path / "dense") == lazy
 
@@ -151,7 +152,7 @@ def test_empty_groups_are_looked_for_in_threads_that_end_with_the_run(world, tmp
 def test_nor_does_it_which_thread_does_what_is_little(
     few: int, world: RandomWorld, expected, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("safetab.foundation.in_threads._FEW", few)
+    monkeypatch.setattr("safetab.audit.worlds.public_files._FEW", few)
     monkeypatch.setattr("safetab.release.checks.output_checks._LARGE", 1 << 24)
     writers, original = set[Thread](), PassFiles.write
 
@@ -175,41 +176,44 @@ def test_nor_does_it_which_thread_does_what_is_little(
 
 def test_nor_does_it_with_long_lists(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
     """Dictionaries of a batch then hold what its rows have, and those of a file what its own rows have."""
-    monkeypatch.setattr("safetab.outputs.text_columns.SHORT_LIST", 0)
-    monkeypatch.setattr("safetab.outputs.measurement_file._ROWS_OF_A_GROUP", 50)
+    monkeypatch.setattr("safetab.outputs.pass_files.SHORT_LIST", 0)
+    monkeypatch.setattr("safetab.outputs.pass_files._ROWS_OF_A_GROUP", 50)
     usual = run(world, tmp_path / "usual")
     for groups_at_once in (3, 7, 100):
         assert run(world, tmp_path / str(groups_at_once), groups_at_once=groups_at_once) == usual
 
 
 def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("safetab.engines.local.person_batches._ROWS_AT_ONCE", 7)
-    monkeypatch.setattr("safetab.engines.pattern_table._PATTERNS_AT_ONCE", 5)
+    monkeypatch.setattr("safetab.engines.local.records._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("safetab.engines.patterns._PATTERNS_AT_ONCE", 5)
     monkeypatch.setattr("safetab.privacy.addressed_bits._BLOCKS_AT_ONCE", 5)
     monkeypatch.setattr("safetab.tabulation.tabulate_level._CELLS_AT_ONCE", 9)
     assert run(world, tmp_path / "out") == expected
 
 
-def test_compiled_loops_give_what_the_interpreter_gives(
+def test_interpreted_loops_give_what_compiled_ones_give(
+    world: RandomWorld, expected, tmp_path: Path, monkeypatch
+) -> None:
+    for module in ("patterns", "local.encoder", "local.state_records", "local.counter"):
+        monkeypatch.setattr(f"safetab.engines.{module}.compiled", lambda loop: loop)
+    monkeypatch.setattr("safetab.engines.local.counter._CELLS_OF_A_COUNT", 1 << 40)
+    assert run(world, tmp_path / "out") == expected
+
+
+def test_other_compiled_loops_give_what_the_interpreter_gives(
     world: RandomWorld, expected, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.setattr("safetab.foundation.compiled._MUCH", 0)
     monkeypatch.setattr("safetab.foundation.compiled._MUCH_FOR_ARRAYS", 0)
-    monkeypatch.setattr("safetab.engines.local.array_counter._CELLS_OF_A_COUNT", 1 << 40)
+    monkeypatch.setattr("safetab.engines.local.counter._CELLS_OF_A_COUNT", 1 << 40)
     assert run(world, tmp_path / "out") == expected
 
 
-@pytest.mark.parametrize("is_compiled", [False, True])
-def test_who_reads_which_row_group_does_not_matter(
-    is_compiled: bool, world: RandomWorld, expected, tmp_path: Path, monkeypatch
-) -> None:
+def test_who_reads_which_row_group_does_not_matter(world: RandomWorld, expected, tmp_path: Path, monkeypatch) -> None:
     """Seven row groups in three threads, in batches that end inside them; patterns in the table and beyond it."""
-    monkeypatch.setattr("safetab.engines.local.person_batches._ROWS_AT_ONCE", 5)
-    monkeypatch.setattr("safetab.engines.local.array_counter._MANY_PEOPLE", 0)
-    monkeypatch.setattr("safetab.engines.local.array_counter._FIRST_PATTERNS", 3)
-    if is_compiled:
-        monkeypatch.setattr("safetab.foundation.compiled._MUCH", 0)
-        monkeypatch.setattr("safetab.foundation.compiled._MUCH_FOR_ARRAYS", 0)
+    monkeypatch.setattr("safetab.engines.local.records._ROWS_AT_ONCE", 5)
+    monkeypatch.setattr("safetab.engines.local.counter._MANY_RECORDS", 0)
+    monkeypatch.setattr("safetab.engines.local.counter._FIRST_PATTERNS", 3)
     data = tmp_path / "data"
     data.mkdir()
     for name in ("GRF-C.txt", "SYNTHETIC"):

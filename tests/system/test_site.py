@@ -21,15 +21,11 @@ from typer.testing import CliRunner
 import safetab
 from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES
 from safetab.cli.main import app
-from safetab.estimates.estimate import Estimate
+from safetab.estimates.arithmetic import Absence, Estimate
 from safetab.estimates.open_release import Release
-from safetab.estimates.reading.absence import Absence
 from safetab.release.release_universe import Entities
 from safetab.site.boundaries import read_boundaries
-from safetab.site.cuts import cuts
-from safetab.site.data_files import MOST_BYTES, DataFolder
-from safetab.site.name_files import write_area_names
-from safetab.site.states import states_on_tiles
+from safetab.site.data_files import MOST_BYTES, DataFolder, parts_of, states_on_tiles, write_area_names
 from safetab.site.write_site import site_script, write_site
 
 pytestmark = pytest.mark.slow
@@ -295,13 +291,13 @@ def test_a_file_that_holds_no_shapes_is_refused(persons: Path, tmp_path: Path, t
 
 
 def test_files_are_cut_at_the_coarsest_boundary_that_is_near(monkeypatch) -> None:
-    monkeypatch.setattr("safetab.site.cuts.LEAST_BYTES", 20)
-    monkeypatch.setattr("safetab.site.cuts.USUAL_BYTES", 100)
+    monkeypatch.setattr("safetab.site.data_files.LEAST_BYTES", 20)
+    monkeypatch.setattr("safetab.site.data_files.USUAL_BYTES", 100)
     sizes = np.full(30, 10)
     states, areas = np.arange(30) == 5, np.arange(30) % 4 == 0
-    assert cuts(sizes, [states, areas]).tolist() == [0, 5, 12, 20]
-    assert cuts(np.array([500, 500, 500]), []).tolist() == [0, 1, 2]
-    assert cuts(np.array([], dtype=np.int64), []).tolist() == []
+    assert parts_of(sizes, [states, areas]) == [(0, 5), (5, 12), (12, 20), (20, 30)]
+    assert parts_of(np.array([500, 500, 500])) == [(0, 1), (1, 2), (2, 3)]
+    assert parts_of(np.array([], dtype=np.int64)) == []
 
 
 def test_a_level_without_areas_has_no_names(persons: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from tests.official_forms import Made, numbers_in, read_again, rows_of
 from tests.site_files import SiteFiles
 
 import safetab
-from safetab.estimates.reading.absence import Absence
+from safetab.estimates.arithmetic import Absence
 from safetab.site.write_site import write_site
 
 X = "It was measured; the files that were read show X in its place."
@@ -69,7 +69,7 @@ def test_the_site_says_who_read_the_numbers_and_of_unknown_tables_only_if_there_
     path, files = read
     assert files.facts["isRead"]
     line, status = files.facts["status"]["line"], safetab.open_release(path).output_status.line
-    assert line == status if path.name == "whole" else line.startswith(f"{status} Where the files don't tell")
+    assert line == status if path.name == "whole" else line.startswith(f"{status} Where the files don't say")
 
 
 def test_lines_that_no_file_has_are_said_to_be_in_none(made_in_census_form: Made, tmp_path: Path) -> None:

@@ -18,13 +18,12 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.foundation.formats import OUTPUT_FORMAT, SPEND_LOG_FORMAT
-from safetab.foundation.version import VERSION
+from safetab.foundation.findings import OUTPUT_FORMAT, SPEND_LOG_FORMAT, VERSION
 from safetab.outputs.manifest import sha256_of
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.release.checksums import write_checksums
-from safetab.release.numbers import number_columns
-from safetab.release.numbers.number_columns import Column
+from safetab.release.numbers import number_files
+from safetab.release.numbers.number_files import Column
 
 LATEST = STORED / "format-1"
 NEWER = "was written by a newer version of safetab (format 7; this one reads up to 1). Update safetab."
@@ -330,13 +329,13 @@ def test_a_spend_log_of_a_newer_format_is_refused_and_stays(tmp_path: Path) -> N
 def test_a_release_from_before_a_column_joined_is_read_all_the_same(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    joined = Column("joined_later", number_columns.TEXT, "A column of tomorrow.", may_be_absent=True)
-    monkeypatch.setattr(number_columns, "_OF_NUMBERS", (*number_columns._OF_NUMBERS, joined))
-    number_columns.number_columns.cache_clear()
+    joined = Column("joined_later", number_files.TEXT, "A column of tomorrow.", may_be_absent=True)
+    monkeypatch.setattr(number_files, "_OF_NUMBERS", (*number_files._OF_NUMBERS, joined))
+    number_files.number_columns.cache_clear()
     try:
-        assert joined in number_columns.number_columns(SAFETAB_P)
+        assert joined in number_files.number_columns(SAFETAB_P)
         for command in (("show", path, AREA), ("report", path, "-o", tmp_path / "page.html")):
             done(*command)
         done("export", path, tmp_path / "csv")
     finally:
-        number_columns.number_columns.cache_clear()
+        number_files.number_columns.cache_clear()

@@ -16,16 +16,16 @@ from typer.testing import CliRunner
 import safetab
 from safetab.census.geography import region_id
 from safetab.census.geography_levels import PUERTO_RICO_STATE, GeographyLevel, TabulationPass
-from safetab.census.iteration_map import iteration_map_of
-from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS
+from safetab.census.iterations import iteration_map_of
+from safetab.census.population_groups import POPULATION_GROUP_LEVELS
 from safetab.cli.commands import synthesize
 from safetab.cli.main import app
 from safetab.foundation.progress import NoProgress
 from safetab.readers.geography import read_geography
 from safetab.readers.public_lists import read_public_lists
+from safetab.synthetic.census import CensusRequest, bytes_needed, write_census
 from safetab.synthetic.files.census_files import CensusFormat
 from safetab.synthetic.geography.census_size import SizeRequest
-from safetab.synthetic.request import CensusRequest, bytes_needed, write_census
 
 pytestmark = pytest.mark.slow
 
@@ -269,7 +269,10 @@ def test_every_mistake_in_the_options_is_told_at_once(tmp_path: Path) -> None:
     [
         (("--states", 5, "--counties", 4), "--counties: 4 are too few for 5 states"),
         (("--counties", 40, "--tracts", 39), "--tracts: 39 are too few for 40 counties"),
-        (("--iterations", 100, "--parameters", SMALL_EXAMPLE / "parameters"), "--iterations: is for lists of"),
+        (
+            ("--iterations", 100, "--parameters", SMALL_EXAMPLE / "parameters"),
+            "--iterations: can't be used together with --parameters",
+        ),
         (("--parameters", "/nowhere"), "there is no file /nowhere/config.json"),
     ],
 )
@@ -358,7 +361,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.M
     def is_full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("safetab.synthetic.census.write_names", is_full)
+    monkeypatch.setattr("safetab.synthetic.files.census_files.write_names", is_full)
     code, _, stderr = run_command(tmp_path / "out", "--people", 1_000, *SMALL)
     assert code == 3
     assert f"The run failed: can't write to {tmp_path / 'out'}: No space left on device. Nothing was written." in stderr

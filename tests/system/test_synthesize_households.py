@@ -27,16 +27,14 @@ from tests.plain_cef import (
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.synthetic.cef.record_widths import GRF_COLUMNS
+from safetab.synthetic.cef.record_lines import GRF_COLUMNS
 from safetab.synthetic.census import CensusPlan
 from safetab.synthetic.demo_census import demo_plan
 from safetab.synthetic.geography.state_geography import state_geography
 from safetab.synthetic.households import units
-from safetab.synthetic.households.whole_blocks import whole_blocks
 from safetab.synthetic.people import state_people
-from safetab.synthetic.people.demographics import demographics
-from safetab.synthetic.people.palettes import palettes_of
-from safetab.synthetic.people.state_people import PeopleChunk, StatePeople
+from safetab.synthetic.people.code_mix import palettes_of
+from safetab.synthetic.people.state_people import PeopleChunk, StatePeople, demographics
 
 pytestmark = pytest.mark.slow
 
@@ -392,7 +390,7 @@ def test_whole_blocks_are_the_same_people_with_no_block_in_two_chunks(
     monkeypatch.setattr(state_people, "CHUNK_PEOPLE", chunk_people)
     people = people_of(demo_plan(8_000, 5), 2)
     plain = [people.chunk(number, 5) for number in range(people.chunks)]
-    whole = list(whole_blocks(people, 5))
+    whole = list(people.whole_blocks(5))
     assert len(whole) == people.chunks
     assert columns_of(plain) == columns_of(whole)
     seen: set[int] = set()

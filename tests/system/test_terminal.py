@@ -17,8 +17,8 @@ from tests.conftest import KEY, SMALL_EXAMPLE
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
+from safetab.cli.messages import wrapped
 from safetab.cli.text_tables import tables_that_fit, terminal_console, text_table
-from safetab.cli.wrapping import wrapped
 from safetab.privacy.addressed_bits import AddressedBits
 
 WIDTH = 80

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from safetab.cli.tune_answers.answer import chance_text, percent
-from safetab.cli.tune_answers.words import Words
+from safetab.cli.tune_answers.reading import QuestionReader
 from safetab.tuning import tuning_of
 
 COMMANDS = [
@@ -85,7 +85,7 @@ def test_a_configuration_under_pure_dp(world: World) -> None:
 )
 def test_a_level_may_be_spelled_as_in_files(spelling: str) -> None:
     assert answer("budget", spelling, "11")["level"] == "COUNTY Detailed"
-    level = Words(tuning_of().require()).level("(PR-TRACT, 1)").facts.level
+    level = QuestionReader(tuning_of().require()).level("(PR-TRACT, 1)").facts.level
     assert str(level) == "(PR-TRACT, Regional)"
 
 
@@ -143,18 +143,18 @@ def test_no_margin_is_shown_without_its_confidence(words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["budget", "county", "11"], 'LEVEL: "county" is no level. The levels are usa-regional, usa-detailed,'),
-        (["budget", "county-detailed", "-1.5"], 'MARGIN: "-1.5" is not a whole number of persons'),
+        (["budget", "county", "11"], 'LEVEL: there is no level "county". The levels are usa-regional, usa-detailed,'),
+        (["budget", "county-detailed", "-1.5"], "MARGIN: must be a whole number of persons, at least 0"),
         (["budget", "county-detailed", "11", "--confidence", "95"], "--confidence: must be a number from 0.5"),
         (["budget", "county-detailed", "999999999"], "no noise that can be drawn"),
-        (["threshold", "county-detailed", "5"], 'TABLE: "5" is no table. Give 4, 9 or 23'),
+        (["threshold", "county-detailed", "5"], 'TABLE: there is no table "5". Give 4, 9 or 23'),
         (["threshold", "county-detailed", "4", "--relative", "0"], '--relative: "0" is not a decimal number above 0'),
-        (["threshold", "county-detailed", "4", "--number", "row"], '"row" is none of cell, sex, total'),
+        (["threshold", "county-detailed", "4", "--number", "row"], 'must be one of cell, sex, total, not "row"'),
         (["threshold", "aiannh-regional", "4"], "its budget privacy_budget_p_level_1_aiannh is 0"),
         (["margins", "nan"], 'TOTAL: "nan" is not a decimal number above 0, e.g. 5.'),
         (["margins", "5", "--proportion", "county-detailed"], "is not like county-detailed=11"),
-        (["margins", "5", "--proportion", "pr-state-detailed=1"], "not of the US pass"),
-        (["margins", "5", "--pass", "guam"], '"guam" is no pass that runs; us and pr would be.'),
+        (["margins", "5", "--proportion", "pr-state-detailed=1"], "not in the US pass"),
+        (["margins", "5", "--pass", "guam"], 'must be us or pr, a pass that runs, not "guam".'),
         (["noise", "--delta", "1"], '--delta: "1" is not a decimal number above 0 and below 1'),
         (["codes", "county-detailed", "--config", "nowhere.json"], "there is no file nowhere.json"),
         (["curve", "county-detailed", "--size", "-1"], "must lie between 0 and 1,000,000,000"),

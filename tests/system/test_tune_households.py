@@ -74,7 +74,7 @@ def test_a_question_about_one_family_asks_which(config: str, words: list[str]) -
     refused = tune(config, *words, code=1).stderr
     assert "--family: needed, since SafeTab-H has several. Give household-type or tenure." in refused
     wrong = tune(config, *words, "--family", "sex", code=1).stderr
-    assert '--family: "sex" is none of SafeTab-H.' in wrong
+    assert '--family: SafeTab-H has no "sex".' in wrong
 
 
 def test_a_key_of_the_configuration_names_the_family(config: str) -> None:
@@ -110,9 +110,12 @@ def test_a_table_names_the_family_and_its_threshold_is_in_people(config: str, ta
 
 
 def test_a_table_of_no_family(config: str) -> None:
-    assert 'TABLE: "9" is no table. Give 2, 4, 5 or 3' in tune(config, "threshold", "usa-detailed", "9", code=1).stderr
+    assert (
+        'TABLE: there is no table "9". Give 2, 4, 5 or 3'
+        in tune(config, "threshold", "usa-detailed", "9", code=1).stderr
+    )
     wrong = tune(config, "threshold", "usa-detailed", "5", "--number", "sex", code=1).stderr
-    assert '--number: "sex" is none of cell, sum-of-2, sum-of-3, total.' in wrong
+    assert '--number: must be one of cell, sum-of-2, sum-of-3, total, not "sex".' in wrong
 
 
 def test_a_sum_of_cells_is_a_number_too(config: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.random_worlds import RandomWorld, write_random_world
 
-from safetab.pipeline import run as run_module
+from safetab.pipeline import tabulated_output
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
 
@@ -25,7 +25,7 @@ for number in (signal.SIGTERM, signal.SIGHUP):
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """
 BEFORE_THE_CHARGE = """
-from safetab.engines.local.array_engine import ArrayEngine
+from safetab.engines.local.engine import ArrayEngine
 prepare = ArrayEngine.prepare
 def prepared(engine):
     {fault}
@@ -41,12 +41,12 @@ def appended(*given):
 SpendLogFile.append = appended
 """
 WHILE_NOISE_IS_DRAWN = """
-from safetab.pipeline import run
-safetab = run.safetab
+from safetab.pipeline import tabulated_output
+safetab = tabulated_output.safetab
 def drawn(*given):
     yield from safetab(*given)
     {fault}
-run.safetab = drawn
+tabulated_output.safetab = drawn
 """
 WHILE_IT_IS_WRITTEN = """
 from safetab.outputs import output_folder
@@ -67,7 +67,7 @@ from safetab.release.checks.output_checks import OutputChecks
 from safetab.foundation.failures import RunFailed
 def check(_):
     {fault}
-OutputChecks.of_the_whole = check
+OutputChecks.of_remaining_files = check
 """
 SIGNALS = [
     ("SIGINT", 130),
@@ -227,7 +227,7 @@ planner.plan_of_files = lambda *_: {sent(name)}
     assert ended.stderr == "Interrupted.\n"
 
 
-@pytest.mark.parametrize("moment", ["safetab.cli.terminal_progress", "safetab.pipeline.run"])
+@pytest.mark.parametrize("moment", ["safetab.cli.progress", "safetab.pipeline.run"])
 def test_an_interrupt_before_a_run_reads_anything_says_what_every_run_says(moment: str, tmp_path: Path) -> None:
     """Its parts are still being loaded."""
     patch = f"""{AS_USUAL}
@@ -248,7 +248,7 @@ def test_python_is_told_too(world: RandomWorld, tmp_path: Path, monkeypatch: pyt
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_module, "safetab", interrupted)
+    monkeypatch.setattr(tabulated_output, "safetab", interrupted)
     options = RunOptions(dataset="these-people", spend_log=tmp_path / "spend.log")
     with pytest.raises(KeyboardInterrupt, match=f"^Nothing was released. {SPENT}$"):
         run_files(world.parameters, world.data, tmp_path / "out", options)
@@ -266,12 +266,12 @@ def test_the_tour_has_written_nothing(tmp_path: Path) -> None:
 def test_a_limit_that_was_set_is_not_said_to_be_unwritten(tmp_path: Path) -> None:
     """Once it is in the log, an interrupt has nothing to stop."""
     patch = """
-from safetab.pipeline.spend_log import limit_changes
-warnings = limit_changes._warnings
+from safetab.pipeline.spend_log import people_accounts
+warnings = people_accounts._warnings
 def interrupted(*given):
     signal.raise_signal(signal.SIGINT)
     return warnings(*given)
-limit_changes._warnings = interrupted
+people_accounts._warnings = interrupted
 """
     given = ["spend", tmp_path / "spend.log", "--dataset", "a", "--set-limit", "4", "--unit", "rho"]
     command = [sys.executable, "-c", AS_USUAL + patch + MAIN, *map(str, given)]

@@ -9,21 +9,29 @@ import numpy as np
 import pytest
 from tests.conftest import SMALL_EXAMPLE
 
-from safetab.assessment.classes import COMBINED, TOTAL, MeasuredAs, size_class_name, size_class_of, sorts_of
-from safetab.assessment.histograms import Histograms, quantiles
-from safetab.assessment.statistics import wilson_interval
+from safetab.assessment.level_statistics import wilson_interval
+from safetab.assessment.tally import (
+    COMBINED,
+    TOTAL,
+    Histograms,
+    MeasuredAs,
+    quantiles,
+    size_class_name,
+    size_class_of,
+    sorts_of,
+)
 from safetab.assessment.theory import LevelTheory, SumOfDraws
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.population_groups import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.planning.level_design import LevelDesign
 from safetab.planning.planner import plan_of_files
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import Stage
 from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23
 from safetab.products.safetab_p.tables import TOTAL as LONE_TOTAL
-from safetab.release.numbers.selection import SelectionAwareIntervals
+from safetab.release.numbers.level_numbers import SelectionAwareIntervals
 
 NOISES = [DiscreteGaussian(Fraction(25)), DiscreteGaussian(Fraction(9, 4)), DiscreteLaplace(Fraction(7, 2))]
 

@@ -8,15 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.audit.drawn_noise import DrawnNoise, relations_of_cells, relations_of_groups
-from safetab.audit.households.audited_households import AUDITED_HOUSEHOLDS
-from safetab.audit.persons.audited_persons import AUDITED_PERSONS
-from safetab.audit.world_config import config_check, level_names, own_settings, plain_config
-from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS
+from safetab.audit.noise_checks import DrawnNoise, relations_of_cells, relations_of_groups
+from safetab.audit.worlds.configuration import config_check, level_names, own_settings, plain_config
+from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
+from safetab.census.population_groups import POPULATION_GROUP_LEVELS
 from safetab.planning.planner import plan_of_files
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.calibration import PrivacyDefinition, Stage
 from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
 BOTH = pytest.mark.parametrize("audited", [AUDITED_PERSONS, AUDITED_HOUSEHOLDS], ids=["persons", "households"])

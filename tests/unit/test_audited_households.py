@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.audit.households import world_files as worlds
-from safetab.audit.households.audited_households import AUDITED_HOUSEHOLDS, NEIGHBOURS
-from safetab.audit.households.loss_worlds import LOSS_WORLDS
+from safetab.audit.worlds import households as worlds
+from safetab.audit.worlds.loss_worlds import HOUSEHOLD_LOSS_WORLDS
+from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS
 from safetab.census.iterations import IterationLevel
 from safetab.planning.planner import plan_of_files
 from safetab.planning.run_plan import LevelPlan
-from safetab.planning.selectors import chosen_shapes
+from safetab.planning.selected_groups import chosen_shapes
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 
 _MANY_ENTITIES = 30
@@ -46,13 +46,13 @@ def test_some_groups_that_have_households_have_no_total(tmp_path: Path) -> None:
 def test_totals_are_the_same_whoever_lives_there(tmp_path: Path) -> None:
     written = {
         AUDITED_HOUSEHOLDS.write(tmp_path / str(number), people, {}).data.joinpath("pop-group-totals.txt").read_bytes()
-        for number, people in enumerate([worlds.POPULATION, *(one.people for one in NEIGHBOURS)])
+        for number, people in enumerate([worlds.POPULATION, *(one.records for one in worlds.NEIGHBOURS)])
     }
     assert len(written) == 1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("world", LOSS_WORLDS, ids=lambda world: world.name)
+@pytest.mark.parametrize("world", HOUSEHOLD_LOSS_WORLDS, ids=lambda world: world.name)
 def test_the_claim_of_a_loss_world_is_its_configuration(world, tmp_path: Path) -> None:
     written = world.write(tmp_path / "w")
     levels = plan_of_files(written.parameters, written.data).require().levels

@@ -81,7 +81,7 @@ def test_a_part_of_an_area_is_never_drawn_as_the_area(tmp_path: Path, properties
     found = read(tmp_path, own, feature(properties))
     assert [*found.shapes] == [GeographyLevel.STATE]
     assert found.without_area == 1
-    with pytest.raises(InvalidInput, match="has no shape of an area of this release"):
+    with pytest.raises(InvalidInput, match="has no shape that matches an area of this release"):
         read(tmp_path, feature(properties))
 
 
@@ -95,7 +95,7 @@ def test_a_part_of_an_area_is_never_drawn_as_the_area(tmp_path: Path, properties
     ],
 )
 def test_an_id_that_is_a_number_is_refused_as_such(tmp_path: Path, own: dict[str, Any], name: str) -> None:
-    with pytest.raises(InvalidInput, match=f'{name} is a number; ids must be texts, such as "44007"'):
+    with pytest.raises(InvalidInput, match=f'{name} is a number. Write ids as text, such as "44007"'):
         read(tmp_path, own)
 
 

@@ -9,10 +9,16 @@ import numpy as np
 import pytest
 
 from safetab.foundation.compiled import compiled
-from safetab.readers.cef.fields import FieldReader
 from safetab.readers.cef.layout import COUNTS, OID_DIGITS, PERSON, UNIT, LineLayout
-from safetab.readers.cef.line_loops import find_oids, find_units, read_fields, read_long_numbers, spread_fields
-from safetab.readers.cef.lines import lines_of
+from safetab.readers.cef.lines import (
+    FieldReader,
+    find_oids,
+    find_units,
+    lines_of,
+    read_fields,
+    read_long_numbers,
+    spread_fields,
+)
 
 CHARACTERS = b"  001123456789  x|"
 
@@ -43,7 +49,7 @@ def test_the_layout_is_that_of_the_specification(cases: Path) -> None:
 
 @pytest.mark.parametrize("loop", [read_fields, compiled(read_fields)], ids=["as it stands", "compiled"])
 def test_a_field_is_what_its_stripped_text_is(loop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("safetab.readers.cef.fields.compiled_if_worthwhile", lambda *_: loop)
+    monkeypatch.setattr("safetab.foundation.compiled.compiled_if_worthwhile", lambda *_: loop)
     names = [field.name for field in UNIT.fields if field.name != "OIDTB"]
     reader = FieldReader(UNIT, names, {})
     lines = random_lines(UNIT.width + 1, 400, seed=1)

@@ -8,14 +8,13 @@ from pathlib import Path
 import opendp.prelude as dp
 import pytest
 
-from safetab.audit.persons import world_files as worlds
-from safetab.audit.persons.loss_worlds import LOSS_WORLDS
+from safetab.audit.worlds import persons as worlds
+from safetab.audit.worlds.loss_worlds import PERSON_LOSS_WORLDS
 from safetab.pipeline.inputs import read_inputs
 from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import PrivacyDefinition, Stage
 
-SMALL = [world for world in LOSS_WORLDS if world.entities <= 4_000]
+SMALL = [world for world in PERSON_LOSS_WORLDS if world.entities <= 4_000]
 
 
 def opendp_loss(noise, stability: int) -> float:

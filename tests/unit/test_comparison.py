@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from safetab.assessment.comparison import comparison_table
+from safetab.assessment.tables import comparison_table
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 

@@ -8,11 +8,10 @@ from tests.conftest import World
 
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.config.config_file import budget_key, read_config, threshold_key
-from safetab.config.run_config import ReaderKind
-from safetab.planning.selectors import chosen_shapes
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.census.population_groups import PopulationGroupLevel
+from safetab.config.config_file import ReaderKind, budget_key, read_config, threshold_key
+from safetab.planning.selected_groups import chosen_shapes
+from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.product import Shape, Thresholds
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL

@@ -10,7 +10,7 @@ import pytest
 
 from safetab.census.geography import NO_ENTITY, Geography
 from safetab.census.geography_levels import COTERMINOUS_ORDER, EntityKind
-from safetab.release.coterminous.coterminous_sets import coterminous_sets, without_blocks
+from safetab.release.coterminous import coterminous_sets, without_blocks
 
 STATE, COUNTY, PLACE, AIANNH, TRACT = COTERMINOUS_ORDER
 

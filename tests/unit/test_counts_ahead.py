@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from safetab.pipeline.counts_ahead import CountsAhead
+from safetab.pipeline.tabulated_output import CountsAhead
 
 
 def level(name: str, universe: Any, *, is_measured: bool = True) -> Any:
@@ -50,7 +50,7 @@ class Counts:
 @pytest.mark.parametrize("is_beside", [False, True])
 def test_every_level_is_counted_once(is_beside: bool) -> None:
     counts: Any = Counts()
-    with CountsAhead(counts, LEVELS, is_beside=is_beside) as ahead:
+    with CountsAhead(counts, LEVELS, is_ahead=is_beside) as ahead:
         assert [ahead.totals(one) for one in ASKED] == [f"totals of {one.name}" for one in ASKED]
         assert ahead.cells(LEVELS[4], {}) == "cells of tracts, by type, {}"
     assert counts.asked == [one.name for one in ASKED]
@@ -59,7 +59,7 @@ def test_every_level_is_counted_once(is_beside: bool) -> None:
 
 def test_who_skips_a_level_gets_its_own() -> None:
     counts: Any = Counts()
-    with CountsAhead(counts, LEVELS, is_beside=True) as ahead:
+    with CountsAhead(counts, LEVELS, is_ahead=True) as ahead:
         ahead.totals(LEVELS[0])
         assert ahead.totals(LEVELS[5]) == "totals of places, by type"
     assert counts.asked[0] == "counties, by type"
@@ -67,10 +67,10 @@ def test_who_skips_a_level_gets_its_own() -> None:
 
 def test_what_goes_wrong_ahead_is_told_to_whom_asks_for_it() -> None:
     counts: Any = Counts(fails_at="tracts, by type")
-    with CountsAhead(counts, LEVELS, is_beside=True) as ahead:
+    with CountsAhead(counts, LEVELS, is_ahead=True) as ahead:
         ahead.totals(LEVELS[0])
         with pytest.raises(MemoryError):
             ahead.totals(LEVELS[4])
         assert ahead.totals(LEVELS[5]) == "totals of places, by type"
-    with CountsAhead(counts, LEVELS, is_beside=True) as ahead:
+    with CountsAhead(counts, LEVELS, is_ahead=True) as ahead:
         ahead.totals(LEVELS[0])  # nobody asks for the next

@@ -10,7 +10,7 @@ import pytest
 
 from safetab.foundation.failures import RunFailed
 from safetab.pipeline.disk_space import DiskNeed, require_room, size_in_words
-from safetab.readers.person_files import number_of_persons
+from safetab.readers.record_files import number_of_records
 from safetab.readers.table_files import TableFiles, TableForm
 
 
@@ -20,7 +20,7 @@ def test_needs_on_one_disk_are_added_up(tmp_path: Path) -> None:
     with pytest.raises(RunFailed) as failed:
         require_room(needs, lambda _: 5 * 10**9 - 1)
     assert str(failed.value) == (
-        f"the disk of --temp ({tmp_path}) and OUT ({tmp_path}) has 5.0 GB free, and about 5.0 GB are needed."
+        f"the disk of --temp ({tmp_path}) and OUT ({tmp_path}) has 5.0 GB free, but about 5.0 GB are needed."
         " Nothing was written. Make room, or give another --temp or OUT."
     )
 
@@ -32,7 +32,7 @@ def test_disks_are_checked_one_by_one(tmp_path: Path) -> None:
         pytest.skip("needs a second file system")
     needs = [DiskNeed("--temp", tmp_path, 10**9), DiskNeed("OUT", other, 2 * 10**9)]
     free = {tmp_path: 10**9, other: 10**9}
-    with pytest.raises(RunFailed, match=r"^the disk of OUT \(/dev/shm\) has 1\.0 GB free, and about 2\.0 GB"):
+    with pytest.raises(RunFailed, match=r"^the disk of OUT \(/dev/shm\) has 1\.0 GB free, but about 2\.0 GB"):
         require_room(needs, free.__getitem__)
 
 
@@ -43,8 +43,8 @@ def test_the_number_of_persons_is_exact_in_parquet_and_close_in_text(tmp_path: P
         parts.append(tmp_path / f"{rows}.parquet")
         pa.parquet.write_table(pa.table({"QAGE": ["30"] * rows}), parts[-1])
     (tmp_path / "persons.txt").write_bytes((line + b"\n") * 1500)
-    assert number_of_persons(TableFiles(TableForm.PARQUET, tuple(parts))) == 1500
-    assert number_of_persons(TableFiles(TableForm.TEXT, (tmp_path / "persons.txt",))) == pytest.approx(1500, rel=0.1)
+    assert number_of_records(TableFiles(TableForm.PARQUET, tuple(parts))) == 1500
+    assert number_of_records(TableFiles(TableForm.TEXT, (tmp_path / "persons.txt",))) == pytest.approx(1500, rel=0.1)
 
 
 @pytest.mark.parametrize(("size", "words"), [(1, "1 MB"), (999_999_999, "999 MB"), (5_360_000_000, "5.4 GB")])

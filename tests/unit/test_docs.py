@@ -6,6 +6,7 @@ import ast
 import doctest
 import importlib
 import re
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -57,9 +58,23 @@ def test_the_examples_of_tuning_are_what_it_answers() -> None:
     assert printed == shown[1:]
 
 
+def test_the_walks_through_the_code_give_what_they_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(PROJECT)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    page = PROJECT / "docs" / "architecture.md"
+    assert doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS).failed == 0
+
+
 def test_the_package_and_the_program_have_one_version() -> None:
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     assert project["version"] == safetab.__version__
+
+
+def test_contributing_names_ten_files_to_read_first() -> None:
+    section = (PROJECT / "CONTRIBUTING.md").read_text().split("## Ten files to read first")[1].split("\n## ")[0]
+    names = re.findall(r"^\| `([\w/]+\.py)` \|", section, re.MULTILINE)
+    assert len(names) == 10
+    assert [name for name in names if not (PROJECT / "src" / "safetab" / name).exists()] == []
 
 
 def test_links_between_pages_lead_somewhere() -> None:

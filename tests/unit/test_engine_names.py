@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.pipeline.declared_options import ASSESS, RUN, VALIDATE, DeclaredOption
-from safetab.pipeline.engine_kind import EngineKind
+from safetab.pipeline.declared_options import ASSESS, RUN, VALIDATE, DeclaredOption, EngineKind
 
 
 def option(name: str, options: tuple[DeclaredOption, ...]) -> DeclaredOption:
@@ -43,9 +42,7 @@ def test_another_name_is_wrong_usage(tmp_path: Path) -> None:
 
 
 def test_memory_says_what_it_bounds() -> None:
-    assert option("memory", RUN).help == (
-        "Memory limit for DuckDB (fingerprints for --spend-log) and for Spark's driver. Limits nothing else."
-    )
-    assert option("memory", VALIDATE).help == "Memory limit for Spark's driver. Limits nothing else."
+    for command in (RUN, VALIDATE):
+        assert option("memory", command).help == "Memory limit for Spark's driver. No effect with --engine local."
     assert option("memory", ASSESS).help == "Has no effect here."
-    assert "fingerprints for `spend_log`" in (inspect.getdoc(safetab.run) or "")
+    assert "No effect with `engine` local" in (inspect.getdoc(safetab.run) or "")

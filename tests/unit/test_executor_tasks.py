@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import re
+import subprocess
+import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,15 +14,24 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 import pytest
+from supply_chain.locks import SHIPPED, pins_of
 from tests.engine_inputs import engine_inputs, plain_engine
 from tests.person_forms import people_of
 from tests.random_worlds import write_random_world
 
 from safetab.engines.encoding import Encoding, StateAtoms
-from safetab.engines.spark.executor_tasks import MISFIT, count_cells, count_parts, encode_rows
-from safetab.engines.spark.sent_cells import SentCells
-from safetab.engines.spark.sent_lists import SentLists, parts_of
-from safetab.products.safetab_p.record import PERSON_RECORD
+from safetab.engines.spark.counter import PartCells, count_cells
+from safetab.engines.spark.executor import (
+    MISFIT,
+    NEEDED_PACKAGES,
+    NO_PART,
+    PartCounts,
+    count_parts,
+    encode_records,
+    read_rows,
+)
+from safetab.engines.spark.task_records import TaskInputs, parts_of, unpacked
+from safetab.products.safetab_p.safetab_p import PERSON_RECORD
 from safetab.products.safetab_p.tables import PERSONS
 
 
@@ -41,7 +54,7 @@ def encoding(inputs) -> Encoding:
 def sent(inputs, encoding: Encoding):
     config = inputs.files.config
     states = {which: [int(state) for state in config.states_of(which)] for which in encoding.passes}
-    lists = SentLists.of_encoding(encoding, inputs.files.lists.code_names, states, range(7))
+    lists = TaskInputs.of_encoding(encoding, inputs.files.lists.code_names, states, range(7))
     return SimpleNamespace(value=pickle.loads(pickle.dumps(lists)))
 
 
@@ -52,20 +65,22 @@ def batch_of(rows: list[str], misfit: int = 0) -> pa.RecordBatch:
 
 
 def counted_in(sent, *tasks: list[str]) -> list[dict]:
-    """Rows that so many tasks encode, and one counts."""
-    encoded = [batch for rows in tasks for batch in encode_rows(sent, [batch_of(rows)] if rows else [])]
+    """Rows of COUNTED for records that so many tasks encode, and one counts."""
+    encoded = [batch for rows in tasks for batch in encode_records(sent, read_rows, [batch_of(rows)] if rows else [])]
     return [row for batch in count_parts(sent, encoded) for row in batch.to_pylist()]
+
+
+def counts_of_parts(rows: list[dict]) -> dict[int, PartCounts]:
+    return {row["part"]: unpacked(row["counts"]) for row in rows if row["part"] != NO_PART}
 
 
 def by_atom(rows: list[dict], sent) -> Counter[tuple[int, int]]:
     found: Counter[tuple[int, int]] = Counter()
-    for row in rows:
-        if row["verdict"] is None:
-            starts = np.frombuffer(row["counted_starts"], dtype=np.int64)
-            atoms = np.repeat(np.arange(len(starts) - 1), np.diff(starts)) + sent.value.parts[row["part"]].first_atom
-            iterations, counts = (np.frombuffer(row[name], dtype=np.int32) for name in ("iterations", "counts"))
-            for key in zip(atoms.tolist(), iterations.tolist(), counts.tolist(), strict=True):
-                found[key[:2]] += key[2]
+    for part, counted in counts_of_parts(rows).items():
+        first_atom = sent.value.parts[part].first_atom
+        atoms = np.repeat(np.arange(len(counted.starts) - 1), np.diff(counted.starts)) + first_atom
+        for *key, count in zip(atoms.tolist(), counted.iterations.tolist(), counted.counts.tolist(), strict=True):
+            found[tuple(key)] += count
     return found
 
 
@@ -74,26 +89,25 @@ def test_counts_do_not_depend_on_which_task_reads_whom(sent, world) -> None:
     at_once, apart = counted_in(sent, people), counted_in(sent, people[:50], [], people[:49:-1])
     inside = sum(row.split("|")[3] in {"01", "44", "72"} for row in people)
     for rows in (at_once, apart):
-        assert sum(row["people"] for row in rows if row["verdict"] is None) == inside
-        assert len({row["part"] for row in rows if row["verdict"] is None}) > 1
+        assert sum(counts.records for counts in counts_of_parts(rows).values()) == inside
+        assert len(counts_of_parts(rows)) > 1
     assert by_atom(at_once, sent) == by_atom(apart, sent)
-    assert sum(np.frombuffer(row["verdict"], dtype=np.int64)[1] for row in apart if row["verdict"]) == len(people)
+    assert sum(unpacked(row["counts"]).rows for row in apart if row["part"] == NO_PART) == len(people)
 
 
 def test_cells_are_those_that_the_judge_counts(sent, world, inputs, encoding: Encoding, tmp_path: Path) -> None:
-    rows = [row for row in counted_in(sent, people_of(world)) if row["verdict"] is None]
+    rows = [row for row in counted_in(sent, people_of(world)) if row["part"] != NO_PART]
     judge = plain_engine(inputs, tmp_path)
     judge.check()
     judge.prepare()
     shape = PERSONS.finer[-1]
     for level in (one for one in inputs.plan.levels if one.level.geography.entity_kind.is_substate):
         groups = np.arange(0, level.universe.size, 2)
-        selected = SentCells(level, groups, encoding, sent.value.parts)
+        selected = PartCells(level, groups, encoding, sent.value.parts)
         met = [row for row in rows if row["part"] in selected.parts_met]
         here = SimpleNamespace(value=pickle.loads(pickle.dumps(selected)))
         for found in count_cells(here, [pa.RecordBatch.from_pylist([row]) for row in met]):
-            (row,) = found.to_pylist()
-            selected.add(*(np.frombuffer(row[name], dtype=np.int64) for name in ("cells", "counts")))
+            selected.add(*unpacked(found.column(0)[0].as_py()))
         (by_value,) = selected.counts().values()
         judged = judge.cells(level, {shape: groups})[shape].confidential_counts
         assert by_value.confidential_counts.sum(axis=1).tolist() == judged.sum(axis=1).tolist()
@@ -110,8 +124,8 @@ def test_one_wrong_row_makes_the_verdict(sent, world, wrong: str) -> None:
         value = pa.array([b"116" if wrong == "a rule" else b"\xff"]).view(pa.string())
         ages = pa.concat_arrays([batch.column("QAGE")[1:], value])
         batch = batch.set_column(0, "QAGE", ages)
-    *_, last = encode_rows(sent, [batch_of(people), batch])
-    assert np.frombuffer(last.to_pylist()[0]["verdict"], dtype=np.int64)[0] == 0
+    *_, last = encode_records(sent, read_rows, [batch_of(people), batch])
+    assert not unpacked(last.to_pylist()[0]["result"]).are_right
 
 
 def test_every_atom_is_in_one_part_and_no_part_in_two_states(encoding: Encoding) -> None:
@@ -123,3 +137,29 @@ def test_every_atom_is_in_one_part_and_no_part_in_two_states(encoding: Encoding)
     assert parts_of([StateAtoms(encoding.passes[0], 0, 10), StateAtoms(encoding.passes[0], 10, 12)], 4) == (
         *(StateAtoms(encoding.passes[0], first, end) for first, end in ((0, 3), (3, 6), (6, 10), (10, 12))),
     )
+
+
+PROGRAM_THAT_LISTS_IMPORTS = """
+import sys
+from importlib.metadata import packages_distributions
+before = set(sys.modules)
+import safetab.engines.spark.counter, safetab.engines.spark.executor, safetab.engines.spark.rules
+names = {name.partition(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)
+print(*sorted({one.lower() for name in names for one in packages_distributions().get(name, ())}))
+"""
+
+
+def test_the_extra_names_whatever_executors_import() -> None:
+    """So that `pip install 'safetab[spark]'` is all that an executor needs."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    requirements = (*project["dependencies"], *project["optional-dependencies"]["spark"])
+    named = {re.match(r"[\w-]+", requirement)[0] for requirement in requirements}
+    listed = subprocess.run(
+        [sys.executable, "-c", PROGRAM_THAT_LISTS_IMPORTS], capture_output=True, text=True, check=True
+    )
+    imported = set(listed.stdout.split())
+    assert {"numpy", "pyarrow"} < imported
+    assert "pyspark" not in imported  # tasks are functions of Arrow's batches
+    brought = {pin.name for lock in SHIPPED for pin in pins_of(lock)}
+    assert imported - {"safetab"} <= brought
+    assert {*NEEDED_PACKAGES, "pyspark"} <= named & brought

@@ -11,13 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.explorer.explorer_page import explorer_page, json_in_a_page, script
-from safetab.explorer.page_facts import page_facts
+from safetab.explorer.explore import explorer_page, json_in_a_page, page_facts, script
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import tuning_of
 from safetab.tuning.concerns import NO_PROTECTION
-from safetab.tuning.presets import presets
+from safetab.tuning.tuning import presets
 
 
 class _Elements(HTMLParser):

@@ -7,19 +7,18 @@ import os
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
 from tests.conftest import World
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.foundation.failures import RunFailed, raise_if_the_machine_failed
+from safetab.foundation.failures import RunFailed, raise_if_refused_in_words, raise_if_the_machine_failed
 from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.pipeline.guards import os_errors_as_run_failed, own_errors_logged
-from safetab.readers import geography_batches
+from safetab.readers import table_files
 from safetab.readers.table_files import TableForm
-from safetab.release.damage import damage_told
+from safetab.release.checksums import damage_as_invalid_input
 
 NO_MEMORY = [
     MemoryError(),
@@ -28,7 +27,7 @@ NO_MEMORY = [
     OSError(errno.ENOMEM, "Cannot allocate memory"),
     RuntimeError("can't start new thread"),
     ImportError("libarrow.so: failed to map segment from shared object"),
-    duckdb.IOException("could not read: Cannot allocate memory"),
+    pa.ArrowException("could not read: Cannot allocate memory"),
 ]
 
 
@@ -44,15 +43,15 @@ def test_no_file_is_called_damaged_for_want_of_memory(error: Exception, monkeypa
         raise error
 
     findings = FindingsOf("GRF-C.txt")
-    monkeypatch.setattr(geography_batches, "_text_batches", fail)
+    monkeypatch.setattr(table_files, "_text_batches", fail)
     with pytest.raises(MemoryError):
-        list(geography_batches.batches_of(Path("GRF-C.txt"), TableForm.TEXT, (), findings, []))
+        list(table_files.batches_of(Path("GRF-C.txt"), TableForm.TEXT, (), findings, []))
     assert findings.findings == ()
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.ENOSPC])
 def test_what_the_machine_refuses_is_no_fault_of_a_file(number: int) -> None:
-    with pytest.raises(RunFailed, match=r"the machine refused: as it is\. Nothing was written\."):
+    with pytest.raises(RunFailed, match=r"the operating system reported: as it is\. Nothing was written\."):
         raise_if_the_machine_failed(OSError(number, "as it is"))
 
 
@@ -62,10 +61,10 @@ def test_what_the_machine_refuses_is_no_damage(number: int) -> None:
     for error in (OSError(number, os.strerror(number)), of_arrow):
         with (
             pytest.raises(RunFailed, match=f"^a-file can't be read: {os.strerror(number)}"),
-            damage_told(Path("a-file")),
+            damage_as_invalid_input(Path("a-file")),
         ):
             raise error
-        with pytest.raises(RunFailed, match=f"^the machine refused: {os.strerror(number)}"):
+        with pytest.raises(RunFailed, match=f"^the operating system reported: {os.strerror(number)}"):
             raise_if_the_machine_failed(error)
 
 
@@ -73,12 +72,12 @@ def test_a_file_that_arrow_could_not_close_is_no_damaged_one() -> None:
     error = OSError("error closing file")
     with (
         pytest.raises(RunFailed, match=r"^a-file can't be read: a file could not be closed"),
-        damage_told(Path("a-file")),
+        damage_as_invalid_input(Path("a-file")),
     ):
         raise error
     for told in (lambda: raise_if_the_machine_failed(error), lambda: raise_as_run_failed(error)):
         with pytest.raises(
-            RunFailed, match=r"^the machine refused: a file could not be closed\. Nothing was written\."
+            RunFailed, match=r"^the operating system reported: a file could not be closed\. Nothing was written\."
         ):
             told()
 
@@ -90,7 +89,7 @@ def raise_as_run_failed(error: OSError) -> None:
 
 def test_what_cant_be_read_for_its_content_is_damage() -> None:
     for error in (OSError("Couldn't deserialize thrift"), pa.ArrowInvalid("no magic bytes"), ValueError("a")):
-        with pytest.raises(InvalidInput, match="is damaged"), damage_told(Path("a-file")):
+        with pytest.raises(InvalidInput, match="is damaged"), damage_as_invalid_input(Path("a-file")):
             raise error
 
 
@@ -120,5 +119,13 @@ def test_a_file_that_the_machine_refuses_to_read_is_not_at_fault(
     monkeypatch.setattr(Path, "open", refusing)
     ended = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
     assert (ended.exit_code, ended.stderr) == (
-        3, f"The run failed: the machine refused: {os.strerror(number)}. Nothing was written.\n"
+        3, f"The run failed: the operating system reported: {os.strerror(number)}. Nothing was written.\n"
     )  # fmt: skip
+
+
+def test_what_the_machine_refuses_in_words_is_no_damage() -> None:
+    with pytest.raises(OSError, match="Input/output error") as refused:
+        raise_if_refused_in_words(pa.ArrowException('Could not read from file "x": Input/output error'))
+    assert refused.value.errno == errno.EIO
+    raise_if_refused_in_words(pa.ArrowInvalid("the parser reached an invalid state"))
+    raise_if_refused_in_words(pa.ArrowInvalid("corrupt snappy data"))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from safetab.census.geo_ids import area_of_geo_id, geo_id
+from safetab.census.geography import area_of_geo_id, geo_id
 from safetab.census.geography_levels import GeographyLevel
 
 

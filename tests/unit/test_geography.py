@@ -101,7 +101,7 @@ def test_every_form_gives_the_same_geography(write, tmp_path: Path) -> None:
 
 
 def test_batches_do_not_change_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("safetab.readers.geography_batches.BLOCK_BYTES", 80)
+    monkeypatch.setattr("safetab.readers.text_tables.BLOCK_BYTES", 80)
     blocks = [("44", "007", "000101", f"{block:04d}", "59000", "9999") for block in range(500)]
     (tmp_path / "GRF-C.txt").write_text(text(blocks) + "\n" * 300)
     assert read_geography(tmp_path).require().block.tolist() == [440070001010000 + block for block in range(500)]

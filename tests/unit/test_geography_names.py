@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.cli.main import app
-from safetab.readers.geography_names import read_geography_names
+from safetab.readers.geography import read_geography_names
 
 HEADER = "REGION_TYPE|REGION_ID|NAME\n"
 
@@ -38,9 +38,9 @@ def test_names_are_read_as_they_are(tmp_path: Path) -> None:
         (HEADER + "TOWN|44|x\n", 'REGION_TYPE: must be one of USA, STATE, COUNTY, TRACT, PLACE, AIANNH, PR-STATE'),
         (HEADER + "STATE|4|x\n", 'REGION_ID: must be 2 digits for STATE: line 2 ("4")'),
         (HEADER + "STATE|४४|x\n", "REGION_ID: must be 2 digits for STATE"),
-        (HEADER + "STATE|44|x\nSTATE|44|y\n", 'named more than once; keep one row an entity: line 3 ("STATE 44")'),
-        (HEADER + "STATE|44| \n", "NAME: must be a text of printable characters and plain spaces: line 2"),
-        (HEADER + "STATE|44|bell\a\n", "NAME: must be a text of printable characters and plain spaces: line 2"),
+        (HEADER + "STATE|44|x\nSTATE|44|y\n", 'named more than once; keep one row per entity: line 3 ("STATE 44")'),
+        (HEADER + "STATE|44| \n", "NAME: must be text with only printable characters and plain spaces: line 2"),
+        (HEADER + "STATE|44|bell\a\n", "NAME: must be text with only printable characters and plain spaces: line 2"),
         (HEADER + "STATE|44\n", "a row must have 3 fields"),
     ],
 )  # fmt: skip

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from safetab.explorer.group_sizes import _scaled, group_sizes
+from safetab.explorer.explore import _scaled, group_sizes
 from safetab.tuning import tuning_of
 
 

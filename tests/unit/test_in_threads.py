@@ -12,7 +12,7 @@ from time import sleep
 import pytest
 
 from safetab.foundation import in_threads
-from safetab.foundation.closed import closed_at_the_end
+from safetab.foundation.failures import closed_at_the_end
 from safetab.foundation.in_threads import Alongside, results_in_threads
 
 
@@ -79,7 +79,7 @@ def test_work_alongside_is_done_in_its_order_and_done_at_the_end(threads: int) -
 
 
 def test_a_piece_about_few_things_is_the_callers_unless_one_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_threads, "_FEW", 10)
+    monkeypatch.setattr(in_threads, "_SMALL", 10)
     caller, may_end, done = get_ident(), Event(), list[tuple[str, bool]]()
 
     def piece(name: str) -> None:
@@ -95,7 +95,7 @@ def test_a_piece_about_few_things_is_the_callers_unless_one_waits(monkeypatch: p
 
 
 def test_an_error_of_work_alongside_is_raised_before_the_caller_does_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_threads, "_FEW", 10)
+    monkeypatch.setattr(in_threads, "_SMALL", 10)
     has_failed, done = Event(), list[int]()
 
     def full() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
 
 from safetab.foundation.interrupts import publishing, publishing_for_itself, until_published
-from safetab.foundation.quiet_start import is_the_command
+from safetab.foundation.start_up import is_the_command
 
 
 @pytest.fixture(autouse=True)
@@ -75,21 +76,16 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("called", "is_it"),
+    ("program", "is_it"),
     [
-        (["python", "/usr/local/bin/safetab", "run"], True),
-        (["python", "-m", "safetab"], True),
-        (["python", "-u", "-m", "safetab", "run"], True),
-        (["python", "-X", "dev", "-Wd", "-um", "safetab"], True),
-        (["python", "-W", "error", "--check-hash-based-pycs", "always", "-msafetab"], True),
-        (["python", "-I", "/usr/local/bin/safetab"], True),
-        (["python", "-m", "pytest", "-m", "safetab"], False),
-        (["python", "-c", "import safetab", "-m", "safetab"], False),
-        (["python", "-u", "study.py", "-m", "safetab"], False),
-        (["python", "-m"], False),
-        (["python", "study.py", "safetab"], False),
-        (["python"], False),
+        ("/usr/local/bin/safetab", True),
+        ("C:/Python/Scripts/safetab.exe".replace("/", os.sep), True),
+        ("-m", True),  # while Python looks for the module of `python -m safetab`
+        ("/usr/lib/python3/site-packages/pytest/__main__.py", False),
+        ("-c", False),
+        ("study.py", False),
+        ("", False),
     ],
 )
-def test_only_the_command_itself_ends_quietly(called: list[str], is_it: bool) -> None:
-    assert is_the_command(called) == is_it
+def test_only_the_command_itself_ends_quietly(program: str, is_it: bool) -> None:
+    assert is_the_command(program) == is_it

@@ -35,7 +35,7 @@ def test_a_question_without_arguments_is_about_everybody() -> None:
 @pytest.mark.parametrize(
     ("shape", "sex", "ages", "argument", "message"),
     [
-        (TOTAL, "men", (0, 115), "sex", '"men" is none. Say both, male or female.'),
+        (TOTAL, "men", (0, 115), "sex", 'must be both, male or female, not "men".'),
         (TOTAL, "male", (0, 115), "sex", "the group has a total alone, with no numbers by sex."),
         (TOTAL, "male", (0, 17), "ages", "0 to 17 is not a range of this table: the group has a total alone."),
         (SEX_BY_AGE_4, "both", (0, 20), "ages",

@@ -12,9 +12,8 @@ from dp_accounting import pld
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.privacy.calibration import calibrated_noise
-from safetab.privacy.conversions import epsilon_of_rho
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.calibration import PrivacyDefinition, calibrated_noise
+from safetab.privacy.composition import epsilon_of_rho
 from safetab.privacy.loss_curve import ChangedCounts, LossCurve
 
 EPSILONS = [Fraction(0), Fraction(1, 3), Fraction(1), Fraction(5, 2), Fraction(6)]

@@ -12,15 +12,12 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.planning.losses import epsilons_by_delta, reference_loss
-from safetab.planning.privacy_warnings import privacy_warnings
+from safetab.planning.losses import epsilons_by_delta, privacy_warnings, reference_loss
+from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import PrivacyLoss
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.loss_text import loss_number, loss_text
-from safetab.privacy.reference import level_far_above, total_far_above
+from safetab.privacy.reference import level_far_above, loss_number, loss_text, total_far_above
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.tuning.presets import production_of_2020
-from safetab.tuning.tuning import tuning_of
+from safetab.tuning.tuning import production_of_2020, tuning_of
 
 REFERENCE = SAFETAB_P.reference
 

@@ -12,14 +12,13 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.thresholds import lower_thresholds
 from safetab.foundation import compiled as compiled_loops
 from safetab.foundation.compiled import compiled
-from safetab.mechanisms.inversion_loop import write_indices_from
-from safetab.mechanisms.inversion_table import InversionTable
+from safetab.mechanisms.inversion_table import InversionTable, write_indices_from
 from safetab.mechanisms.noisy_count import (
     _prefix,
     _write_indices_from,
@@ -27,12 +26,10 @@ from safetab.mechanisms.noisy_count import (
     noisy_count,
 )
 from safetab.privacy.addressed_bits import AddressedBits, SharedBits
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.exact_counts import ExactCounts
+from safetab.privacy.calibration import PrivacyDefinition, Stage
+from safetab.privacy.exact_counts import ExactCounts, take_counts
 from safetab.privacy.ledger import DrawingRight, Ledger, OverspentBudget
 from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.privacy.rising_loop import take_counts
-from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, TOTAL
 

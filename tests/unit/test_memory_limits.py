@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import World
 from tests.random_worlds import write_random_world
 
-from safetab.foundation.memory_limits import control_group_limit, why_too_little
+from safetab.foundation.start_up import control_group_limit, why_too_little
 
 MB = 1 << 20
 

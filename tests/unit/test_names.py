@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.named_world import named_universe
 
-from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.geography_levels import STATE_NAMES, EntityKind, GeographyLevel
 from safetab.census.iterations import IterationKind
-from safetab.census.state_names import STATE_NAMES
 from safetab.estimates.reading import names
 from safetab.estimates.reading.lookup import Lookup
-from safetab.estimates.reading.names import NameIndex, forms_of_group, heads_of_area
-from safetab.estimates.reading.suggestions import suggestions
+from safetab.estimates.reading.names import NameIndex, forms_of_group, heads_of_area, suggestions
 from safetab.foundation.findings import InvalidInput
 
 

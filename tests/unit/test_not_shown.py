@@ -8,31 +8,26 @@ import numpy as np
 import pytest
 
 from safetab.audit import noise_checks
-from safetab.audit.drawn_noise import DrawnNoise
-from safetab.audit.loss_bound import judged
-from safetab.audit.loss_samples import Samples
-from safetab.audit.persons.loss_worlds import LOSS_WORLDS, ONE_GROUP
+from safetab.audit.loss_bound import Samples, judged
+from safetab.audit.noise_checks import DrawnNoise
 from safetab.audit.selftest import DRAWS, NOISES, NoiseVerdict, p_value_of_counts
 from safetab.audit.verdicts import Result, verdict
-from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS
+from safetab.audit.worlds.loss_worlds import NINE_GROUPS_SUPPRESSED, ONE_GROUP
+from safetab.census.population_groups import POPULATION_GROUP_LEVELS
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.privacy.calibration import Noise
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage
 from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.privacy.stages import Stage
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
-SUPPRESSED = LOSS_WORLDS[3]
 
-
-def samples(size: int, with_person: float, without: float) -> Samples:
-    """So many of each world; these shares of them say that the person is there."""
+def samples(size: int, with_record: float, without: float) -> Samples:
+    """This many samples of each world; these shares of them say that the record is present."""
     places = (np.arange(size) * 0.618033988749895) % 1
-    return Samples(*((places < share).astype(float) for share in (with_person, without)))
+    return Samples(*((places < share).astype(float) for share in (with_record, without)))
 
 
 @pytest.mark.parametrize(
-    ("size", "with_person", "without", "result"),
+    ("size", "with_record", "without", "result"),
     [
         (20_000, 0.765, 0.235, Result.PASSED),  # a delta of 0.53, and 0.537 is claimed
         (20_000, 0.02, 0.02, Result.NOT_SHOWN),  # no loss at all is seen
@@ -43,9 +38,9 @@ def samples(size: int, with_person: float, without: float) -> Samples:
     ],
 )
 def test_a_loss_check_without_the_power_it_needs_is_not_shown(
-    size: int, with_person: float, without: float, result: Result
+    size: int, with_record: float, without: float, result: Result
 ) -> None:
-    found = judged(ONE_GROUP, samples(size, with_person, without), is_full=False)
+    found = judged(ONE_GROUP, samples(size, with_record, without), is_full=False)
     assert found.result is result, found
     assert ("too few" in found.seen) == (result is Result.NOT_SHOWN)
 
@@ -53,7 +48,7 @@ def test_a_loss_check_without_the_power_it_needs_is_not_shown(
 def test_a_full_audit_that_sees_too_little_has_failed_where_nothing_is_suppressed() -> None:
     few = samples(600, 0.765, 0.235)
     assert judged(ONE_GROUP, few, is_full=True).result is Result.FAILED
-    assert judged(SUPPRESSED, samples(600, 0.02, 0.02), is_full=True).result is Result.NOT_SHOWN
+    assert judged(NINE_GROUPS_SUPPRESSED, samples(600, 0.02, 0.02), is_full=True).result is Result.NOT_SHOWN
 
 
 def test_a_few_samples_that_show_some_loss_say_how_much() -> None:

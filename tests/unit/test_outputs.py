@@ -12,16 +12,16 @@ import pytest
 from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
 import safetab
-from safetab.outputs.measurement_file import schema_of
+from safetab.outputs.pass_files import schema_of
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
-from safetab.planning.selectors import chosen_shapes
-from safetab.planning.suppression import passes_suppression
-from safetab.privacy.stages import Stage
+from safetab.planning.level_design import passes_suppression
+from safetab.planning.selected_groups import chosen_shapes
+from safetab.privacy.calibration import Stage
 from safetab.products.product import Thresholds
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import SEX_BY_AGE_4
-from safetab.tabulation.marginals import line_sums
+from safetab.tabulation.measurements import line_sums
 
 CELLS_4 = np.array([[1, 2, 3, 4, 10, 20, 30, -40]])
 
@@ -211,7 +211,7 @@ def test_files_carry_a_day_and_no_time(out: Path) -> None:
 
 @pytest.mark.slow
 def test_row_groups_have_a_fixed_size_whatever_the_chunks(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("safetab.outputs.measurement_file._ROWS_OF_A_GROUP", 50)
+    monkeypatch.setattr("safetab.outputs.pass_files._ROWS_OF_A_GROUP", 50)
     sizes = []
     for number, groups_at_once in enumerate((13, 10**6)):
         options = RunOptions(test_key=bytes(32), groups_at_once=groups_at_once)

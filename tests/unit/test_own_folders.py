@@ -14,14 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.engines.local.state_persons import StatePersons
+from safetab.engines.local.state_records import StateRecords
 from safetab.foundation import locked_folder as locked_folder_module
-from safetab.foundation import new_file as new_file_module
+from safetab.foundation import new_files as new_file_module
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.locked_folder import LeftBehind, locked_folder
-from safetab.foundation.moved_folder import CantBeDone
-from safetab.foundation.new_file import write_new_file, write_new_files
+from safetab.foundation.new_files import CantBeDone, write_new_file, write_new_files
 from safetab.outputs import output_folder
 from safetab.outputs.output_folder import output_findings, whole_output
 
@@ -134,7 +133,7 @@ def test_an_interrupt_while_clearing_away_waits_for_its_end(tmp_path: Path, monk
 
 def test_encoded_persons_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
     with umask(0):
-        persons = StatePersons(tmp_path, np.array([0], dtype=np.int64), 2, 100)
+        persons = StateRecords(tmp_path, np.array([0], dtype=np.int64), 2, 100)
         persons.add(np.array([1, 0], np.int32), np.array([3, 4], np.int32), np.array([5, 6], np.uint8))
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
         found = persons.sorted_state(0)

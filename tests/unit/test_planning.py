@@ -15,11 +15,10 @@ from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.iterations import IterationLevel
 from safetab.config.config_file import read_config
 from safetab.foundation.findings import InvalidInput
-from safetab.planning.expectations import output_if_all_groups_are_empty
 from safetab.planning.plan_json import exact, plan_as_json
 from safetab.planning.planner import PublicFiles, plan_of, plan_of_files
-from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.privacy.stages import Stage
+from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
+from safetab.privacy.calibration import Stage
 from safetab.products.safetab_p.tables import SEX_BY_AGE_23
 from safetab.readers.public_lists import read_public_lists
 
@@ -142,7 +141,7 @@ def test_a_level_without_codes_is_planned_with_a_warning(world: World) -> None:
     pairs.write_text("".join(line for line in lines if not line.startswith(regional)))
     checked = plan_of_files(world.parameters, world.data)
     messages = [warning.message for warning in checked.warnings]
-    assert any(message.startswith("no code leads to 1002, 1101, 1201, 2002, 2101 and 2 more") for message in messages)
+    assert any(message.startswith("no code belongs to 1002, 1101, 1201, 2002, 2101 and 2 more") for message in messages)
     assert sum("nothing will be measured for this budget" in message for message in messages) == 9
     county = level_of(checked.require(), GeographyLevel.COUNTY, IterationLevel.REGIONAL)
     assert (county.design.stability, dict(county.design.stages)) == (0, {})

@@ -6,12 +6,8 @@ from tests.conftest import SMALL_EXAMPLE
 
 from safetab.census.geography import NO_ENTITY, Geography
 from safetab.census.geography_levels import EntityKind, GeographyLevel
-from safetab.census.group_universe import universe_of
-from safetab.census.iteration_map import IterationMap, iteration_map_of
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.census.public_lists import PublicLists
-from safetab.census.stability import stability
+from safetab.census.iterations import IterationLevel, IterationMap, PublicLists, iteration_map_of, stability
+from safetab.census.population_groups import PopulationGroupLevel, universe_of
 from safetab.readers.public_lists import read_public_lists
 
 BASQUE, IRISH, LIVONIAN, OTHER_EUROPEAN, HMONG, CHECKBOX = "1110", "1120", "1140", "1199", "4110", "1000"

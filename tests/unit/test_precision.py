@@ -11,7 +11,7 @@ from flint import ctx
 
 import safetab
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.precision import extra_precision, working_precision
+from safetab.distributions.noise_distribution import extra_precision, working_precision
 
 SOURCE = Path(safetab.__file__).parent
 
@@ -63,4 +63,4 @@ def _numbers(noise: DiscreteGaussian) -> list[object]:
 def test_precision_is_set_nowhere_else() -> None:
     setting = ("ctx.workprec", "ctx.extraprec", "ctx.workdps", "ctx.extradps", "ctx.prec = ", "ctx.dps = ")
     found = {path.name for path in SOURCE.rglob("*.py") if any(one in path.read_text() for one in setting)}
-    assert found == {"precision.py"}
+    assert found == {"noise_distribution.py"}

@@ -12,11 +12,8 @@ from dp_accounting import pld, rdp
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.privacy.calibration import calibrated_noise, stage_fraction
-from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
-from safetab.privacy.conversions import epsilon_of_rho
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise, stage_fraction
+from safetab.privacy.composition import PrivacyLoss, epsilon_of_rho, loss_of_a_pass, loss_of_disjoint_passes
 
 GAMMA = Fraction(1, 10)
 

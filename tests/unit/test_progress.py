@@ -9,9 +9,7 @@ import time
 import pytest
 from rich.console import Console
 
-from safetab.cli.progress_bars import progress_bars
-from safetab.cli.step_lines import StepLines, seconds_in_words
-from safetab.cli.terminal_progress import TerminalProgress
+from safetab.cli.progress import StepLines, TerminalProgress, progress_bars, seconds_in_words
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.step_times import Elapsed, StepTimes
 
@@ -145,7 +143,7 @@ def test_the_time_of_work_in_another_thread_is_not_that_of_the_part_that_is_open
     with times.part("noise"):
         clock.seconds += 10
         began = time.thread_time()
-        times.alongside(_work_for_a_tenth_of_a_second)()
+        times.in_another_thread(_work_for_a_tenth_of_a_second)()
         taken = time.thread_time() - began
     times.end_step()
     assert lines[0] == 'step "Tabulating": 10.00 s, 5.00 CPU s'

@@ -18,8 +18,8 @@ from tests.conftest import PROJECT
 import safetab
 from safetab.census.geography_levels import TabulationPass
 from safetab.foundation.argument_types import checks_arguments, is_of_type
-from safetab.products.safetab_h.line_question import Category
-from safetab.products.safetab_p.line_question import SexAndAges
+from safetab.products.safetab_h.safetab_h import Category
+from safetab.products.safetab_p.safetab_p import SexAndAges
 from safetab.products.safetab_p.tables import SEX_BY_AGE_4
 
 CLASSES = (

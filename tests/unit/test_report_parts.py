@@ -10,14 +10,12 @@ from tests.conftest import SMALL_EXAMPLE
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import IterationLevel
 from safetab.planning.planner import plan_of, read_public_files
-from safetab.release.release_rules import partner_codes
+from safetab.release.numbers.read_numbers import NumberBatch
+from safetab.release.release_options import partner_codes
 from safetab.release.release_universe import ReleaseLevel, Universe, universe_of_run
-from safetab.reports.level_summary import precision_classes
-from safetab.reports.markup import Markup, element, joined, name, void
-from safetab.reports.page_tables import bar
-from safetab.reports.pairs import PairAbove, PairTally
-from safetab.reports.precision_section import CLASS_NAMES
-from safetab.reports.wording import NOTHING, percent, rounded_up
+from safetab.reports.content_sections import CLASS_NAMES
+from safetab.reports.page_parts import NOTHING, Markup, bar, element, joined, name, percent, rounded_up, void
+from safetab.reports.release_summary import PairAbove, PairTally, precision_classes
 
 
 def test_text_is_escaped_once_and_markup_never_again() -> None:
@@ -91,12 +89,12 @@ def test_a_bar_is_told_in_words() -> None:
     ],
 )  # fmt: skip
 def test_how_near_the_truth_is_goes_by_the_interval_where_a_number_has_one(
-    count: int, margin: int, interval: tuple[int, int] | None, shown: str
+    county: tuple[Universe, ReleaseLevel], count: int, margin: int, interval: tuple[int, int] | None, shown: str
 ) -> None:
     low, high = interval or (None, None)
     values = {"unclamped_count": count, "unclamped_margin_of_error": margin, "interval_low": low, "interval_high": high}
-    batch = pa.record_batch({name: pa.array([value], pa.int64()) for name, value in values.items()})
-    assert [CLASS_NAMES[one] for one in precision_classes(batch)] == [shown]
+    rows = pa.table({name: pa.array([value], pa.int64()) for name, value in values.items()})
+    assert [CLASS_NAMES[one] for one in precision_classes(NumberBatch(rows, *county))] == [shown]
 
 
 @pytest.fixture(scope="module")

@@ -12,18 +12,15 @@ from tests.household_worlds import household_config
 
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.config.config_file import parse_config
-from safetab.estimates.combined_totals import Guess, combined
-from safetab.estimates.linear_form import LinearForm, Measured
-from safetab.planning.joint_loss import JointLoss
+from safetab.estimates.noise import Guess, LinearForm, Measured, combined
 from safetab.planning.level_design import CONFIDENCE, margin_of
+from safetab.planning.losses import JointLoss
 from safetab.planning.run_plan import loss_of_config_pass
-from safetab.privacy.calibration import calibrated_noise
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_h.tables import HOUSEHOLD_TYPE, TENURE
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.tuning.presets import production_of_2020
+from safetab.tuning.tuning import production_of_2020
 
 FINE, MIDDLE, COARSE = Fraction("1.9208"), Fraction("0.142869"), Fraction("0.006915")
 STABILITY = 9

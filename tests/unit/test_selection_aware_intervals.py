@@ -9,8 +9,8 @@ import pytest
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.distributions.float_tails import FloatTails
-from safetab.release.numbers.selection import SelectionAwareIntervals
+from safetab.distributions.weighted_sum import FloatTails
+from safetab.release.numbers.level_numbers import SelectionAwareIntervals
 
 COUNTY_2020 = DiscreteGaussian(Fraction(9) / (2 * Fraction(9, 10) * Fraction(159, 1000)))
 NOISES = {

@@ -16,8 +16,7 @@ from safetab.cli.main import app
 from safetab.foundation.findings import FindingsOf
 from safetab.planning.planner import plan_of_files
 from safetab.readers.delimited import Row
-from safetab.readers.public_lists import read_public_lists
-from safetab.readers.short_form_lists import expanded, short_form_lines
+from safetab.readers.public_lists import expanded, read_public_lists, short_form_lines
 from safetab.synthetic.demo_census import demo_plan, write_demo_census
 
 LONG = "race-and-ethnicity-code-to-iteration.txt"
@@ -68,7 +67,7 @@ def test_terms_are_codes_and_ranges_with_both_ends_and_spaces_where_they_may_be(
     ("value", "complaint"),
     [
         ("1010:1000", "a range must begin with its lower code"),
-        ("1002:1009", "a range without any listed code"),
+        ("1002:1009", "the range contains no listed code"),
         ("1000 ,1001", "a term must be a code of four digits or a range"),
         ("1000,,1001", "a term must be"),
         ("1000,", "a term must be"),
@@ -87,7 +86,7 @@ def test_a_term_that_says_nothing_sure_is_an_error(value: str, complaint: str) -
 
 def test_an_iteration_twice_is_an_error() -> None:
     _, errors = expansion(("1002", "1000"), ("1002", "1001"))
-    assert errors == ['ITERATION_CODE: more than once; keep one row an iteration: line 3 ("1002").']
+    assert errors == ['ITERATION_CODE: listed more than once; keep one row per iteration: line 3 ("1002").']
 
 
 def test_a_code_in_two_terms_counts_once_with_a_warning() -> None:
@@ -149,7 +148,7 @@ def test_both_files_at_once_are_a_finding(world: World) -> None:
     code, _, errors = run("plan", world.parameters, world.data)
     assert code == 1
     assert f"{LONG} has 1 problem" in errors
-    assert f"{SHORT} is there too. Keep one of the two." in errors
+    assert f"{SHORT} also exists. Keep one of the two." in errors
 
 
 def test_an_unknown_single_code_and_an_unknown_iteration_are_findings(world: World) -> None:

@@ -99,8 +99,7 @@ def test_a_process_that_has_used_spark_is_refused_by_a_sentence(tmp_path: Path) 
 import os
 from pathlib import Path
 from safetab.engines.contract import EngineSettings
-from safetab.engines.spark.java import java_home
-from safetab.engines.spark.options import SparkOptions
+from safetab.engines.spark.options import SparkOptions, java_home
 from safetab.engines.spark.session import spark_session
 from safetab.foundation.failures import RunFailed
 from pyspark.sql import SparkSession
@@ -120,6 +119,6 @@ say_why()
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert ended.stdout.splitlines() == [
-        "a Spark session is open in this process already. Stop it before the run.",
+        "a Spark session is already open in this process. Stop it before the run.",
         "this process has already used Spark. Start the run in a new process.",
     ]

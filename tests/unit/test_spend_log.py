@@ -15,7 +15,6 @@ from safetab.census.geography_levels import TabulationPass
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.foundation.findings import InvalidInput
 from safetab.pipeline.spend_log.accounts import Account, Limit, Spend, amount_of, why_no_room
-from safetab.pipeline.spend_log.limit_changes import read_log, set_limit
 from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file
 from safetab.pipeline.spend_log.log_lines import (
     LineState,
@@ -27,9 +26,15 @@ from safetab.pipeline.spend_log.log_lines import (
     read_lines,
     same_people_line,
 )
-from safetab.pipeline.spend_log.people_accounts import accounts_of, all_accounts, names_with_records_of
-from safetab.privacy.conversions import rho_of_epsilon
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.pipeline.spend_log.people_accounts import (
+    accounts_of,
+    all_accounts,
+    names_with_records_of,
+    read_log,
+    set_limit,
+)
+from safetab.privacy.calibration import PrivacyDefinition
+from safetab.privacy.composition import rho_of_epsilon
 
 ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
 US, PR = TabulationPass.US, TabulationPass.PUERTO_RICO
@@ -369,7 +374,7 @@ def test_the_unit_of_a_limit_is_that_of_the_last_one_or_else_of_the_runs(tmp_pat
     ("dataset", "amount", "unit", "words"),
     [
         ("census", "9", PURE, "zCDP implies no pure epsilon"),
-        ("new", "9", None, "--unit: must be given"),
+        ("new", "9", None, "--unit: needed, rho or epsilon"),
         ("a b", "9", ZCDP, "--dataset: must be 1 to 100"),
         ("census", "-1", ZCDP, "--set-limit: must be a decimal"),
     ],
@@ -387,11 +392,11 @@ def test_a_limit_that_makes_no_sense_is_refused_and_nothing_written(
 
 def test_a_limit_may_be_set_before_the_first_run(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    with pytest.raises(InvalidInput, match="--unit: must be given"):
+    with pytest.raises(InvalidInput, match="--unit: needed, rho or epsilon"):
         set_limit(path, "census", "9", None)
     assert not path.exists()
     (warning,) = set_limit(path, "census", "9", ZCDP)
-    assert 'no run on "census" is in the log yet' in warning.message
+    assert 'the log has no run on "census" yet' in warning.message
     assert read_log(path).limits["census"].amount == 9
 
 
@@ -433,9 +438,9 @@ def test_links_directories_and_pipes_are_refused(tmp_path: Path) -> None:
     for name, words in {
         "link": "is a link",
         "dangling": "is a link",
-        "folder": "is no file",
-        "pipe": "is no file",
-        "no/such": "can't be made",
+        "folder": "is not a regular file",
+        "pipe": "is not a regular file",
+        "no/such": "can't be created",
         "log/inside": "can't be used",
         "a\0b": "can't be used",
     }.items():

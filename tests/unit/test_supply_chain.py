@@ -85,7 +85,7 @@ def test_the_bill_knows_what_needs_what() -> None:
     assert set(needs) == {*parts, own}
     assert {part for found in needs.values() for part in found} == set(parts)  # nothing is there that nobody needs
     names_needed = {parts[ref]["name"] for ref in needs[own]}
-    assert {"cryptography", "duckdb", "numba", "numpy", "pyarrow", "python-flint", "pyspark"} <= names_needed
+    assert {"cryptography", "numba", "numpy", "pyarrow", "python-flint", "pyspark"} <= names_needed
     scopes = {part["name"]: part["scope"] for part in parts.values()}
     assert (scopes["numpy"], scopes["pyspark"]) == ("required", "optional")
 

@@ -16,11 +16,9 @@ import pytest
 
 from safetab.census.geography import region_id
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iteration_map import iteration_map_of
-from safetab.census.iterations import IterationKind, IterationLevel
-from safetab.census.public_lists import PublicLists
+from safetab.census.iterations import IterationKind, IterationLevel, PublicLists, iteration_map_of
 from safetab.planning.planner import plan_of_files
-from safetab.planning.selectors import chosen_shapes
+from safetab.planning.selected_groups import chosen_shapes
 from safetab.products.product import Shape, Thresholds
 from safetab.products.safetab_p.tables import PERSONS
 from safetab.readers.geography import read_geography
@@ -324,7 +322,7 @@ def _group_sizes(written: Written, iterations_of, entity: str) -> Counter[str]:
 
 def test_nothing_is_written_where_something_is(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
-    with pytest.raises(FileExistsError, match="data exists"):
+    with pytest.raises(FileExistsError, match="data already exists"):
         write_demo_census(tmp_path, people=1_000)
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
     assert not list((tmp_path / "data").iterdir())

@@ -13,15 +13,26 @@ from safetab.census.geography import NO_ENTITY
 from safetab.census.geography_levels import US_STATES, TabulationPass
 from safetab.census.iterations import IterationKind, IterationLevel
 from safetab.readers.public_lists import read_public_lists
-from safetab.synthetic.geography.census_size import MOST_PEOPLE, NATION_PEOPLE, SizeRequest, StateShare, state_shares
-from safetab.synthetic.geography.entity_names import names_in, names_of_areas
-from safetab.synthetic.geography.given_counties import GivenCounty, Stretch
-from safetab.synthetic.geography.state_geography import StateGeography, state_geography
-from safetab.synthetic.lists.own_lists import FEWEST_ITERATIONS, MOST_ITERATIONS, own_public_lists
-from safetab.synthetic.people.code_mix import MAJORS, StateCodes, code_mix_of
-from safetab.synthetic.people.demographics import PEOPLE_OF_THE_TABLE, demographics
-from safetab.synthetic.people.palettes import palettes_of
-from safetab.synthetic.people.state_people import CHUNK_PEOPLE, PeopleChunk, StatePeople, cenrace_of_chunk
+from safetab.synthetic.files.parameter_files import FEWEST_ITERATIONS, MOST_ITERATIONS, own_public_lists
+from safetab.synthetic.geography.census_size import (
+    MOST_PEOPLE,
+    NATION_PEOPLE,
+    GivenCounty,
+    SizeRequest,
+    StateShare,
+    Stretch,
+    state_shares,
+)
+from safetab.synthetic.geography.state_geography import StateGeography, names_in, names_of_areas, state_geography
+from safetab.synthetic.people.code_mix import MAJORS, StateCodes, code_mix_of, palettes_of
+from safetab.synthetic.people.state_people import (
+    CHUNK_PEOPLE,
+    PEOPLE_OF_THE_TABLE,
+    PeopleChunk,
+    StatePeople,
+    cenrace_of_chunk,
+    demographics,
+)
 from safetab.synthetic.seeded_bits import RandomBits, apportioned
 
 KINDS = ("counties", "tracts", "blocks", "places")
@@ -167,7 +178,7 @@ def test_what_is_refused_is_told_at_once() -> None:
 def test_a_state_has_no_more_counties_than_three_digits_can_number() -> None:
     assert SizeRequest(1_000, states=1, counties=999).findings() == ()
     (finding,) = SizeRequest(1_000, states=1, counties=1_000).findings()
-    assert str(finding) == "--counties: 1,000 are too many for so few states. A state can have 999."
+    assert str(finding) == "--counties: 1,000 are too many for this number of states. A state can have 999."
 
 
 def test_more_areas_than_the_nation_has_still_have_codes_of_four_digits() -> None:

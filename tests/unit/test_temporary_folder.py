@@ -12,7 +12,7 @@ from tests.conftest import World
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.pipeline.backends import backend_of
+from safetab.pipeline.guards import backend_of
 from safetab.pipeline.options import RunOptions, refused_options
 
 NOBODY = 65534

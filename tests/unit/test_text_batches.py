@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.engines.local import text_batches
-from safetab.engines.local.person_batches import DamagedPart, PersonBatch, rows_of
-from safetab.engines.local.text_batches import MisshapenRows, batch_of_lines, batch_of_many_lines
-from safetab.products.safetab_p.record import PERSON_RECORD
+from safetab.engines.local import text as text_module
+from safetab.engines.local.records import DamagedPart, ValueBatch, rows_of
+from safetab.engines.local.text import MisshapenRows, batch_by_arrow, batch_of_lines
+from safetab.products.safetab_p.safetab_p import PERSON_RECORD
 from safetab.readers import text_tables
 from safetab.readers.table_files import TableFiles, TableForm
 
@@ -21,10 +21,10 @@ BACKWARDS = COLUMNS[::-1]
 Rows = list[tuple[bytes, ...]]
 
 
-@pytest.fixture(autouse=True, params=["as it stands", "compiled"])
+@pytest.fixture(autouse=True, params=["interpreted", "compiled"])
 def loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    if request.param == "as it stands":
-        monkeypatch.setattr(text_batches, "compiled", lambda loop: loop)
+    if request.param == "interpreted":
+        monkeypatch.setattr(text_module, "compiled", lambda loop: loop)
     with np.errstate(over="ignore"):  # products of keys, of which only some bits are wanted
         yield
 
@@ -37,7 +37,7 @@ def lines(of: Rows) -> bytes:
     return b"".join(b"|".join(row) + b"\n" for row in of)
 
 
-def rows_in(batch: PersonBatch) -> Rows:
+def rows_in(batch: ValueBatch) -> Rows:
     texts = [[*column.values.to_pylist(), None] for column in batch.values()]
     positions = [column.position_of_row.tolist() for column in batch.values()]
     assert all(len(column.values) == len(column.values.unique()) for column in batch.values())
@@ -59,31 +59,31 @@ BLOCKS = {
 
 @pytest.mark.parametrize("of", BLOCKS.values(), ids=BLOCKS)
 def test_both_readers_read_the_same(of: Rows) -> None:
-    for read in (batch_of_lines, batch_of_many_lines):
+    for read in (batch_by_arrow, batch_of_lines):
         assert rows_in(read(lines(of), COLUMNS, PERSON_RECORD)) == of
         assert rows_in(read(lines(of), BACKWARDS, PERSON_RECORD)) == [row[::-1] for row in of]
 
 
 def test_the_loop_reads_what_is_short_and_arrow_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bytes] = []
-    monkeypatch.setattr(text_batches, "batch_of_lines", lambda text, *_: asked.append(text))
+    monkeypatch.setattr(text_module, "batch_by_arrow", lambda text, *_: asked.append(text))
     for of in BLOCKS.values():
-        batch_of_many_lines(lines(of), COLUMNS, PERSON_RECORD)
+        batch_of_lines(lines(of), COLUMNS, PERSON_RECORD)
     assert asked == [lines(BLOCKS["too long"]), lines(BLOCKS["a byte 0"])]
 
 
 def test_a_column_may_have_many_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_batches, "_FEW_VALUES", 4)
+    monkeypatch.setattr(text_module, "_FEW_VALUES", 4)
     for name in ("as many values as rows", "other lengths"):
-        assert rows_in(batch_of_many_lines(lines(BLOCKS[name]), COLUMNS, PERSON_RECORD)) == BLOCKS[name]
+        assert rows_in(batch_of_lines(lines(BLOCKS[name]), COLUMNS, PERSON_RECORD)) == BLOCKS[name]
 
 
-@pytest.mark.parametrize("read", [batch_of_lines, batch_of_many_lines])
+@pytest.mark.parametrize("read", [batch_by_arrow, batch_of_lines])
 @pytest.mark.parametrize(
     "line",
     [b"1\n", b"|" * 15 + b"\n", b"|" * 17 + b"\n", b"|" * 33 + b"\n", b"|" * 15 + b"\n|\n"],
 )
-def test_other_numbers_of_fields_are_no_rows(read: Callable[..., PersonBatch], line: bytes) -> None:
+def test_other_numbers_of_fields_are_no_rows(read: Callable[..., ValueBatch], line: bytes) -> None:
     block = lines(BLOCKS["one row"])
     for text in (line, block + line, line + block, block + line + block):
         with pytest.raises(MisshapenRows) as told:
@@ -92,9 +92,9 @@ def test_other_numbers_of_fields_are_no_rows(read: Callable[..., PersonBatch], l
         assert not str(told.value)
 
 
-def batches(path: Path, form: TableForm, number: int) -> list[PersonBatch]:
+def batches(path: Path, form: TableForm, number: int) -> list[ValueBatch]:
     files = TableFiles(form, (path,), number)
-    return [batch for piece in text_batches.text_batches(files, PERSON_RECORD) for batch in piece]
+    return [batch for piece in text_module.text_batches(files, PERSON_RECORD) for batch in piece]
 
 
 @pytest.fixture(params=[50, 500])

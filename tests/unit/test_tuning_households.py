@@ -12,9 +12,9 @@ from tests.small_households import config_of_2020
 
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.population_groups import PopulationGroupLevel
 from safetab.planning.level_design import IterationsMeasured, margin_of
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import Stage
 from safetab.products.product import Thresholds
 from safetab.tuning import Tuning, best_margins, compare_noises, concerns, least_budget, threshold_for, tuning_of
 

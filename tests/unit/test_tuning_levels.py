@@ -11,12 +11,11 @@ from tests.conftest import SMALL_EXAMPLE
 import safetab
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.population_groups import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.foundation.findings import InvalidInput
-from safetab.planning.expectations import output_if_all_groups_are_empty
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
+from safetab.planning.run_plan import output_if_all_groups_are_empty
+from safetab.privacy.calibration import PrivacyDefinition, Stage
 from safetab.products.product import Thresholds
 from safetab.products.safetab_p.tables import CELL, SEX_BY_AGE, SEX_BY_AGE_4, SEX_BY_AGE_23, SEX_MARGINAL, TOTAL
 from safetab.synthetic.demo_census import write_demo_census

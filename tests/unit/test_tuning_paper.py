@@ -16,7 +16,7 @@ from safetab.products.product import Product
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.tuning import tuning_of
 from safetab.tuning.paper import margin_table, stage_2_noise, threshold_table
-from safetab.tuning.presets import presets, production_of_2020
+from safetab.tuning.tuning import presets, production_of_2020
 
 NORMAL = NormalDist()
 DETAILED_3 = (3, "1.921", "2.134", "3.842", "4.268")

@@ -10,12 +10,10 @@ import pytest
 
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.population_groups import PopulationGroupLevel
 from safetab.planning.level_design import IterationsMeasured
-from safetab.privacy.calibration import calibrated_noise
-from safetab.privacy.conversions import epsilon_of_rho
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise
+from safetab.privacy.composition import epsilon_of_rho
 from safetab.products.safetab_p.tables import SEX_BY_AGE_4, SEX_BY_AGE_23
 from safetab.tuning import (
     TunedLevel,

@@ -14,17 +14,17 @@ from openpyxl import load_workbook
 from safetab.config.config_file import parse_config
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.explorer.workbook.live import of, one_of, rounded_up, when
-from safetab.explorer.workbook.noise import LiveNoise, least_rho
+from safetab.explorer.explore import ExplorerRequest, write_explorer
+from safetab.explorer.workbook.live import LiveNoise, least_rho, of, one_of, rounded_up, when
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.explorer.workbook.workbook import write_workbook
 from safetab.foundation.findings import InvalidInput
 from safetab.planning.losses import DELTA
-from safetab.privacy.conversions import epsilon_of_rho
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.calibration import PrivacyDefinition
+from safetab.privacy.composition import epsilon_of_rho
 from safetab.products.product import Thresholds
 from safetab.tuning import Tuning, tuning_of
-from safetab.tuning.presets import presets
+from safetab.tuning.tuning import presets
 
 pytestmark = pytest.mark.slow
 
@@ -87,7 +87,7 @@ def test_the_numbers_kept_in_the_file_are_those_of_python(production: Tuning, tm
             assert (None if shown in {None, ""} else shown) == (true if true is None else pytest.approx(true, **nearly))
         assert live[level][16] == pytest.approx(empty_groups, rel=2e-4)
     losses = [rows_of(tmp_path / "w.xlsx", sheet, 5) for sheet in ("Results", "Exact")]
-    for people in ("US pass", "PR pass", "anybody"):
+    for people in ("US pass", "PR pass", "anyone"):
         live_losses, exact_losses = (of[people][:4] for of in losses)
         unbounded, bounded, *epsilons = (Fraction(text.replace(",", "")) for text in exact_losses)
         assert live_losses[:2] == [float(unbounded), float(bounded)]
@@ -102,8 +102,8 @@ def test_losses_are_never_shown_too_small(production: Tuning, tmp_path: Path) ->
     write_workbook(tuning, tmp_path / "w.xlsx")
     live, exact = (rows_of(tmp_path / "w.xlsx", sheet, 5) for sheet in ("Results", "Exact"))
     assert tuning.loss.unbounded == Fraction("4.9440004944")
-    assert exact["anybody"][:2] == ["4.944000495", "9.888000989"]
-    assert live["anybody"][:2] == [4.944001, 9.888002]
+    assert exact["anyone"][:2] == ["4.944000495", "9.888000989"]
+    assert live["anyone"][:2] == [4.944001, 9.888002]
 
 
 def test_the_paper_is_in_the_file(production: Tuning, tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_the_workbooks_epsilon_is_the_pages(production: Tuning, tmp_path: Path) 
         budgets = {level: factor * budget for level, budget in production.config.families[0].budgets.items()}
         tuning = production.but(passes=production.config.passes[1:]).with_budgets(budgets)
         write_workbook(tuning, tmp_path / f"{factor.numerator}-{factor.denominator}.xlsx")
-        live = rows_of(tmp_path / f"{factor.numerator}-{factor.denominator}.xlsx", "Results", 5)["anybody"]
+        live = rows_of(tmp_path / f"{factor.numerator}-{factor.denominator}.xlsx", "Results", 5)["anyone"]
         losses = tuning.loss.unbounded, tuning.loss.bounded
         assert live[2:4] == [float(epsilon_of_rho(loss, DELTA)) for loss in losses]
 
@@ -154,7 +154,7 @@ def test_a_cell_holds_the_config_of_the_inputs(production: Tuning, tmp_path: Pat
     assert parse_config(copied).require() == production.but(max_race_codes=5).config
     beside = next(row for row in book["Inputs"].iter_rows(min_row=14, values_only=True) if row[0] == "COUNTY Detailed")
     assert beside[7:11] == (pytest.approx(0.159 / 4.944), 9, 61, 17)  # with 5 codes
-    assert [cell.value for cell in book["Inputs"][8][8:13]] == ["anybody", 4.944, 9.888, 25.3629, 38.9488]
+    assert [cell.value for cell in book["Inputs"][8][8:13]] == ["anyone", 4.944, 9.888, 25.3629, 38.9488]
 
 
 def test_on_paper_a_repeated_column_cuts_no_text_and_helper_rows_stay_away(production: Tuning, tmp_path: Path) -> None:
@@ -183,16 +183,16 @@ def test_a_text_that_looks_like_a_formula_stays_a_text(tmp_path: Path) -> None:
             of(given)
 
 
-def test_a_workbook_is_never_overwritten_and_never_half_written(production: Tuning, tmp_path: Path) -> None:
+def test_a_workbook_is_never_overwritten_and_never_half_written(tmp_path: Path) -> None:
     there = tmp_path / "there.xlsx"
     there.write_text("mine")
     with pytest.raises(InvalidInput, match="already exists"):
-        write_workbook(production, there)
+        write_explorer(ExplorerRequest(tmp_path / "page.html", workbook=there))
     assert there.read_text() == "mine"
     with pytest.raises(InvalidInput, match="can't be written: No such file or directory"):
-        write_workbook(production, tmp_path / "nowhere" / "w.xlsx")
+        write_explorer(ExplorerRequest(tmp_path / "page.html", workbook=tmp_path / "nowhere" / "w.xlsx"))
     with pytest.raises(InvalidInput, match="can't be written: Not a directory"):
-        write_workbook(production, there / "w.xlsx")
+        write_explorer(ExplorerRequest(tmp_path / "page.html", workbook=there / "w.xlsx"))
     assert [path.name for path in tmp_path.iterdir()] == ["there.xlsx"]
 
 

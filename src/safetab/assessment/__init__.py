@@ -1,1 +1,1 @@
-"""How good the numbers are: the truth beside many runs of the real algorithm. What comes of it is confidential."""
+"""Accuracy reports: many runs of the real algorithm compared with the truth. Confidential."""

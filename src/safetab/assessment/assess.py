@@ -1,33 +1,266 @@
-"""The exact counts once, and many independent runs of the algorithm on them."""
+"""Count exactly once, run the real algorithm many times, and tally what a release would show.
+
+An error is what the release shows minus the truth.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from safetab.assessment.assess_run import AssessedLevel, AssessedRuns
-from safetab.assessment.classes import MeasuredAs
-from safetab.assessment.known_counts import KnownCounts
-from safetab.assessment.tally import LevelTally
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.assessment.tally import COMBINED, CONFIDENCES, TOTAL, USUAL, Errors, Groups, LevelTally, MeasuredAs
 from safetab.assessment.theory import LevelTheory
-from safetab.assessment.truth import level_truth
+from safetab.assessment.truth import KnownCounts, LevelTruth, level_truth
+from safetab.census.geography_levels import TabulationPass
 from safetab.engines.contract import GroupCounts
 from safetab.foundation.progress import Progress
+from safetab.mechanisms.noisy_count import noisy_count
 from safetab.pipeline.inputs import RunInputs
-from safetab.planning.run_plan import RunPlan
+from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import Stage
+from safetab.privacy.ledger import Ledger
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.products.product import Product, Selector, TableFamily
-from safetab.release.coterminous.copies import sets_of_passes
-from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_universe import universe_of_run
+from safetab.release.coterminous import Copies, PassSets, sets_of_passes
+from safetab.release.numbers.level_numbers import NO_INTERVAL, NumberKinds, Numbers, NumbersOfLevel
+from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups, joined, merged
+from safetab.release.release_options import ReleaseOptions, ReleaseRule
+from safetab.release.release_universe import Universe, universe_of_run
+from safetab.tabulation.measurements import Measurements, line_sums
+from safetab.tabulation.tabulate_level import tabulate_level
+
+_STAGES = {MeasuredAs.ADAPTIVE: Stage.STAGE_2, MeasuredAs.TOTAL_ONLY: Stage.TOTAL_ONLY}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AssessedLevel:
+    """A level, its number in the release, its truth, and the sums and theory of its errors."""
+
+    number: int
+    truth: LevelTruth
+    tallies: Mapping[MeasuredAs, LevelTally]
+    theories: Mapping[MeasuredAs, LevelTheory]
+
+
+class AssessedRuns:
+    """Runs one configuration any number of times, each time with new noise."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        universe: Universe,
+        counts: KnownCounts,
+        levels: Mapping[int, AssessedLevel],
+        options: ReleaseOptions,
+        sets: tuple[PassSets, ...],
+    ) -> None:
+        self._plan = plan
+        self._universe = universe
+        self._counts = counts
+        self._levels = levels
+        self._options = options
+        self._sets = {of_pass.tabulation_pass: of_pass for of_pass in sets}
+        self._kinds = NumberKinds(universe, options.confidence)
+        margins = [NumberKinds(universe, confidence).margins for confidence in CONFIDENCES]
+        self._margins = np.stack(margins, axis=1).astype(float)
+        self._numbers = {
+            number: NumbersOfLevel(universe, level.truth.release_level, self._kinds, options)
+            for number, level in levels.items()
+        }
+        compares_groups = ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER in options.rules
+        self._needs_whole_levels = bool(sets) or compares_groups
+
+    def run(self, bits: AddressedBits) -> None:
+        """Run once with a new ledger and add the errors to the tallies."""
+        ledger = Ledger(self._plan.config.budgets, bits)
+        for tabulation_pass in self._plan.config.passes:
+            held: list[tuple[int, PublishedGroups]] = []
+            for plan in self._plan.levels_of(tabulation_pass):
+                level = self._levels[self._universe.number_of_level[plan.family, plan.level]]
+                for groups in self._published(level, plan, ledger):
+                    if self._needs_whole_levels:
+                        held.append((level.number, groups))
+                    else:
+                        self._assess(level, groups)
+            if held:
+                self._assess_whole_levels(tabulation_pass, held)
+
+    def _assess_whole_levels(self, tabulation_pass: TabulationPass, held: list[tuple[int, PublishedGroups]]) -> None:
+        """Tally the levels of a pass, given by number and published groups, with their copies."""
+        copies = None
+        if self._options.coterminous is not None:
+            sets = self._sets[tabulation_pass]
+            copies = Copies(self._universe, sets, self._options.coterminous, held)
+        for number in dict.fromkeys(number for number, _ in held):
+            groups = joined([groups for of_level, groups in held if of_level == number])
+            groups = groups.chosen(np.argsort(groups.indices, kind="stable"))
+            if copies is not None:
+                groups = merged(groups, copies.to_level(number))
+            self._assess(self._levels[number], groups)
+
+    def _published(self, level: AssessedLevel, plan: LevelPlan, ledger: Ledger) -> Iterator[PublishedGroups]:
+        """The published groups of a level, part by part; tallies the suppressed ones at the end."""
+        published = [np.empty(0, dtype=np.int64)]
+        for measurements in tabulate_level(plan, self._counts, ledger):
+            if measurements.stage is Stage.STAGE_2:
+                published.append(measurements.indices)
+            if len(measurements.indices):
+                yield _published_groups(measurements, level)
+        if plan.design.suppression_threshold is not None:
+            self._assess_suppressed(level, np.concatenate(published), ledger)
+
+    def _assess_suppressed(self, level: AssessedLevel, published: NDArray[np.int64], ledger: Ledger) -> None:
+        """Tally the noise that suppression hid: asked again at its address, it is the same.
+
+        Empty groups are left out. They are not drawn one by one, so their noise is known only where
+        it is large, which would mislead.
+        """
+        truth = level.truth
+        plan = truth.plan
+        total = plan.family.total
+        design, stage = plan.design, Stage.STAGE_2
+        charged = (design.definition, design.stability, design.stages[stage].budget)
+        event = MeasurementEvent(design.product, design.family, design.level, stage, *charged)
+        right = ledger.right_to_read_again(event)
+        exact = truth.suppressed(published)
+        noise = noisy_count(exact, total, right) - exact.confidential_counts
+        kinds = truth.kind_of[plan.universe.index.iteration_of(exact.indices)]
+        shape_number = plan.family.number_of(total)
+        kind = self._kinds.first(level.number, is_total_only=False, shape_number=shape_number)
+        margins = np.broadcast_to(self._margins[kind], (len(noise), len(CONFIDENCES)))
+        groups = Groups(total, kinds, truth.size_index_of(exact.indices))
+        level.tallies[MeasuredAs.ADAPTIVE].add_draws(TOTAL, groups, noise.astype(float), margins)
+
+    def _assess(self, level: AssessedLevel, groups: PublishedGroups) -> None:
+        """Tally the errors of these groups; all of an entity if a rule compares groups of one."""
+        truth, shapes = level.truth, level.truth.plan.family.shapes
+        numbers = self._numbers[level.number].of(groups)
+        released, own = truth.release_level.index, truth.plan.universe.index
+        # groups that the level does not tabulate itself are left out
+        position = truth.own_position[released.iteration_of(groups.indices)]
+        indices = own.index_of(released.entity_of(groups.indices), position)
+        lines = np.array([len(shape.lines) for shape in shapes])[groups.shapes]
+        rows = np.cumsum(lines) - lines
+        for measured in level.tallies:
+            is_total_only = measured is MeasuredAs.TOTAL_ONLY
+            is_own = (position >= 0) & (truth.is_total_only[position] == is_total_only)
+            for number, shape in enumerate(shapes):
+                chosen = np.flatnonzero(is_own & (groups.shapes == number))
+                if not len(chosen):
+                    continue
+                own_indices = indices[chosen]
+                kinds = truth.kind_of[position[chosen]]
+                seen = Groups(shape, kinds, truth.size_index_of(own_indices))
+                of_shape = groups.chosen(chosen)
+                part = _GroupsOfShape(seen, own_indices, of_shape, numbers, rows[chosen])
+                self._assess_part(level, measured, part)
+
+    def _assess_part(self, level: AssessedLevel, measured: MeasuredAs, part: _GroupsOfShape) -> None:
+        """Tally every sort of number of groups with one shape."""
+        shape, numbers = part.seen.shape, part.numbers
+        tally = level.tallies[measured]
+        truth = level.truth
+        if shape is truth.plan.family.total:
+            cells = truth.totals.of_groups(part.indices)
+        else:
+            cells = self._counts.cells(truth.plan, {shape: part.indices})[shape]
+        exact = line_sums(cells.confidential_counts, shape.lines)
+        all_rows = part.rows[:, None] + np.arange(len(shape.lines))
+        errors = (numbers.counts[all_rows] - exact).astype(float)
+        drawn = (numbers.unclamped[all_rows] - exact).astype(float)
+        is_shown = ~numbers.is_withheld[all_rows]
+        tally.add_published(part.seen, is_shown[:, 0], errors[:, 0])
+        # numbers of their own that would be known whatever their noise: of empty groups that may
+        # be suppressed, only those with large noise are known
+        is_drawn = part.groups.donors == NO_DONOR
+        if level.theories[measured].is_selected(shape):
+            is_drawn = is_drawn & (truth.sizes[part.seen.size_indices] > 0)
+        for sort in tally.sorts:
+            lines = sort.lines(shape)
+            if not len(lines):
+                continue
+            margins = self._margins[numbers.kinds[all_rows[:, lines[0]]]]
+            of_sort = Errors(errors[:, lines], exact[:, lines], is_shown[:, lines], margins)
+            tally.add_errors(sort, part.seen, of_sort)
+            own = part.seen_of(is_drawn)
+            tally.add_draws(sort, own, drawn[is_drawn][:, lines], margins[is_drawn])
+        margins = self._margins[numbers.kinds[part.rows]]
+        plain = Errors(drawn[:, :1], exact[:, :1], is_shown[:, :1], margins)
+        _assess_intervals(tally, part, plain)
+        self._assess_combined(level, measured, part, plain)
+
+    def _assess_combined(self, level: AssessedLevel, measured: MeasuredAs, part: _GroupsOfShape, plain: Errors) -> None:
+        """Tally combined totals of both stages; copies have those of another level: left out."""
+        theory, shape = level.theories[measured], part.seen.shape
+        if not theory.has_combined(shape):
+            return
+        share = float(theory.combined_share(shape))
+        first = (part.groups.stage_1_totals[:, None] - plain.truths).astype(float)
+        is_shown = plain.is_shown & (part.groups.donors == NO_DONOR)[:, None]
+        margins = np.broadcast_to(np.array(theory.combined_margins(shape)), plain.margins.shape)
+        errors = share * plain.errors + (1 - share) * first
+        combined = Errors(errors, plain.truths, is_shown, margins)
+        level.tallies[measured].add_errors(COMBINED, part.seen, combined)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _GroupsOfShape:
+    """Groups of a level with one shape: their indices in its universe and rows in the release."""
+
+    seen: Groups
+    indices: NDArray[np.int64]
+    groups: PublishedGroups
+    numbers: Numbers  # of the whole level
+    rows: NDArray[np.int64]  # where each group's rows begin
+
+    def seen_of(self, chosen: NDArray[np.bool_]) -> Groups:
+        """Some of the groups."""
+        return Groups(self.seen.shape, self.seen.kinds[chosen], self.seen.size_indices[chosen])
+
+
+def _assess_intervals(tally: LevelTally, part: _GroupsOfShape, plain: Errors) -> None:
+    """Tally the release's intervals of totals: selection-aware ones, or else by margin of error."""
+    low = part.numbers.low[part.rows]
+    high = part.numbers.high[part.rows]
+    truth = plain.truths[:, 0]
+    is_shown = plain.is_shown[:, 0]
+    is_selected = low != NO_INTERVAL
+    is_within = np.abs(plain.errors[:, 0]) <= plain.margins[:, USUAL]
+    is_holding = np.where(is_selected, (low <= truth) & (truth <= high), is_within)
+    tally.add_intervals(part.seen_of(is_shown), is_selected[is_shown], is_holding[is_shown])
+
+
+def _published_groups(measurements: Measurements, level: AssessedLevel) -> PublishedGroups:
+    """The groups as they would be read back from the measurement file."""
+    truth, family, own = level.truth, measurements.plan.family, measurements.plan.universe.index
+    entity, iteration = own.entity_of(measurements.indices), own.iteration_of(measurements.indices)
+    cells = family.cells[measurements.shape_numbers]
+    starts, values = np.cumsum(cells) - cells, np.empty(int(cells.sum()), dtype=np.int64)
+    for shape, of_shape in measurements.values.items():
+        values[starts[measurements.groups_of(shape)][:, None] + np.arange(shape.cells)] = of_shape
+    is_total_only = measurements.stage is Stage.TOTAL_ONLY
+    stage_1 = measurements.stage_1_totals
+    return PublishedGroups(
+        family=family,
+        indices=truth.release_level.index.index_of(entity, truth.release_position[iteration]),
+        shapes=measurements.shape_numbers,
+        is_total_only=np.full(len(entity), is_total_only),
+        stage_1_totals=np.zeros(len(entity), dtype=np.int64) if stage_1 is None else stage_1,
+        measured_at=np.full(len(entity), level.number, dtype=np.int16),
+        donors=np.full(len(entity), NO_DONOR, dtype=np.int64),
+        values=values,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assessment:
-    """What the runs of one configuration came to."""
+    """The result of the runs of one configuration."""
 
     plan: RunPlan
     options: ReleaseOptions
@@ -36,6 +269,7 @@ class Assessment:
 
     @property
     def product(self) -> Product:
+        """The product whose configuration was assessed."""
         return self.plan.config.product
 
     @property
@@ -44,29 +278,33 @@ class Assessment:
         return self.product.selector is Selector.NOISY_STAGE_1
 
     def by_family(self) -> tuple[tuple[TableFamily, Assessment], ...]:
-        """The same for each table family, with its levels alone."""
-        return tuple(
-            (family, replace(self, levels=tuple(one for one in self.levels if one.truth.plan.family is family)))
-            for family in self.product.families
-        )
+        """Each table family with an assessment of its levels alone."""
+        families = []
+        for family in self.product.families:
+            levels = tuple(one for one in self.levels if one.truth.plan.family is family)
+            families.append((family, replace(self, levels=levels)))
+        return tuple(families)
 
     @property
     def has_theory(self) -> bool:
-        """Theory describes numbers as they are measured: no copies, withheld or clamped ones."""
+        """Whether theory applies: it describes measured numbers, not copied or clamped ones."""
         is_plain = not self.options.rules and self.options.coterminous is None
         return is_plain and self.plan.config.allow_negative_counts
 
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """How often the algorithm runs, how many runs go side by side, and with which keys."""
+    """How often the algorithm runs, how many runs go on at the same time, and their keys."""
 
     runs: int
     threads: int = 2
     test_key: bytes | None = None
 
     def bits_of(self, run: int) -> AddressedBits:
-        """A key of its own for each run; chosen ones, for people who do not exist, follow from the given one."""
+        """The random bits of a run, from its own key.
+
+        With a test key, which only synthetic data may have, the keys of the runs follow from it.
+        """
         if self.test_key is None:
             return AddressedBits.of_the_operating_system()
         return AddressedBits(hashlib.sha256(self.test_key + run.to_bytes(8, "big")).digest())
@@ -75,9 +313,10 @@ class Repetition:
 def assess(
     inputs: RunInputs, engine: GroupCounts, options: ReleaseOptions, repetition: Repetition, progress: Progress
 ) -> Assessment:
-    """Neighbours and cost: each run is one of the algorithm's, and its numbers are never released.
+    """Run the algorithm many times and compare its numbers with the truth.
 
-    What comes back is made from the truth. Proof: docs/privacy.md#accuracy.
+    The result is made from the truth and is confidential: its numbers are never released.
+    Proof: docs/privacy.md#accuracy.
     """
     plan = inputs.plan
     universe = universe_of_run(plan, inputs.files.geography_of_pass, inputs.files.names)
@@ -87,27 +326,18 @@ def assess(
     for level_plan in plan.levels:
         number = universe.number_of_level[level_plan.family, level_plan.level]
         truth = level_truth(level_plan, universe.levels[number], counts.totals(level_plan))
-        ways = [
-            measured
-            for measured, stage in ((MeasuredAs.ADAPTIVE, Stage.STAGE_2), (MeasuredAs.TOTAL_ONLY, Stage.TOTAL_ONLY))
-            if stage in level_plan.design.stages
-        ]
+        design = level_plan.design
+        ways = [measured for measured, stage in _STAGES.items() if stage in design.stages]
         tallies = {measured: LevelTally(level_plan.family, truth.sizes) for measured in ways}
-        levels[number] = AssessedLevel(
-            number, truth, tallies, {measured: LevelTheory(level_plan.design, measured) for measured in ways}
-        )
+        theories = {measured: LevelTheory(design, measured) for measured in ways}
+        levels[number] = AssessedLevel(number, truth, tallies, theories)
     sets = sets_of_passes(inputs.populated, options.coterminous) if options.coterminous else ()
     runs = AssessedRuns(plan, universe, counts, levels, options, sets)
     progress.step("Running the algorithm", repetition.runs)
-    _run_all(lambda run: runs.run(repetition.bits_of(run)), repetition, progress.advance)
-    return Assessment(plan, options, repetition.runs, tuple(levels.values()))
-
-
-def _run_all(run: Callable[[int], None], repetition: Repetition, done: Callable[[], None]) -> None:
-    """Runs side by side; the first failure, or Ctrl-C, stops those that have not begun."""
     pool = ThreadPoolExecutor(min(repetition.threads, repetition.runs))
     try:
-        for _ in pool.map(run, range(repetition.runs)):
-            done()
-    finally:
+        for _ in pool.map(lambda run: runs.run(repetition.bits_of(run)), range(repetition.runs)):
+            progress.advance()
+    finally:  # the first failure, or Ctrl-C, stops runs that have not begun
         pool.shutdown(cancel_futures=True)
+    return Assessment(plan, options, repetition.runs, tuple(levels.values()))

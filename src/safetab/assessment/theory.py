@@ -1,4 +1,4 @@
-"""What theory says of the error of a group whose true size is known, for many sizes at once.
+"""What theory says about the error of a group whose true size is known, for arrays of sizes.
 
 Floating point describes errors here; it never makes noise.
 """
@@ -15,15 +15,13 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.assessment.classes import COMBINED, CONFIDENCES, TOTAL, USUAL, MeasuredAs, NumberSort
-from safetab.distributions.float_tails import FloatTails
-from safetab.distributions.weighted_sum import WeightedDraws, WeightedSum
-from safetab.estimates.combined_totals import share_of_first
+from safetab.assessment.tally import COMBINED, CONFIDENCES, TOTAL, USUAL, MeasuredAs, NumberSort
+from safetab.distributions.weighted_sum import FloatTails, WeightedDraws, WeightedSum
+from safetab.estimates.noise import share_of_first
 from safetab.planning.level_design import LevelDesign
-from safetab.privacy.calibration import Noise
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import Noise, Stage
 from safetab.products.product import Shape
-from safetab.release.numbers.selection import SelectionAwareIntervals
+from safetab.release.numbers.level_numbers import SelectionAwareIntervals
 
 Floats = NDArray[np.float64]
 Sizes = NDArray[np.int64]
@@ -33,7 +31,10 @@ _COMPUTING_MARGINS = Lock()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ErrorTheory:
-    """Moments of the error of a number that is shown, an element per size; NaN where theory has no simple answer."""
+    """Moments of the error of a shown number, an element for each size.
+
+    They are NaN where theory has no simple answer.
+    """
 
     mean: Floats
     absolute: Floats
@@ -42,7 +43,7 @@ class ErrorTheory:
 
 
 class LevelTheory:
-    """One level's groups that are measured in one way."""
+    """Theory of one level's groups that are measured in one way."""
 
     def __init__(self, design: LevelDesign, measured: MeasuredAs) -> None:
         self._design = design
@@ -54,39 +55,39 @@ class LevelTheory:
         self.combined_margins = cache(self._combined_margins)
 
     def shape_chances(self, sizes: Sizes) -> Floats:
-        """P[shape | true size], a row for each shape of the family; where a noisy first stage chooses."""
+        """P[shape | true size] where a noisy first stage chooses: a row for each shape."""
         if not self._is_adaptive:
-            return np.stack([np.ones(len(sizes)), *(np.zeros(len(sizes)) for _ in self._design.family.finer)])
+            chances = np.zeros((len(self._design.family.shapes), len(sizes)))
+            chances[0] = 1
+            return chances
         tails = FloatTails(self._design.noise(Stage.STAGE_1))
-        reaching = [tails.at_least(threshold - sizes) for threshold in self._design.thresholds.totals]
+        thresholds = self._design.thresholds.totals
+        reaching = [tails.at_least(threshold - sizes) for threshold in thresholds]
         edges = [np.ones(len(sizes)), *reaching, np.zeros(len(sizes))]
-        return np.stack([np.maximum(one - following, 0.0) for one, following in pairwise(edges)])
+        return np.stack([np.maximum(edge - following, 0.0) for edge, following in pairwise(edges)])
 
     def shown_chances(self, sizes: Sizes) -> Floats:
-        """P[shape, and not suppressed | true size], a row for each shape of the family."""
+        """P[shape, and not suppressed | true size]: a row for each shape of the family."""
         chances = self.shape_chances(sizes)
-        if self.suppression_threshold is not None:
-            chances[0] *= self.passing_chances(sizes)
+        if self.suppression_threshold is not None:  # a lone total may be suppressed
+            chances[0] *= FloatTails(self._noise).at_least(self.suppression_threshold + 1 - sizes)
         return chances
 
-    def passing_chances(self, sizes: Sizes) -> Floats:
-        """P[a lone total isn't suppressed | true size]."""
-        if self.suppression_threshold is None:
-            return np.ones(len(sizes))
-        return FloatTails(self._noise).at_least(self.suppression_threshold + 1 - sizes)
-
     def all_draws_covered(self, sort: NumberSort, shape: Shape) -> tuple[float, ...]:
-        """The exact confidence of the margins: at least what is promised, since noise is whole numbers."""
+        """The exact confidence of the margins, by CONFIDENCES.
+
+        It is at least what they promise, since noise is a whole number.
+        """
         return sum_of_draws(self._noise, sort.draws(shape)).covered
 
     def _combined_margins(self, shape: Shape) -> tuple[float, ...]:
-        """By CONFIDENCES, as `safetab.open_release` tells them."""
+        """Margins of a combined total by CONFIDENCES, as `safetab.open_release` gives them."""
         share = self.combined_share(shape)
         own = WeightedDraws(self._noise, share, shape.cells)
         return _margins_of_sum(own, WeightedDraws(self._design.noise(Stage.STAGE_1), 1 - share, 1))
 
     def error(self, sort: NumberSort, shape: Shape, sizes: Sizes) -> ErrorTheory:
-        """What is known of a number that is shown, in groups that got this shape."""
+        """Theory of a shown number of this sort in groups with this shape."""
         if sort == COMBINED:
             return self._combined(shape, sizes)
         if not sort.in_a_group(shape):
@@ -102,18 +103,18 @@ class LevelTheory:
         return shape is self._total and self.suppression_threshold is not None
 
     def interval_covered(self, shape: Shape, sizes: Sizes) -> Floats:
-        """P[the interval that the release gives a shown total holds its true size], at 95 %, an element per size."""
-        threshold = self.suppression_threshold
-        if shape is self._total and threshold is not None:
-            return _selection_aware_covered(self._noise, threshold, sizes)
+        """P[the release's 95 % interval of a shown total holds its true size], for each size."""
+        if shape is self._total and self.suppression_threshold is not None:
+            return _selection_aware_covered(self._noise, self.suppression_threshold, sizes)
         return self.error(TOTAL, shape, sizes).covered[USUAL]
 
     @cached_property
     def margin_fails_up_to(self) -> int | None:
-        """The largest true size whose lone totals, if shown, are within their 95 % margin less often than that.
+        """The largest true size whose shown lone totals are within their 95 % margin too rarely.
 
-        With m the margin: at n > T at least half of the noise is shown, so that the share beyond m is at most twice its
-        share of all noise. Below, that share grows as n falls, so that every smaller size fails too.
+        None if there is no such size. Let m be the margin. Above T at least half of the noise is
+        shown, so the share beyond m is at most twice its share of all noise. Up to T that share
+        grows as the size falls, so every smaller size fails too.
         """
         if self.suppression_threshold is None:
             return None
@@ -122,16 +123,22 @@ class LevelTheory:
         return int(np.flatnonzero(fails)[-1]) if fails.any() else None
 
     def _combined_share(self, shape: Shape) -> Fraction:
-        """The weight of the published total; the rest is that of the stage-1 total."""
+        """The weight of the published total; the stage-1 total has the rest."""
         own = self._noise.sum_of(shape.cells).variance()
-        return share_of_first(float(own.mid()), float(self._design.noise(Stage.STAGE_1).variance().mid()))
+        first = self._design.noise(Stage.STAGE_1).variance()
+        return share_of_first(float(own.mid()), float(first.mid()))
 
     def has_combined(self, shape: Shape) -> bool:
-        """A total that underwent suppression is not combined, and without a first stage a group has one total."""
-        return self._is_adaptive and Stage.STAGE_1 in self._design.stages and not self.is_selected(shape)
+        """Whether groups with this shape have a combined total.
+
+        A total that passed suppression is not combined, and without a first stage a group has only
+        one total.
+        """
+        has_two_stages = self._is_adaptive and Stage.STAGE_1 in self._design.stages
+        return has_two_stages and not self.is_selected(shape)
 
     def _combined(self, shape: Shape, sizes: Sizes) -> ErrorTheory:
-        """The stage-1 total chose the shape, so its noise is known to lie between two thresholds."""
+        """Theory of a combined total: stage 1 chose the shape, so its total is within thresholds."""
         if not self.has_combined(shape):
             return _unknown(len(sizes))
         share = float(self.combined_share(shape))
@@ -147,13 +154,18 @@ class LevelTheory:
 
 
 def _selection_aware_covered(noise: Noise, threshold: int, sizes: Sizes) -> Floats:
-    """Both ends of the interval rise with the total, so the totals whose interval holds a size are neighbours."""
+    """P[a selection-aware interval holds the true size], for each size.
+
+    Both ends of the interval rise with the total, so the totals whose interval holds a size are
+    consecutive.
+    """
     reach = sum_of_draws(noise, 1).reach
-    near = np.minimum(sizes, threshold + 3 * reach)  # so far above T the interval is that of the margin of error
+    near = np.minimum(sizes, threshold + 3 * reach)  # farther up it is the margin's
     totals = np.arange(threshold + 1, threshold + 4 * reach + 1)
     low, high = SelectionAwareIntervals(noise, threshold, CONFIDENCES[USUAL]).of(totals)
-    first = threshold + 1 + np.searchsorted(high, near)  # the least total whose interval reaches up to the size
-    end = threshold + 1 + np.searchsorted(low, near, side="right")  # the least one whose interval begins above it
+    # the least totals whose interval reaches up to the size, and begins above it
+    first = threshold + 1 + np.searchsorted(high, near)
+    end = threshold + 1 + np.searchsorted(low, near, side="right")
     tails = FloatTails(noise)
     holding = tails.at_least(first - near) - tails.at_least(end - near)
     published = tails.at_least(threshold + 1 - near)
@@ -167,7 +179,10 @@ def _unknown(sizes: int) -> ErrorTheory:
 
 
 class SumOfDraws:
-    """The noise of a number, as chances of whole numbers from -reach to reach; beyond lies nothing that matters."""
+    """The noise of a sum of draws: chances of whole numbers from -reach to reach.
+
+    Values beyond the reach are too rare to matter.
+    """
 
     def __init__(self, noise: Noise, draws: int) -> None:
         distribution = noise.sum_of(draws)
@@ -179,10 +194,12 @@ class SumOfDraws:
 
     @cached_property
     def covered(self) -> tuple[float, ...]:
-        return tuple(float(self._chances[np.abs(self._values) <= margin].sum()) for margin in self.margins)
+        """The exact confidence of each margin, by CONFIDENCES."""
+        away = np.abs(self._values)
+        return tuple(float(self._chances[away <= margin].sum()) for margin in self.margins)
 
     def above(self, limits: Sizes) -> ErrorTheory:
-        """Given that the noise is above a limit."""
+        """Theory of noise that is above a limit: an element for each limit."""
         chance = self._from(self._chances, limits + 1)
         weights = [self._values, np.abs(self._values), self._values.astype(np.float64) ** 2]
         weights += [np.abs(self._values) <= margin for margin in self.margins]
@@ -193,7 +210,7 @@ class SumOfDraws:
         return ErrorTheory(mean, absolute, square, tuple(covered))
 
     def between(self, low: Sizes, high: Sizes) -> tuple[Floats, Floats]:
-        """Mean and mean square of the noise, given that it is at least `low` and below `high`."""
+        """Mean and mean square of noise that is at least `low` and below `high`."""
 
         def inside(weights: Floats) -> Floats:
             return self._from(weights, low) - self._from(weights, high)
@@ -207,17 +224,19 @@ class SumOfDraws:
             )
 
     def _from(self, weights: Floats, first: Sizes) -> Floats:
-        """The sum of the weights from each of these values on, the smallest chances added first."""
+        """The sum of the weights from each of these values on; small chances are added first."""
         sums = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
         return np.asarray(sums[np.clip(first + self.reach, 0, len(weights))])
 
 
 @lru_cache(maxsize=256)
 def sum_of_draws(noise: Noise, draws: int) -> SumOfDraws:
+    """The noise of a sum of independent draws; computed once."""
     return SumOfDraws(noise, draws)
 
 
 def _chances_of_sum(noise: Noise, draws: int) -> Floats:
+    """The chances of a sum of draws, from -reach to reach, by fast Fourier transform."""
     reach = noise.least_with_tail_below(_NEVER)
     away = np.abs(np.arange(-reach, reach + 1))
     tails = FloatTails(noise)
@@ -231,14 +250,15 @@ def _chances_of_sum(noise: Noise, draws: int) -> Floats:
     farthest = max(farthest, reach)
     size = 1 << (2 * farthest + 1).bit_length()
     around = np.zeros(size)
-    around[: reach + 1], around[-reach:] = one[reach:], one[:reach]  # 0 first, negative values at the end
+    around[: reach + 1] = one[reach:]  # 0 first
+    around[-reach:] = one[:reach]  # negative values at the end
     summed = np.fft.irfft(np.fft.rfft(around) ** draws, size)
     both = np.concatenate([summed[-farthest:], summed[: farthest + 1]])
     return np.asarray(np.maximum(both, 0.0))
 
 
 def _margins_of_sum(*parts: WeightedDraws) -> tuple[float, ...]:
-    """By CONFIDENCES. Runs that go on at the same time ask for the same ones: one computes, the others wait."""
+    """Margins by CONFIDENCES. Concurrent runs ask for the same: one computes, the others wait."""
     with _COMPUTING_MARGINS:
         return _computed_margins(parts)
 

@@ -1,100 +1,207 @@
-"""The true sizes of a level's groups, and how many groups of each size there are. Confidential."""
+"""The truth about a level: its exact counts, and the true sizes of its groups. Confidential."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
+from functools import cache, cached_property
 from math import prod
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.assessment.classes import KINDS, MeasuredAs
+from safetab.assessment.tally import KINDS, MeasuredAs
+from safetab.census.population_groups import PopulationGroupLevel
+from safetab.engines.contract import GroupCounts
+from safetab.foundation.arrays import find_sorted, is_in_sorted
 from safetab.planning.run_plan import LevelPlan
-from safetab.planning.selectors import chosen_shapes
+from safetab.planning.selected_groups import chosen_shapes
+from safetab.privacy.calibration import Stage
 from safetab.privacy.exact_counts import ExactCounts
+from safetab.products.product import Shape, TableFamily
 from safetab.release.release_universe import ReleaseLevel
+
+_HARDLY_EVER = Fraction(1, 10**12)
+_MOST_GROUPS = 1 << 20  # of a level whose cells are kept: 380 MB
+
+
+class KnownCounts:
+    """An engine's counts, kept in memory: records are counted once for any number of runs.
+
+    Follows the protocol `GroupCounts`. Cells are kept only for groups that may get a finer shape
+    than a total. For any other group that does so after all, the engine is asked. A group without
+    records has no records in its cells.
+    """
+
+    def __init__(self, engine: GroupCounts, levels: Sequence[LevelPlan], done: Callable[[], None]) -> None:
+        """Count these levels; calls `done` after each."""
+        self._engine = engine
+        self._asking = Lock()  # runs go on at the same time; an engine answers one at a time
+        self._totals: dict[PopulationGroupLevel, ExactCounts] = {}
+        self._finest: dict[tuple[TableFamily, PopulationGroupLevel], ExactCounts] = {}
+        for level in levels:
+            if level.level not in self._totals:  # all table families have the same groups
+                self._totals[level.level] = engine.totals(level)
+            groups = self._that_may_be_divided(level)
+            finest = level.family.shapes[-1]
+            cells = np.empty((0, finest.cells), dtype=np.int64)
+            known = ExactCounts(np.empty(0, dtype=np.int64), cells)
+            if len(groups):
+                known = engine.cells(level, {finest: groups})[finest]
+            self._finest[level.family, level.level] = known
+            done()
+
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        """The exact totals of the level's groups that are not empty."""
+        return self._totals[level.level]
+
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        """The exact cells of some groups of each shape, summed from those of the finest shape."""
+        finest = level.family.shapes[-1]
+        counts = {}
+        for shape, groups in groups_of.items():
+            cells = np.add.reduceat(self._finest_of(level, groups), _starts(shape, finest), axis=1)
+            counts[shape] = ExactCounts(groups, cells)
+        return counts
+
+    def _finest_of(self, level: LevelPlan, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The cells of the family's finest shape: a row for each group."""
+        finest = level.family.shapes[-1]
+        kept = self._finest[level.family, level.level]
+        cells = np.zeros((len(groups), finest.cells), dtype=np.int64)
+        is_kept = np.isin(groups, kept.indices, assume_unique=True)
+        cells[is_kept] = kept.of_groups(groups[is_kept]).confidential_counts
+        is_counted = np.isin(groups, self._totals[level.level].indices, assume_unique=True)
+        is_unknown = ~is_kept & is_counted
+        if is_unknown.any():
+            with self._asking:
+                asked = self._engine.cells(level, {finest: groups[is_unknown]})[finest]
+            cells[is_unknown] = asked.confidential_counts
+        return cells
+
+    def _that_may_be_divided(self, level: LevelPlan) -> NDArray[np.int64]:
+        """The groups whose cells are kept; the largest of them if they are too many.
+
+        They are the groups that are not empty and get, or might get, a finer shape than a total.
+        """
+        totals = self._totals[level.level]
+        design, universe, selected = level.design, level.universe, level.selected
+        is_kept = np.zeros(len(totals.indices), dtype=np.bool_)
+        if selected is not None:
+            finer = selected.indices[chosen_shapes(selected.totals, design.thresholds) > 0]
+            is_kept = np.isin(totals.indices, finer, assume_unique=True)
+        elif Stage.STAGE_1 in design.stages:
+            reach = design.noise(Stage.STAGE_1).least_with_tail_below(_HARDLY_EVER)
+            is_large = totals.confidential_counts[:, 0] > design.thresholds.first - reach
+            is_total_only = universe.is_total_only[universe.index.iteration_of(totals.indices)]
+            is_kept = ~is_total_only & is_large
+        chosen = np.flatnonzero(is_kept)
+        if len(chosen) > _MOST_GROUPS:
+            by_size = np.argsort(totals.confidential_counts[chosen, 0], kind="stable")
+            chosen = np.sort(chosen[by_size[-_MOST_GROUPS:]])
+        return totals.indices[chosen]
+
+
+@cache
+def _starts(shape: Shape, finest: Shape) -> tuple[int, ...]:
+    """The first of the finest cells in each cell of a shape.
+
+    Raises ValueError unless each cell of the shape is a run of finest cells.
+    """
+    pairs = sorted(set(zip(finest.cell_of_value, shape.cell_of_value, strict=True)))
+    coarse = [cell for _, cell in pairs]
+    if len(pairs) != finest.cells or coarse != sorted(coarse):
+        raise ValueError(f"cells of {shape} are not runs of cells of {finest}")
+    return tuple(coarse.index(cell) for cell in range(shape.cells))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LevelTruth:
-    """One level, by the indices of its own universe and by those of the release, which has more iterations."""
+    """The true sizes of one level's groups.
+
+    Groups have indices in the level's own universe and in the release, which has more iterations.
+    """
 
     plan: LevelPlan
     release_level: ReleaseLevel
     totals: ExactCounts
     sizes: NDArray[np.int64]  # every true size that occurs, rising; 0 is the first
-    kind_of: NDArray[np.int64]  # of each of the level's own iterations, a position in KINDS
-    is_total_only: NDArray[np.bool_]
+    kind_of: NDArray[np.int64]  # position in KINDS of each of the level's own iterations
+    is_total_only: NDArray[np.bool_]  # of each own iteration
     release_position: NDArray[np.int64]  # of each own iteration
     own_position: NDArray[np.int64]  # of each iteration of the release, or -1
 
     def size_index_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
         """Positions in `sizes`, for rising indices of the level's universe."""
-        if not len(self.totals.indices):
-            return np.zeros(len(indices), dtype=np.int64)
-        position = np.minimum(np.searchsorted(self.totals.indices, indices), len(self.totals.indices) - 1)
-        return np.where(self.totals.indices[position] == indices, self._size_indices[position], 0)
+        sizes = np.zeros(len(indices), dtype=np.int64)
+        position, is_found = find_sorted(self.totals.indices, indices)
+        sizes[is_found] = self._size_indices[position[is_found]]
+        return sizes
 
     def groups(self, measured: MeasuredAs) -> NDArray[np.int64]:
-        """How many groups can be measured, by kind of iteration and true size."""
+        """Number of groups that can be measured in this way, by kind of iteration and true size."""
         if self.chosen is not None:
             return np.asarray(self.chosen.sum(axis=1))
         is_wanted = self.is_total_only == (measured is MeasuredAs.TOTAL_ONLY)
         position = self.plan.universe.index.iteration_of(self.totals.indices)
-        somebody = is_wanted[position]
-        size = np.searchsorted(self.sizes, self.totals.confidential_counts[somebody, 0])
-        flat = self.kind_of[position[somebody]] * len(self.sizes) + size
+        chosen = is_wanted[position]
+        flat = self.kind_of[position[chosen]] * len(self.sizes) + self._size_indices[chosen]
         groups = np.bincount(flat, minlength=len(KINDS) * len(self.sizes)).reshape(len(KINDS), -1)
-        possible = np.bincount(self.kind_of[is_wanted], minlength=len(KINDS)) * len(self.plan.universe.entities)
-        groups[:, 0] = possible - groups.sum(axis=1)
+        iterations = np.bincount(self.kind_of[is_wanted], minlength=len(KINDS))
+        groups[:, 0] = iterations * len(self.plan.universe.entities) - groups.sum(axis=1)
         return groups
 
     @cached_property
     def chosen(self) -> NDArray[np.int64] | None:
-        """How many groups have a published total, by kind of iteration, the shape that it chooses, and true size.
+        """Number of groups with a published total, by kind, the shape it chooses, and true size.
 
-        None if a noisy first stage chooses.
+        None if a noisy first stage chooses shapes.
         """
         selected = self.plan.selected
         if selected is None:
             return None
         kinds = self.kind_of[self.plan.universe.index.iteration_of(selected.indices)]
         shapes = chosen_shapes(selected.totals, self.plan.design.thresholds)
+        sizes = self.size_index_of(selected.indices)
         classes = (len(KINDS), len(self.plan.family.shapes), len(self.sizes))
-        flat = np.ravel_multi_index((kinds, shapes, self.size_index_of(selected.indices)), classes)
+        flat = np.ravel_multi_index((kinds, shapes, sizes), classes)
         return np.bincount(flat, minlength=prod(classes)).reshape(classes)
 
     @cached_property
     def _size_indices(self) -> NDArray[np.int64]:
-        return np.asarray(np.searchsorted(self.sizes, self.totals.confidential_counts[:, 0]), dtype=np.int64)
+        sizes = self.totals.confidential_counts[:, 0]
+        return np.asarray(np.searchsorted(self.sizes, sizes), dtype=np.int64)
 
     @cached_property
     def _adaptive(self) -> ExactCounts:
-        """The adaptive groups with somebody in them."""
-        is_adaptive = ~self.is_total_only[self.plan.universe.index.iteration_of(self.totals.indices)]
-        return ExactCounts(self.totals.indices[is_adaptive], self.totals.confidential_counts[is_adaptive])
+        """The adaptive groups that are not empty."""
+        position = self.plan.universe.index.iteration_of(self.totals.indices)
+        is_adaptive = ~self.is_total_only[position]
+        counts = self.totals.confidential_counts[is_adaptive]
+        return ExactCounts(self.totals.indices[is_adaptive], counts)
 
     def suppressed(self, published: NDArray[np.int64]) -> ExactCounts:
-        """The adaptive groups with somebody in them that are not among these, given by their rising indices."""
-        is_published = np.zeros(len(self._adaptive.indices) + 1, dtype=np.bool_)
-        position = np.searchsorted(self._adaptive.indices, published)
-        is_published[position] = np.append(self._adaptive.indices, -1)[position] == published
-        hidden = ~is_published[:-1]
-        return ExactCounts(self._adaptive.indices[hidden], self._adaptive.confidential_counts[hidden])
+        """The adaptive groups that are neither empty nor among these ascending indices."""
+        is_published = is_in_sorted(published, self._adaptive.indices)
+        return self._adaptive.some(~is_published)
 
 
 def level_truth(plan: LevelPlan, release_level: ReleaseLevel, totals: ExactCounts) -> LevelTruth:
+    """The truth about a level, from the exact totals of its groups."""
     iterations = plan.universe.iterations
-    release_position = release_level.position_of_code[[int(iteration.code) for iteration in iterations]]
+    codes = [int(iteration.code) for iteration in iterations]
+    release_position = release_level.position_of_code[codes]
     own_position = np.full(len(release_level.iterations), -1, dtype=np.int64)
     own_position[release_position] = np.arange(len(iterations))
+    kinds = [KINDS.index(iteration.kind) for iteration in iterations]
     return LevelTruth(
         plan=plan,
         release_level=release_level,
         totals=totals,
         sizes=np.unique(np.append(totals.confidential_counts[:, 0], 0)),
-        kind_of=np.array([KINDS.index(iteration.kind) for iteration in iterations], dtype=np.int64),
+        kind_of=np.array(kinds, dtype=np.int64),
         is_total_only=plan.universe.is_total_only,
         release_position=release_position,
         own_position=own_position,

@@ -1,1 +1,1 @@
-"""Does the program keep what it claims? Our own tools against it."""
+"""The audit: tools of our own that test whether the program keeps its privacy claims."""

@@ -1,58 +1,54 @@
-"""What the audit needs of a product: worlds of records that do not exist, and what is known of them by hand."""
+"""What the audit needs from a product: made-up worlds, and the facts about them counted by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
-from safetab.audit.verdicts import Verdict
 from safetab.census.iterations import IterationLevel
 from safetab.pipeline.options import RunOptions
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.product import Product
 
 
 @dataclass(frozen=True, slots=True)
 class AuditWorld:
-    """PARAMETERS and DATA of a run."""
+    """The folders PARAMETERS and DATA of a run."""
 
     parameters: Path
     data: Path
 
 
 class FileRow(Protocol):
-    """A record of somebody who doesn't exist."""
+    """A record of a person or household that does not exist."""
 
     @property
     def row(self) -> str:
-        """As it stands in the file of records."""
+        """The record's line in the file of records."""
 
 
-People = tuple[FileRow, ...]
-WriteWorld = Callable[[Path, People, Mapping[str, Any]], AuditWorld]
-"""Takes a folder, the records, and what is changed in the usual configuration."""
+Records = tuple[FileRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """Another world: with one record more, or with one record changed."""
+    """A world that has one record more than the usual world, or one record changed."""
 
     name: str
-    people: People
-    is_changed: bool = False  # in its attribute alone; none was added
-    has_other_codes: bool = False  # a record that left its groups and entered others; none was added
-
-    @property
-    def may_differ_both_ways(self) -> bool:
-        return self.is_changed or self.has_other_codes
+    records: Records
+    is_changed: bool = False  # one record has another attribute; none was added
+    has_other_codes: bool = False  # one record left its groups for others; none was added
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseWorld:
-    """Every level of both passes, many entities, crowds and nobody: every group is drawn, none chosen for its noise."""
+    """Every level of both passes, with many entities, crowds and empty groups.
+
+    Nothing is suppressed, so every group is drawn and none is selected by its noise.
+    """
 
     name: str
     write: Callable[[Path], AuditWorld]
@@ -61,18 +57,18 @@ class NoiseWorld:
 
 @dataclass(frozen=True, slots=True)
 class LossWorld:
-    """One geography level of many entities, each with the same records; every second one has one record more.
+    """One geography level of many entities with the same records; every second one has one more.
 
-    That record fills as many groups as one can. Numbers of different entities have noise of their own, so each entity
-    is one sample of what a release tells about it.
+    The additional record fills as many groups as a record can. Numbers of different entities have
+    independent noise, so each entity is one sample of what a release reveals about the record.
     """
 
     name: str
     definition: PrivacyDefinition
-    stability: int  # how many groups the record is in
+    stability: int  # number of groups that the record is in
     budget: Fraction
-    fractions: tuple[Fraction, ...]  # of the budget, with which each of these groups is measured: by stage or family
-    runs: int  # each with a key of its own
+    fractions: tuple[Fraction, ...]  # shares of the budget, by stage or by table family
+    runs: int  # each with its own key
     entities: int
     write: Callable[[Path], AuditWorld]
     is_suppressed: bool = False
@@ -80,32 +76,34 @@ class LossWorld:
 
 @dataclass(frozen=True, slots=True)
 class FloorWorld:
-    """One level in which one stage or family has the narrowest noise."""
+    """A world in which one stage or table family has the narrowest noise of all.
+
+    `write` takes a folder, a budget and a privacy definition as spelled in config.json.
+    """
 
     name: str
     stability: int
-    share: Fraction  # of the budget that it is written with, which buys the narrowest noise
+    share: Fraction  # share of the budget that buys the narrowest noise
     write: Callable[[Path, float, str], AuditWorld]
-    """Takes a folder, a budget and a privacy definition as config.json has it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A way out of the program: options, configuration, and what is done with the output afterwards."""
+class Route:
+    """A way for numbers to leave the program: options, configuration, and later commands."""
 
     name: str
     options: RunOptions = field(default_factory=RunOptions)
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, Any] = field(default_factory=dict)  # to the usual configuration
     is_in_small_batches: bool = False
-    is_released_again: bool = False
+    is_released_again: bool = False  # exported, re-released, and exported again
 
 
 @dataclass(frozen=True, slots=True)
 class CpuSeconds:
-    """About how long the parts of an audit take, as measured."""
+    """Approximate duration of each part of an audit, as measured."""
 
     neighbours: int
-    ways: int  # without Spark
+    routes: int  # without Spark
     spending: int
     noise: int
     loss: int
@@ -113,27 +111,37 @@ class CpuSeconds:
 
 @dataclass(frozen=True, slots=True)
 class AuditedProduct:
-    """A product and its worlds."""
+    """A product and its worlds. Fields named `quick_...` are for `safetab audit --quick`."""
 
     product: Product
-    write: WriteWorld
-    write_large: Callable[[Path], AuditWorld]  # one level of more groups than are read at once, and a crowd
-    population: People
-    several_more: People  # who fill whatever a person can, in both passes
+    write: Callable[[Path, Records, Mapping[str, Any]], AuditWorld]  # the changes are to the usual configuration
+    write_large: Callable[[Path], AuditWorld]  # a level read in several parts, with a crowd
+    population: Records
+    several_more: Records  # the population and records that fill all groups, in both passes
     neighbours: tuple[Neighbour, ...]
     quick_neighbours: tuple[Neighbour, ...]
-    nobody_in_a_pass: People
-    first_of_a_pass: Neighbour
-    few: People
-    many: People  # the few and thousands more, shuffled
-    ways: tuple[Way, ...]
-    quick_ways: tuple[Way, ...]
-    times_lost: int  # a record's loss, by a person whose presence is at stake
+    nobody_in_a_pass: Records
+    first_of_a_pass: Neighbour  # of the world with nobody in a pass
+    few: Records
+    many: Records  # the few and thousands more, shuffled
+    routes: tuple[Route, ...]
+    quick_routes: tuple[Route, ...]
+    times_lost: int  # multiple of a record's loss that the person behind it can lose
     floor_worlds: tuple[FloorWorld, ...]
-    of_its_own: Callable[[Path], Iterator[Verdict]] | None  # what only this product has
     noise_worlds: tuple[NoiseWorld, ...]
     quick_noise_worlds: tuple[NoiseWorld, ...]
     loss_worlds: tuple[LossWorld, ...]
     quick_loss_worlds: tuple[LossWorld, ...]
     cpu_seconds: CpuSeconds
     quick_cpu_seconds: CpuSeconds
+
+    def quick(self) -> AuditedProduct:
+        """The same product with the worlds of a quick audit in place of those of a full one."""
+        return replace(
+            self,
+            neighbours=self.quick_neighbours,
+            routes=self.quick_routes,
+            noise_worlds=self.quick_noise_worlds,
+            loss_worlds=self.quick_loss_worlds,
+            cpu_seconds=self.quick_cpu_seconds,
+        )

@@ -1,141 +1,230 @@
-"""Whole runs, from files to files, with a recorder where the noise is added, and everything that leaves at the end."""
+"""Whole runs from files to files, with recorded noise and a copy of every file that leaves.
+
+The audit records what enters `noisy_count`, and replays one run's noisy numbers in another. It
+replaces `noisy_count` in the module that calls it, so the program itself needs no hook.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
+from unittest.mock import patch
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+from numpy.typing import NDArray
 
-from safetab.audit.audited_product import AuditedProduct, AuditWorld, People, Way
-from safetab.audit.recording import Change, Record, recorded
-from safetab.engines.local import person_batches
-from safetab.outputs import measurement_file
-from safetab.pipeline.engine_kind import EngineKind
+from safetab.audit.audited_product import AuditedProduct, AuditWorld, Records, Route
+from safetab.engines.local import records
+from safetab.outputs import pass_files
+from safetab.pipeline.declared_options import EngineKind
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
 from safetab.pipeline.run import run_files
 from safetab.planning.run_plan import RunPlan
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.privacy.ledger import DrawingRight
+from safetab.privacy.measurement_event import MeasurementEvent
+from safetab.products.product import Shape
 from safetab.release.export import export_csv
-from safetab.release.group_status import Slice, statuses
 from safetab.release.numbers import number_files
-from safetab.release.release_folder import open_release_folder
-from safetab.release.release_options import CoterminousOptions, ReleaseOptions
-from safetab.release.release_rules import ReleaseRule
+from safetab.release.release_folder import Slice, open_release_folder, statuses
+from safetab.release.release_options import CoterminousOptions, ReleaseOptions, ReleaseRule
 from safetab.tabulation import tabulate_level
 
-Release = dict[str, tuple[bytes, float]]
-"""For each file its bytes and when it was last changed."""
+NoisyCount = Callable[[ExactCounts, Shape, DrawingRight], NDArray[np.int64]]
+Question = tuple[MeasurementEvent, Shape]
+"""What a run measures together: an event and the shape of its tables."""
+Numbers = dict[int, NDArray[np.int64]]
+"""The numbers of each group's cells, by group index."""
+Change = Callable[[Question, NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
+"""Takes a question, its group indices and their noisy numbers; returns other noisy numbers."""
 
 
-_COTERMINOUS = CoterminousOptions(copy_all=True)
-_ALONE, _NEGATIVES = ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER, ReleaseRule.WITHHOLD_NEGATIVES
-PLAIN = Way("as it comes")
-WAYS = (
-    Way("one thread, export, re-release", RunOptions(threads=1), is_released_again=True),
-    Way("many small batches", RunOptions(groups_at_once=37), is_in_small_batches=True),
-    Way(
-        "coterminous copies, rules, export, re-release",
-        RunOptions(release=ReleaseOptions(rules=(_NEGATIVES, _ALONE), coterminous=_COTERMINOUS)),
-        is_released_again=True,
-    ),
-    Way(
-        "coterminous copies, clamped, CSV, in small batches",
-        RunOptions(
-            groups_at_once=23,
-            release=ReleaseOptions(Fraction(9, 10), (ReleaseRule.CLAMP_NEGATIVES,), CoterminousOptions(), csv=True),
-        ),
-        is_in_small_batches=True,
-    ),
-    Way("geometric noise, nothing negative", changes={"privacy_defn": "puredp", "allow_negative_counts": False}),
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """The exact and the noisy counts of a run, for every event and shape."""
+
+    counts: dict[Question, Numbers] = field(default_factory=dict)
+    noisy: dict[Question, Numbers] = field(default_factory=dict)
+
+    def add(self, question: Question, counts: ExactCounts, noisy: NDArray[np.int64]) -> None:
+        """Remember one call of `noisy_count` and its answer."""
+        indices = counts.indices.tolist()
+        exact = zip(indices, counts.confidential_counts, strict=True)
+        self.counts.setdefault(question, {}).update(exact)
+        self.noisy.setdefault(question, {}).update(zip(indices, noisy, strict=True))
+
+    @property
+    def events(self) -> set[MeasurementEvent]:
+        """The charges of the run: one for each level, table family and stage."""
+        return {event for event, _ in self.counts}
+
+    def exact(self, question: Question, indices: NDArray[np.int64]) -> ExactCounts:
+        """Exact counts of these groups; 0 for groups that the run did not ask about."""
+        cells = question[1].cells
+        counted = self.counts.get(question, {})
+        zeros = np.zeros(cells, dtype=np.int64)
+        rows = [counted.get(index, zeros) for index in indices.tolist()]
+        width = -1 if rows else cells
+        return ExactCounts(indices, np.array(rows, dtype=np.int64).reshape(len(indices), width))
+
+
+@contextmanager
+def recorded(replayed: Record | None = None, change: Change | None = None) -> Iterator[Record]:
+    """Record the runs inside the block; yields the record.
+
+    With `replayed`, every noisy number is the one that the replayed run had, or would have had, at
+    the same address; both runs need the same key. `change` may alter the numbers that are returned.
+    """
+    record = Record()
+    noisy_count = _noisy_count_now()
+
+    def recording(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArray[np.int64]:
+        question = (right.event, shape)
+        source = counts if replayed is None else replayed.exact(question, counts.indices)
+        noisy = noisy_count(source, shape, right)
+        if change is not None:
+            noisy = change(question, counts.indices, noisy)
+        record.add(question, counts, noisy)
+        return noisy
+
+    with patch.object(tabulate_level, "noisy_count", recording):
+        yield record
+
+
+@contextmanager
+def before_each_draw(look: Callable[[], None]) -> Iterator[None]:
+    """Call `look` each time that noise is about to be drawn inside the block."""
+    noisy_count = _noisy_count_now()
+
+    def looking(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArray[np.int64]:
+        look()
+        return noisy_count(counts, shape, right)
+
+    with patch.object(tabulate_level, "noisy_count", looking):
+        yield
+
+
+def _noisy_count_now() -> NoisyCount:
+    """The function that a run would call: a check around this one may have replaced it."""
+    noisy_count: NoisyCount = getattr(tabulate_level, "noisy_count")  # noqa: B009 - not exported
+    return noisy_count
+
+
+ReleasedFiles = dict[str, tuple[bytes, float]]
+"""The bytes and the time of the last change of each file, by its path."""
+
+_COPY_ALL = CoterminousOptions(copy_all=True)
+_ALONE = ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER
+_CLAMPED_CSV = ReleaseOptions(
+    confidence=Fraction(9, 10),
+    rules=(ReleaseRule.CLAMP_NEGATIVES,),
+    coterminous=CoterminousOptions(),
+    csv=True,
 )
-NOTHING_SUPPRESSED = Way("nothing suppressed", changes={"zero_suppression_chance": 0})
-SPARK = Way("counted by Spark", RunOptions(engine=EngineKind.SPARK))
+_RULES_AND_COPIES = ReleaseOptions(rules=(ReleaseRule.WITHHOLD_NEGATIVES, _ALONE), coterminous=_COPY_ALL)
+USUAL = Route("usual options")
+RELEASED_AGAIN = Route("one thread, export, re-release", RunOptions(threads=1), is_released_again=True)
+SMALL_BATCHES = Route("many small batches", RunOptions(groups_at_once=37), is_in_small_batches=True)
+COTERMINOUS = Route(
+    "coterminous copies, rules, export, re-release", RunOptions(release=_RULES_AND_COPIES), is_released_again=True
+)
+CLAMPED = Route(
+    "coterminous copies, clamped, CSV, in small batches",
+    RunOptions(groups_at_once=23, release=_CLAMPED_CSV),
+    is_in_small_batches=True,
+)
+GEOMETRIC = Route(
+    "geometric noise, nothing negative", changes={"privacy_defn": "puredp", "allow_negative_counts": False}
+)
+NOTHING_SUPPRESSED = Route("nothing suppressed", changes={"zero_suppression_chance": 0})
+SPARK = Route("counted by Spark", RunOptions(engine=EngineKind.SPARK))
 SPARK_IF_INSTALLED = (SPARK,) if importlib.util.find_spec("pyspark") else ()
-_SMALL_BATCHES: tuple[tuple[ModuleType, str, int], ...] = (
+_SMALL_BATCHES = (  # internal batches, made small to see whether their borders show outside
     (tabulate_level, "_CELLS_AT_ONCE", 100),
-    (person_batches, "_ROWS_AT_ONCE", 50),
-    (measurement_file, "_ROWS_OF_A_GROUP", 3000),
+    (records, "_ROWS_AT_ONCE", 50),
+    (pass_files, "_ROWS_OF_A_GROUP", 3000),
     (number_files, "_ROWS_OF_A_GROUP", 5000),
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AuditedRun:
+    """A finished run: its inputs, its plan, its recorded counts and its files."""
+
     world: AuditWorld
     plan: RunPlan
     record: Record
-    released: Release
+    released: ReleasedFiles
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The product, the key that runs share, so that their noise is the same, and the way out."""
+    """How a world is run. Runs with the same key have the same noise."""
 
     audited: AuditedProduct
     key: bytes
-    way: Way = PLAIN
+    route: Route = USUAL
     replayed: Record | None = None
     change: Change | None = None
 
 
-def audited_run(folder: Path, people: People, setting: Setting) -> AuditedRun:
-    """A whole run; every file that leaves on this way is kept."""
-    return run_in_world(setting.audited.write(folder, people, setting.way.changes), folder / "out", setting)
+def audited_run(folder: Path, records: Records, setting: Setting) -> AuditedRun:
+    """Write a world of these records into `folder` and run it."""
+    world = setting.audited.write(folder, records, setting.route.changes)
+    return run_in_world(world, folder / "out", setting)
 
 
 def run_in_world(world: AuditWorld, out: Path, setting: Setting) -> AuditedRun:
-    way = setting.way
+    """Run a world that has been written, and keep every file that leaves by the setting's route."""
+    route = setting.route
     with ExitStack() as stack:
         record = stack.enter_context(recorded(setting.replayed, setting.change))
-        if way.is_in_small_batches:
-            stack.enter_context(_in_small_batches())
-        summary = run_files(world.parameters, world.data, out, replace(way.options, test_key=setting.key))
-        released = released_files(out)
-        if way.is_released_again:
+        if route.is_in_small_batches:
+            for module, name, size in _SMALL_BATCHES:
+                stack.enter_context(patch.object(module, name, size))
+        options = replace(route.options, test_key=setting.key)
+        summary = run_files(world.parameters, world.data, out, options)
+        released = _files_in(out)
+        if route.is_released_again:
             released |= _released_again(world, out)
     return AuditedRun(world, summary.plan, record, released)
 
 
-def _released_again(world: AuditWorld, out: Path) -> Release:
-    """As CSV, and anew with coterminous copies and rules, and that as CSV again; and every group's status."""
+def _released_again(world: AuditWorld, out: Path) -> ReleasedFiles:
+    """Files of an export, of a re-release with copies and rules, and of its export.
+
+    Both releases also get a file with the status of every group.
+    """
     folders = {name: out.with_name(name) for name in ("exported", "again", "again-exported")}
+    options = ReleaseOptions(rules=(_ALONE,), coterminous=_COPY_ALL)
     export_csv(out, folders["exported"])
-    request = RereleaseRequest(ReleaseOptions(rules=(_ALONE,), coterminous=_COTERMINOUS), world.data / "GRF-C.txt")
-    rerelease_files(out, folders["again"], request)
+    rerelease_files(out, folders["again"], RereleaseRequest(options, world.data / "GRF-C.txt"))
     export_csv(folders["again"], folders["again-exported"])
-    for name in ("exported", "again"):
-        release = open_release_folder(out if name == "exported" else folders["again"])
-        pa.csv.write_csv(pa.Table.from_batches(statuses(release, Slice())), folders[name] / "statuses.csv")
-        os.utime(folders[name] / "statuses.csv", (0, 0))
-    found = {name: released_files(folder) for name, folder in folders.items()}
-    return {f"{name}/{path}": file for name, files in found.items() for path, file in files.items()}
+    for release, name in ((out, "exported"), (folders["again"], "again")):
+        path = folders[name] / "statuses.csv"
+        table = pa.Table.from_batches(statuses(open_release_folder(release), Slice()))
+        pa.csv.write_csv(table, path)
+        os.utime(path, (0, 0))
+    files: ReleasedFiles = {}
+    for name, folder in folders.items():
+        files |= {f"{name}/{path}": file for path, file in _files_in(folder).items()}
+    return files
 
 
-def released_files(out: Path) -> Release:
-    files = (path for path in sorted(out.rglob("*")) if path.is_file())
-    return {str(path.relative_to(out)): (path.read_bytes(), path.stat().st_mtime) for path in files}
+def _files_in(folder: Path) -> ReleasedFiles:
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime) for path in paths}
 
 
-def different_files(one: Release, other: Release) -> list[str]:
-    return [f"{path} differs" for path in sorted(one.keys() | other.keys()) if one.get(path) != other.get(path)]
-
-
-@contextmanager
-def _in_small_batches() -> Iterator[None]:
-    """Batches inside the program are large; small ones show whether they can be seen from outside."""
-    usual = [(module, name, getattr(module, name)) for module, name, _ in _SMALL_BATCHES]
-    try:
-        for module, name, size in _SMALL_BATCHES:
-            setattr(module, name, size)
-        yield
-    finally:
-        for module, name, size in usual:
-            setattr(module, name, size)
+def different_files(first: ReleasedFiles, second: ReleasedFiles) -> list[str]:
+    """One sentence for each file that differs or that only one of the two has."""
+    paths = sorted(first.keys() | second.keys())
+    return [f"{path} differs" for path in paths if first.get(path) != second.get(path)]

@@ -1,17 +1,15 @@
-"""A statistical lower bound on the privacy loss, compared with the exact delta(epsilon) of the noise that is claimed.
+"""A lower bound on the privacy loss, from many releases of worlds with and without one record.
 
-If the program is (epsilon, delta)-private, then P[S] <= exp(epsilon) Q[S] + delta for every set S of releases, where P
-and Q are the two worlds. So P[S] - exp(epsilon) Q[S] is at most delta, and with confidence bounds for P[S] and Q[S] it
-is a lower bound on delta, whatever the program does. It must not exceed the delta of the calibrated noise.
+What a release reveals about the record is its log-likelihood ratio.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -23,101 +21,271 @@ from flint import arb
 from numpy.typing import NDArray
 
 from safetab.audit.audited_product import LossWorld
-from safetab.audit.counted_level import counted_levels
-from safetab.audit.loss_samples import Distinguisher, Samples, joined
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.privacy.calibration import Noise
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.foundation.progress import NoProgress
+from safetab.pipeline.guards import backend_of
+from safetab.pipeline.inputs import checked_engine, read_inputs
+from safetab.pipeline.options import RunOptions
+from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.addressed_bits import AddressedBits
+from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.privacy.ledger import Ledger
 from safetab.privacy.loss_curve import ChangedCounts, LossCurve
+from safetab.products.product import Shape
+from safetab.tabulation.measurements import Measurements
+from safetab.tabulation.tabulate_level import tabulate_level
+
+_RARE = Fraction(1, 10**12)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedLevel:
+    """A level counted once, so that it can be measured many times; follows `GroupCounts`."""
+
+    plan: LevelPlan
+    counted: Mapping[Shape, ExactCounts]
+
+    def totals(self, _: LevelPlan) -> ExactCounts:
+        """The exact totals of the level's groups."""
+        return self.counted[self.plan.family.total]
+
+    def cells(self, _: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        """The exact cells of some groups of each shape, without asking the engine again."""
+        return {shape: self.counted[shape].of_groups(groups) for shape, groups in groups_of.items()}
+
+    def of_entities(self, shape: Shape) -> NDArray[np.int64]:
+        """The counts by entity, iteration and cell."""
+        universe = self.plan.universe
+        every = self.counted[shape].of_groups(np.arange(universe.size)).confidential_counts
+        return every.reshape(len(universe.entities), len(universe.iterations), shape.cells)
+
+
+def counted_levels(world: LossWorld, folder: Path) -> tuple[CountedLevel, ...]:
+    """The level of each table family that has a budget, counted from files by a run's engine."""
+    written = world.write(folder)
+    inputs = read_inputs(written.parameters, written.data)
+    levels = []
+    with backend_of(RunOptions()) as backend, checked_engine(inputs, backend, NoProgress()) as (_, engine):
+        engine.prepare()
+        for plan in inputs.require().plan.levels:
+            totals = engine.totals(plan)
+            counted = {plan.family.total: totals}
+            for shape in plan.family.finer:
+                counted |= engine.cells(plan, {shape: totals.indices})
+            levels.append(CountedLevel(plan, counted))
+    return tuple(levels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """Log-likelihood ratios: one for each sample of the world with the record, or without it."""
+
+    with_record: NDArray[np.float64]
+    without: NDArray[np.float64]
+
+
+def joined(parts: list[Samples]) -> Samples:
+    """All samples of these parts together."""
+    with_record = np.concatenate([part.with_record for part in parts])
+    return Samples(with_record, np.concatenate([part.without for part in parts]))
+
+
+class Distinguisher:
+    """The best test of whether the record is in an entity, given what was released about it.
+
+    It knows the design and all other records. That it is the best test matters only for its power:
+    a bound from any test holds for every program.
+    """
+
+    def __init__(self, levels: Sequence[CountedLevel]) -> None:
+        plans = [level.plan for level in levels]
+        self._budgets = {(plan.family, plan.level): plan.design.budget for plan in plans}
+        self._levels = [_LevelOfEntities(level) for level in levels]
+
+    def samples(self) -> Samples:
+        """The samples of one run with its own key; every second entity has the record."""
+        ledger = Ledger(self._budgets, AddressedBits.of_the_operating_system())
+        ratios = np.sum([level.log_ratios(ledger) for level in self._levels], axis=0)
+        return Samples(ratios[1::2], ratios[::2])
+
+
+class _LevelOfEntities:
+    """What the numbers of one table family reveal about the record, entity by entity."""
+
+    def __init__(self, level: CountedLevel) -> None:
+        family, design = level.plan.family, level.plan.design
+        self._level = level
+        without, with_record = level.of_entities(family.total)[:2, :, 0]
+        self._is_changed = without != with_record
+        self._without = {shape: level.of_entities(shape)[0] for shape in family.shapes}
+        self._cell = {}  # the record's cell in each iteration; 0 where it is in none
+        for shape in family.shapes:
+            counts = level.of_entities(shape)
+            self._cell[shape] = np.abs(counts[1] - counts[0]).argmax(axis=1)
+        self._ratios_of_stage = {stage: _log_ratios(planned.noise) for stage, planned in design.stages.items()}
+        self._absence = np.array([self._log_ratio_of_absence(int(count)) for count in without])
+
+    def _log_ratio_of_absence(self, count: int) -> float:
+        """The log-likelihood ratio of a suppressed group whose count without the record is this."""
+        design = self._level.plan.design
+        if design.suppression_threshold is None:
+            return 0.0
+        ratio = design.suppression_chance(count + 1) / design.suppression_chance(count)
+        return float(ratio.log())
+
+    def log_ratios(self, ledger: Ledger) -> NDArray[np.float64]:
+        """The ratio of each entity in a run that pays from this ledger."""
+        plan = self._level.plan
+        ratios = np.zeros((len(plan.universe.entities), len(plan.universe.iterations)))
+        is_published = np.zeros(ratios.shape, dtype=np.bool_)
+        for measured in tabulate_level(plan, self._level, ledger):
+            self._add_ratios(measured, ratios.reshape(-1))
+            is_published.reshape(-1)[measured.indices] = True
+        of_groups = np.where(is_published, ratios, self._absence)
+        return np.asarray(of_groups[:, self._is_changed].sum(axis=1))
+
+    def _add_ratios(self, measured: Measurements, ratios: NDArray[np.float64]) -> None:
+        """Add to each group's ratio what its noisy numbers reveal: its total of stage 1 and its cells."""
+        total = self._level.plan.family.total
+        iterations = measured.plan.universe.index.iteration_of(measured.indices)
+        if measured.stage_1_totals is not None:
+            noise = measured.stage_1_totals - self._without[total][iterations, 0]
+            ratios[measured.indices] += _at(self._ratios_of_stage[Stage.STAGE_1], noise)
+        for shape, values in measured.values.items():
+            groups = measured.groups_of(shape)
+            of_group = iterations[groups]
+            cells = self._cell[shape][of_group]
+            noise = values[np.arange(len(groups)), cells] - self._without[shape][of_group, cells]
+            ratios[measured.indices[groups]] += _at(self._ratios_of_stage[measured.stage], noise)
+
+
+def _at(ratios: NDArray[np.float64], noise: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.asarray(ratios[np.clip(noise + len(ratios) // 2, 0, len(ratios) - 1)])
+
+
+def _log_ratios(noise: Noise) -> NDArray[np.float64]:
+    """How much likelier a number is with the record than without, for noise x from -M to M.
+
+    This is log P[X = x - 1] - log P[X = x].
+    """
+    most = noise.least_with_tail_below(_RARE)
+    values = range(-most - 1, most + 1)
+    logs = np.array([float(noise.probability(value).log()) for value in values])
+    return -np.diff(logs)
+
 
 LOSS = "loss"
-CONFIDENCE = 0.9999
+_CONFIDENCE = 0.9999
 _POWER = 2.327  # standard errors that an estimate stays above, 99 times of 100
-_TO_CHOOSE = 10  # a tenth of the samples chooses S and epsilon, the others judge
+_SHARE_TO_CHOOSE = 10  # a tenth of the samples chooses S and epsilon, the others judge
 _EPSILONS = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(3), Fraction(39, 10))
 _FINENESS = 1e-9
 _ROUNDING = 1e-15
 _LIMITS = 200
-_NEARLY = 0.95  # a right program gains nothing over the claim: what could gain most decides
+_NEARLY = 0.95  # a correct program gains nothing over the claim: what could gain most decides
 _MOST_FACTOR = Fraction(4)
-_NEEDED_FACTOR = Fraction(3, 2)  # of the budget: where spending so much would not be found, a check shows nothing
-_LEAST_SHARE = 0.85  # of the budget that must be seen where nothing is suppressed, in a full audit
+# if spending this multiple of the budget could go unnoticed, the check shows nothing
+_NEEDED_FACTOR = Fraction(3, 2)
+_LEAST_SHARE = 0.85  # of the budget that a full audit must see where nothing is suppressed
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """With confidence CONFIDENCE the loss has a delta of at least this, at this epsilon."""
+    """A delta that the true delta at this epsilon exceeds, with confidence 99.99 %."""
 
     epsilon: Fraction
     delta: float
-    inside: float  # shares of the samples that lie in S, with the person
-    outside: float  # and without
+    inside: float  # share of the samples with the record that lie in S
+    outside: float  # share of the samples without the record that lie in S
     trials: int
 
 
 def loss_check(world: LossWorld, folder: Path, runs: int, advance: Callable[[], None], processes: int = 1) -> Verdict:
-    """The bound stays below the claim, and comes near it where nothing is suppressed."""
+    """Check that the bound stays below the claim, and comes near it where nothing is suppressed.
+
+    Calls `advance` after each of `steps_of(runs)` parts.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     distinguisher = Distinguisher(counted_levels(world, folder / "here"))
     parts: list[Samples] = []
-    with _samplers(world, folder, distinguisher, processes) as samples_of:
-        for sample in samples_of(_in_parts(runs)):
+    with ExitStack() as stack:
+        samples: Iterable[Samples] = (_samples_of_runs(distinguisher, part) for part in _in_parts(runs))
+        if processes > 1:
+            starting = (processes, get_context("spawn"), _begin_process, (world, folder))
+            pool = stack.enter_context(ProcessPoolExecutor(*starting))
+            samples = pool.map(_samples_in_process, _in_parts(runs))
+        for sample in samples:
             parts.append(sample)
             advance()
     return judged(world, joined(parts), is_full=runs >= world.runs)
 
 
 def judged(world: LossWorld, samples: Samples, *, is_full: bool) -> Verdict:
-    claim = ClaimedLoss(world)
-    bound = delta_bound(samples, claim)
+    """The verdict on these samples; only a full audit must see most of the budget."""
+    claim = _ClaimedLoss(world)
+    bound = _delta_bound(samples, claim)
     claimed = claim.delta(bound.epsilon)
-    share, found = claim.factor_with(bound.epsilon, bound.delta), claim.found_with_99_percent(bound)
-    words = f"delta at least {bound.delta:.5f} at epsilon {float(bound.epsilon):g}, claimed {claimed:.5f}"
-    faults = [f"{words}: at least {share:.1%} of the budget is lost"] if bound.delta > claimed else []
+    share = claim.factor_with(bound.epsilon, bound.delta)
+    found = claim.found_with_99_percent(bound)
+    number = f"{2 * len(samples.without):,} samples"
+    at_epsilon = f"at epsilon {float(bound.epsilon):g}, claimed {claimed:.5f}"
+    words = f"delta at least {bound.delta:.5f} {at_epsilon}"
+    faults = []
+    if bound.delta > claimed:
+        faults.append(f"{words}: at least {share:.1%} of the budget is lost")
     if is_full and not world.is_suppressed and share < _LEAST_SHARE:
         faults.append(f"only {share:.1%} of the loss was seen: the claim is loose, or the audit has lost its edge")
-    seen = f"{words}: {share:.1%} of the budget, {2 * len(samples.without):,} samples"
-    power = f"a budget overspent by {found - 1:.1%}" if found < _MOST_FACTOR else "nothing below fourfold spending"
+    seen = f"{words}: {share:.1%} of the budget, {number}"
+    power = f"a budget overspent by {found - 1:.1%}"
+    if found >= _MOST_FACTOR:
+        power = "nothing below fourfold spending"
     could_find = bound.delta > 0 and found <= _NEEDED_FACTOR
     if not could_find and not faults:
-        seen = f"{seen}, too few to show a budget overspent by {float(_NEEDED_FACTOR - 1):.0%}"
+        overspent = f"a budget overspent by {float(_NEEDED_FACTOR - 1):.0%}"
+        seen = f"{seen}, too few to show {overspent}"
         if bound.delta <= 0:
-            seen, power = f"{2 * len(samples.without):,} samples are too few to show any loss here", ""
+            seen, power = f"{number} are too few to show any loss here", ""
         seen += "" if is_full else ": run the full audit"
     return verdict(f"{LOSS}: {world.name}", faults, seen, power, could_find=could_find)
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimedLoss:
-    """The exact curve of what a world's config.json asks for; nothing of the program's own plan is in it."""
+class _ClaimedLoss:
+    """The exact loss that a world's config.json asks for, computed without the program's plan."""
 
     world: LossWorld
 
     def delta(self, epsilon: Fraction, factor: Fraction = Fraction(1)) -> float:
-        """An upper bound, in floating point, for `factor` times the level's budget."""
+        """An upper bound on delta for `factor` times the level's budget, in floating point."""
         world = self.world
-        curve = _curve(world.definition, world.stability, world.budget * factor, world.fractions)
+        budget = world.budget * factor
+        curve = _curve(world.definition, world.stability, budget, world.fractions)
         return float(curve.delta(epsilon).upper()) + _ROUNDING
 
     def factor_with(self, epsilon: Fraction, delta: float) -> float:
-        """How much of the budget has this delta at this epsilon."""
+        """The multiple of the budget that has this delta at this epsilon, by bisection."""
         low, high = Fraction(0), _MOST_FACTOR
         while high - low > Fraction(1, 2000):
             middle = (low + high) / 2
-            low, high = (middle, high) if self.delta(epsilon, middle) < delta else (low, middle)
+            if self.delta(epsilon, middle) < delta:
+                low = middle
+            else:
+                high = middle
         return float(high)
 
     def found_with_99_percent(self, bound: Bound) -> float:
-        """The least multiple of the budget whose spending the same samples would show, 99 times of 100.
+        """The least multiple of the budget that the same number of samples shows 99 times of 100.
 
-        The bound lies below what is seen; what is seen must lie above the claim by as much, and by its own spread.
+        The bound lies below the estimate, so the estimate must exceed the claim by that distance
+        and by its own spread.
         """
         weight = math.exp(bound.epsilon)
-        errors = [math.sqrt(p * (1 - p) / bound.trials) for p in (bound.inside, bound.outside)]
+        inside, outside = (math.sqrt(share * (1 - share) / bound.trials) for share in (bound.inside, bound.outside))
         below = bound.inside - weight * bound.outside - bound.delta
-        needed = below + _POWER * math.hypot(errors[0], weight * errors[1])
+        needed = below + _POWER * math.hypot(inside, weight * outside)
         return self.factor_with(bound.epsilon, self.delta(bound.epsilon) + needed)
 
 
@@ -133,30 +301,35 @@ def _curve(
     return LossCurve(tuple(ChangedCounts(noise, stability) for noise in noises))
 
 
-def delta_bound(samples: Samples, claim: ClaimedLoss) -> Bound:
-    """With confidence CONFIDENCE, no smaller delta is true of the program that gave these samples.
+def _delta_bound(samples: Samples, claim: _ClaimedLoss) -> Bound:
+    """A lower bound on delta that holds with confidence 99.99 % for any program.
 
-    S is all that lies above a limit. A tenth of the samples chooses it and epsilon, the others judge.
+    S is every ratio above a limit. A tenth of the samples chooses the limit and epsilon, the others
+    judge.
     """
-    choosing = len(samples.with_person) // _TO_CHOOSE
-    first = Samples(samples.with_person[:choosing], samples.without[:choosing])
-    _, limit, epsilon = max(_promising_limit(first, one, claim.delta(one)) for one in _EPSILONS)
-    trials = len(samples.with_person) - choosing
-    inside, outside = (int(np.count_nonzero(one[choosing:] >= limit)) for one in (samples.with_person, samples.without))
-    error = (1 - CONFIDENCE) / 2
-    least = clopper_pearson_limit(inside, trials, error)
-    most = 1 - clopper_pearson_limit(trials - outside, trials, error)
+    choosing = len(samples.with_record) // _SHARE_TO_CHOOSE
+    first = Samples(samples.with_record[:choosing], samples.without[:choosing])
+    _, limit, epsilon = max(_promising_limit(first, epsilon, claim.delta(epsilon)) for epsilon in _EPSILONS)
+    trials = len(samples.with_record) - choosing
+    inside = int(np.count_nonzero(samples.with_record[choosing:] >= limit))
+    outside = int(np.count_nonzero(samples.without[choosing:] >= limit))
+    error = (1 - _CONFIDENCE) / 2
+    least = _clopper_pearson_limit(inside, trials, error)
+    most = 1 - _clopper_pearson_limit(trials - outside, trials, error)
     delta = least - math.exp(epsilon) * most
     return Bound(epsilon, delta, inside / trials, outside / trials, trials)
 
 
 def _promising_limit(samples: Samples, epsilon: Fraction, claimed: float) -> tuple[float, float, Fraction]:
-    """The limit at which most standard errors lie between what is seen and what is claimed, and how many they are."""
-    limits = np.unique(np.quantile(samples.with_person, np.linspace(0.02, 0.999, _LIMITS)))
-    inside, outside = (_share_from(one, limits) for one in (samples.with_person, samples.without))
-    weight, least = math.exp(epsilon), 1 / len(samples.without)
+    """The limit at which the estimate is most standard errors above the claim; they come first."""
+    limits = np.unique(np.quantile(samples.with_record, np.linspace(0.02, 0.999, _LIMITS)))
+    inside = _share_from(samples.with_record, limits)
+    outside = _share_from(samples.without, limits)
+    weight = math.exp(epsilon)
+    least = 1 / len(samples.without)
     errors = [np.sqrt(np.maximum(share * (1 - share), least)) for share in (inside, outside)]
-    gain = (inside - weight * outside - _NEARLY * claimed) / (errors[0] + weight * errors[1])
+    above_claim = inside - weight * outside - _NEARLY * claimed
+    gain = above_claim / (errors[0] + weight * errors[1])
     best = int(np.argmax(gain))
     return float(gain[best]), float(limits[best]), epsilon
 
@@ -165,20 +338,23 @@ def _share_from(values: NDArray[np.float64], limits: NDArray[np.float64]) -> NDA
     return 1 - np.searchsorted(np.sort(values), limits) / len(values)
 
 
-def clopper_pearson_limit(successes: int, trials: int, error: float) -> float:
-    """Below the true probability of success, but for a chance of `error`."""
+def _clopper_pearson_limit(successes: int, trials: int, error: float) -> float:
+    """A number that the true probability of success exceeds, except with probability `error`."""
     if not successes:
         return 0.0
     low, high = 0.0, successes / trials
+    failures = arb(trials - successes + 1)
     while high - low > _FINENESS * high:
         middle = (low + high) / 2
-        at_least_so_many = arb(middle).beta_lower(arb(successes), arb(trials - successes + 1), regularized=True)
-        low, high = (middle, high) if at_least_so_many < error else (low, middle)
+        if arb(middle).beta_lower(arb(successes), failures, regularized=True) < error:
+            low = middle
+        else:
+            high = middle
     return low
 
 
 def steps_of(runs: int) -> int:
-    """How often `loss_check` tells that it goes on."""
+    """How often `loss_check` calls its function `advance`."""
     return len(_in_parts(runs))
 
 
@@ -190,20 +366,9 @@ def _in_parts(runs: int) -> list[int]:
 _IN_THIS_PROCESS: list[Distinguisher] = []
 
 
-@contextmanager
-def _samplers(
-    world: LossWorld, folder: Path, distinguisher: Distinguisher, processes: int
-) -> Iterator[Callable[[list[int]], Iterator[Samples]]]:
-    """What answers many tasks in their order, with one process or several."""
-    if processes == 1:
-        yield lambda tasks: (_samples_of_runs(distinguisher, runs) for runs in tasks)
-        return
-    with ProcessPoolExecutor(processes, get_context("spawn"), _begin_process, (world, folder)) as pool:
-        yield lambda tasks: pool.map(_samples_in_process, tasks)
-
-
 def _begin_process(world: LossWorld, folder: Path) -> None:
-    _IN_THIS_PROCESS.append(Distinguisher(counted_levels(world, folder / f"process-{os.getpid()}")))
+    levels = counted_levels(world, folder / f"process-{os.getpid()}")
+    _IN_THIS_PROCESS.append(Distinguisher(levels))
 
 
 def _samples_in_process(runs: int) -> Samples:

@@ -1,4 +1,4 @@
-"""Does this installation's noise have the right distribution? Drawn as a run draws it, judged exactly."""
+"""Whether this installation's noise has the right distribution: drawn as in a run."""
 
 from __future__ import annotations
 
@@ -10,13 +10,21 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from safetab.audit.paid_noise import noisy_totals
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_groups import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
+from safetab.mechanisms.noisy_count import noisy_count
 from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.calibration import Noise
+from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.privacy.ledger import DrawingRight, Ledger
+from safetab.privacy.measurement_event import MeasurementEvent
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
 FALSE_ALARM = 1e-6
+"""Probability that correct noise fails any of the tests of one selftest."""
 DRAWS = 1_000_000
 NOISES: tuple[Noise, ...] = (
     DiscreteGaussian(Fraction(1, 2)),
@@ -26,52 +34,79 @@ NOISES: tuple[Noise, ...] = (
     DiscreteLaplace(Fraction(10)),
 )
 _LEAST_EXPECTED = 20
+_LEVEL = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseVerdict:
-    """How well drawn noise fits: the chance that right noise fits worse."""
+    """How well drawn noise fits: the probability that correct noise fits worse."""
 
     noise: Noise
     p_value: float
 
     @property
     def name(self) -> str:
+        """The kind of noise and its width in words."""
         if isinstance(self.noise, DiscreteGaussian):
             return f"discrete Gaussian, sigma {float(self.noise.sigma_squared) ** 0.5:.4g}"
         return f"two-sided geometric, scale {float(self.noise.scale):.4g}"
 
     @property
     def is_right(self) -> bool:
-        """Right noise fails, in one of all the tests together, with probability FALSE_ALARM."""
+        """False with probability FALSE_ALARM for correct noise, over all kinds of noise together."""
         return self.p_value >= FALSE_ALARM / len(NOISES)
 
 
 def selftest() -> list[NoiseVerdict]:
-    """Draws every kind of noise with a key of the operating system and judges it."""
-    nobody, new_bits = np.zeros(DRAWS, dtype=np.int64), AddressedBits.of_the_operating_system
-    return [NoiseVerdict(noise, p_value(noisy_totals(nobody, noise, new_bits()), noise)) for noise in NOISES]
+    """Draw every kind of noise with a key from the operating system and judge it."""
+    zeros = np.zeros(DRAWS, dtype=np.int64)
+    verdicts = []
+    for noise in NOISES:
+        drawn = noisy_totals(zeros, noise, AddressedBits.of_the_operating_system())
+        verdicts.append(NoiseVerdict(noise, p_value(drawn, noise)))
+    return verdicts
+
+
+def right_to_draw(noise: Noise, bits: AddressedBits) -> DrawingRight:
+    """The right to draw this noise outside a census, from a ledger with just enough budget."""
+    if isinstance(noise, DiscreteGaussian):
+        definition, cost = PrivacyDefinition.ZCDP, 1 / (2 * noise.sigma_squared)
+    else:
+        definition, cost = PrivacyDefinition.PURE_DP, 1 / noise.scale
+    family = SAFETAB_P.families[0]
+    event = MeasurementEvent(SAFETAB_P, family, _LEVEL, Stage.STAGE_2, definition, 1, cost)
+    return Ledger({event.measured: cost}, bits).charge(event)
+
+
+def noisy_totals(counts: NDArray[np.int64], noise: Noise, bits: AddressedBits) -> NDArray[np.int64]:
+    """Counts plus noise, drawn by the mechanism of a run; element i is the total of group i."""
+    exact = ExactCounts(np.arange(len(counts)), counts.reshape(-1, 1))
+    right = right_to_draw(noise, bits)
+    return noisy_count(exact, right.event.family.total, right)[:, 0]
 
 
 def p_value(drawn: NDArray[np.int64], noise: Noise) -> float:
-    """The chance that right noise fits worse than these draws."""
+    """Probability that correct noise fits worse than these draws."""
     values, counts = np.unique(drawn, return_counts=True)
     return p_value_of_counts(dict(zip(values.tolist(), counts.tolist(), strict=True)), noise)
 
 
 def p_value_of_counts(seen: Mapping[int, int], noise: Noise) -> float:
-    """Pearson's chi-square over the values that are expected often enough; the others are taken together.
+    """Probability that correct noise fits worse, given how often each value was drawn.
 
-    `seen` tells how often each value was drawn.
+    Pearson's chi-square test over the values that are expected often enough; all other values
+    form one class.
     """
-    draws, usual = sum(seen.values()), [0]
-    while float(noise.probability(usual[-1] + 1)) * draws >= _LEAST_EXPECTED:
-        usual.append(usual[-1] + 1)
-    values = [*(-value for value in reversed(usual[1:])), *usual]
+    draws = sum(seen.values())
+    largest = 0
+    while float(noise.probability(largest + 1)) * draws >= _LEAST_EXPECTED:
+        largest += 1
+    values = range(-largest, largest + 1)
     expected = np.array([float(noise.probability(value)) for value in values]) * draws
     observed = np.array([seen.get(value, 0) for value in values])
-    rest_expected, rest_observed = draws - expected.sum(), draws - observed.sum()
     statistic = ((observed - expected) ** 2 / expected).sum()
+    rest_expected = draws - expected.sum()
+    rest_observed = draws - observed.sum()
     if rest_expected > 0:
         statistic += (rest_observed - rest_expected) ** 2 / max(rest_expected, 1.0)
     return float(arb(statistic / 2).gamma_upper(arb(len(values)) / 2, regularized=1))

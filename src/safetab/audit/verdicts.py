@@ -1,28 +1,36 @@
-"""What a check of the audit found."""
+"""Results of the audit: of one check, of all checks together, and the page for reviewers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
+
+from safetab.foundation.findings import VERSION
+from safetab.reports.page_parts import Markup, contents_and_sections, document, element, paragraphs, whole_table
 
 _MOST_FAULTS = 12
 
 
 class Result(Enum):
-    """What a check says of its claim."""
+    """What a check says about its claim; the value is the word shown to the reader."""
 
     PASSED = "passed"
     FAILED = "failed"
-    NOT_SHOWN = "not shown"  # no fault was found, and none could have been
+    NOT_SHOWN = "not shown"  # no fault was found, but the check could not have found one
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One check: what it looked at, what is wrong (nothing, if it passed), and a sentence on what was seen.
+    """The result of one check.
 
-    `power` says what it would have found with a chance of 99 %; nothing where a single difference is found for sure.
-    `could_find` is False if the check had too little to look at to find any fault; `seen` then says so.
+    `faults` are the problems found, empty if there were none, and `seen` says in a sentence what
+    the check looked at. `power` describes the smallest fault that a statistical check finds with
+    99 % probability; it is empty for an exact check, which finds any difference. `could_find` is
+    False if the check had too little data to find a fault; `seen` then says so.
     """
 
     check: str
@@ -33,21 +41,174 @@ class Verdict:
 
     @property
     def result(self) -> Result:
+        """What the check says about its claim: a fault decides, then whether one could be found."""
         if self.faults:
             return Result.FAILED
         return Result.PASSED if self.could_find else Result.NOT_SHOWN
 
     @property
     def is_passed(self) -> bool:
+        """Whether the check found no fault, and could have found one."""
         return self.result is Result.PASSED
 
     @property
     def would_have_found(self) -> str:
-        """In words, with a chance of 99 % where the check is statistical."""
+        """Smallest fault that the check finds; with 99 % probability if it is statistical."""
         return self.power or ("any difference" if self.could_find else "nothing")
 
 
 def verdict(check: str, faults: Sequence[str], seen: str, power: str = "", *, could_find: bool = True) -> Verdict:
+    """A verdict that lists each fault once, and at most a dozen of them."""
     different = list(dict.fromkeys(faults))
-    left_out = [f"and {len(different) - _MOST_FAULTS} more"] if len(different) > _MOST_FAULTS else []
-    return Verdict(check, (*different[:_MOST_FAULTS], *left_out), seen, power, could_find)
+    left_out = len(different) - _MOST_FAULTS
+    shown = different[:_MOST_FAULTS] + ([f"and {left_out} more"] if left_out > 0 else [])
+    return Verdict(check, tuple(shown), seen, power, could_find)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Checks of one claim, described in words, with the work that they take.
+
+    `verdicts` runs the checks. It takes a folder for its files and a function that it calls
+    `steps` times to report progress.
+    """
+
+    claim: str
+    what: str
+    cpu_seconds: int
+    steps: int
+    verdicts: Callable[[Path, Callable[[], None]], Iterator[Verdict]]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """Every verdict of an audit, with the part that it belongs to."""
+
+    found: tuple[tuple[Part, Verdict], ...]
+    is_quick: bool
+    date: datetime.date
+
+    @property
+    def form(self) -> str:
+        """The word "quick" or "full", as shown to the reader."""
+        return "quick" if self.is_quick else "full"
+
+    def count(self, result: Result) -> int:
+        """Number of checks with this result."""
+        return Counter(verdict.result for _, verdict in self.found)[result]
+
+    @property
+    def counts(self) -> str:
+        """One sentence with the number of checks and of each result."""
+        parts = ", ".join(f"{self.count(result)} {result.value}" for result in Result)
+        return f"{_checks(len(self.found))}: {parts}."
+
+    @property
+    def conclusion(self) -> str:
+        """The final sentence: what the results mean and what to do."""
+        failed = self.count(Result.FAILED)
+        not_shown = self.count(Result.NOT_SHOWN)
+        if failed:
+            checks = _checks(failed, "audit check")
+            return f"{checks} failed. Do not release anything with this installation."
+        if not not_shown:
+            return "The audit found no fault."
+        advice = " Run the full audit, without --quick." if self.is_quick else ""
+        claims = "its claim is" if not_shown == 1 else "their claims are"
+        return (
+            f"The audit found no fault, but {not_shown} of {_checks(len(self.found))} had too"
+            f" little data to find one: {claims} not shown.{advice}"
+        )
+
+
+def report_as_json(report: AuditReport, exit_code: int) -> dict[str, object]:
+    """The report for programs: summary, conclusion, exit code and every verdict."""
+    counts = {result.name.lower(): report.count(result) for result in Result}
+    return {
+        "version": VERSION,
+        "date": report.date.isoformat(),
+        "form": report.form,
+        "summary": {"checks": len(report.found), **counts},
+        "conclusion": report.conclusion,
+        "exit_code": exit_code,
+        "verdicts": [
+            {
+                "part": part.what,
+                "claim": part.claim,
+                "check": verdict.check,
+                "result": verdict.result.value,
+                "faults": list(verdict.faults),
+                "seen": verdict.seen,
+                "would_have_found": verdict.would_have_found,
+            }
+            for part, verdict in report.found
+        ],
+    }
+
+
+def _checks(number: int, what: str = "check") -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+_HEADINGS = ("Check", "Result", "What was seen", "What it would have found")
+_WHAT_THIS_IS = (
+    "safetab audit ran the installed program on made-up census records and tried to break each of its privacy claims."
+)
+_WHAT_TO_CHECK = (
+    'Is this the version in use? Did any check fail, or end as "not shown"? The audit section of'
+    " docs/privacy.md lists what no check can see."
+)
+_RESULTS_EXPLAINED = (
+    '"Not shown": the check had too little data to find a fault. "Any difference": the check is'
+    " exact, and a single difference fails it. Where a check is statistical, it would have found"
+    " this with 99 % probability."
+)
+
+
+def review_page(report: AuditReport) -> str:
+    """The whole page as HTML in one file: a table for each part of the audit, below its claim."""
+    sections = []
+    for number, part in enumerate(dict.fromkeys(part for part, _ in report.found), start=1):
+        verdicts = [verdict for of_part, verdict in report.found if of_part is part]
+        table = _table(f"Checks of {part.what}", verdicts)
+        sections.append((f"part-{number}", part.claim, table))
+    date = report.date.isoformat()
+    lines = (
+        ("What this is", _WHAT_THIS_IS),
+        ("Verdict", report.conclusion),
+        ("Counts", report.counts),
+        ("Version and date", f"safetab {VERSION}, {date}, {report.form} form."),
+        ("What to check", _WHAT_TO_CHECK),
+    )
+    items = [element("li", element("strong", f"{name}: "), text) for name, text in lines]
+    has_failed = report.count(Result.FAILED) > 0
+    header = element(
+        "header",
+        element("p", report.conclusion, class_="forbidden") if has_failed else "",
+        element("p", "Audit", class_="kicker"),
+        element("h1", "Does the program keep its privacy claims?"),
+        element("ul", *items, class_="lines"),
+        paragraphs(_RESULTS_EXPLAINED),
+    )
+    footer = element("footer", paragraphs(f"Made by safetab {VERSION}: safetab audit --page."))
+    body = element("body", header, contents_and_sections(sections), footer)
+    return document(f"Audit of safetab {VERSION}, {date}", body)
+
+
+def _table(caption: str, verdicts: Iterable[Verdict]) -> Markup:
+    headings = [element("th", text, scope="col") for text in _HEADINGS]
+    head = element("thead", element("tr", *headings))
+    body = element("tbody", *map(_row, verdicts))
+    return element("div", whole_table(caption, head, [body]), class_="words")
+
+
+def _row(verdict: Verdict) -> Markup:
+    name = verdict.result.name.lower().replace("_", "-")
+    result = f"FAILED: {'; '.join(verdict.faults)}" if verdict.faults else verdict.result.value
+    return element(
+        "tr",
+        element("th", verdict.check, scope="row"),
+        element("td", result, class_=f"result-{name}"),
+        element("td", verdict.seen),
+        element("td", verdict.would_have_found),
+    )

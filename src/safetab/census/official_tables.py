@@ -1,4 +1,4 @@
-"""Published tables as the Census Bureau has them: for each group a row of numbers, some of them withheld."""
+"""Tables that the Census Bureau has published: one row of numbers per group, some withheld."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.geography_levels import GeographyLevel
+from safetab.foundation.arrays import Columns, begins_run
 
 LEVELS = tuple(GeographyLevel)
 CODES = 10_000
@@ -17,7 +18,7 @@ CODES = 10_000
 
 
 class Cell(IntEnum):
-    """What a file says of one number."""
+    """What a file says about one number."""
 
     NOT_GIVEN = 0
     NUMBER = 1
@@ -25,7 +26,7 @@ class Cell(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OfficialTable:
+class OfficialTable(Columns):
     """One row per group: a position in LEVELS, the entity, the code of the group, and its numbers by line."""
 
     level: NDArray[np.int64]
@@ -34,16 +35,10 @@ class OfficialTable:
     counts: NDArray[np.int64]  # two dimensions; 0 where there is no number
     cells: NDArray[np.uint8]  # of Cell
 
-    def __len__(self) -> int:
-        return len(self.code)
-
-    def chosen(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> OfficialTable:
-        return OfficialTable(*(getattr(self, name)[rows] for name in self.__slots__))
-
 
 @dataclass(frozen=True, slots=True)
 class OfficialFile:
-    """A file that was read: its form in words, its tables, and how many rows it has."""
+    """A file that was read: its name, its form in words, its tables and its number of rows."""
 
     name: str
     form: str
@@ -53,10 +48,10 @@ class OfficialFile:
 
 @dataclass(frozen=True, slots=True)
 class OfficialTables:
-    """What some files say together: each group at most once in each table.
+    """The contents of several files together. A group appears at most once in each table.
 
-    `names` are those of areas, `labels` those of groups by POPGROUP; `left_out` counts rows by the reason why they are
-    not in the tables; `statuses` are those that rows say forbid a release.
+    `names` names areas, `labels` names groups by POPGROUP, `left_out` counts the rows that are not
+    in the tables by reason, and `statuses` holds the statuses in the files that forbid a release.
     """
 
     tables: Mapping[str, OfficialTable]
@@ -68,19 +63,6 @@ class OfficialTables:
 
 
 def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Each number once, rising; by sorting, since a hash of such keys is slow."""
+    """The distinct numbers in ascending order. Sorts, because hashing such keys is slow."""
     rising = np.sort(numbers)
-    is_first = np.concatenate([np.ones(min(len(rising), 1), dtype=np.bool_), rising[1:] != rising[:-1]])
-    return np.asarray(rising[is_first])
-
-
-def is_among(numbers: NDArray[np.int64], rising: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of the numbers are in a rising list."""
-    if not len(rising):
-        return np.zeros(len(numbers), dtype=np.bool_)
-    position = np.minimum(np.searchsorted(rising, numbers), len(rising) - 1)
-    return np.asarray(rising[position] == numbers)
-
-
-def joined_tables(parts: list[OfficialTable]) -> OfficialTable:
-    return OfficialTable(*(np.concatenate([getattr(part, name) for part in parts]) for name in OfficialTable.__slots__))
+    return np.asarray(rising[begins_run(rising)])

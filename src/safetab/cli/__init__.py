@@ -1,1 +1,4 @@
-"""The command line. `main` imports typer alone, so that --help is quick; commands import what they need."""
+"""The command line.
+
+`main` imports little, so that --help is quick; each command imports what it needs.
+"""

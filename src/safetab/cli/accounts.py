@@ -1,30 +1,31 @@
-"""What the command `spend` does: change a limit, read the accounts, show them to people and programs."""
+"""What `safetab spend` does: read the accounts, change a limit, show both."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.cli.messages import show_findings
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
 from safetab.foundation.findings import FindingsOf, InvalidInput, shortened
+from safetab.pipeline.spend_log import people_accounts
 from safetab.pipeline.spend_log.accounts import Account
-from safetab.pipeline.spend_log.limit_changes import read_log, set_limit
-from safetab.pipeline.spend_log.people_accounts import PeopleAccounts, accounts_of, all_accounts, datasets_of
+from safetab.pipeline.spend_log.people_accounts import PeopleAccounts
 from safetab.planning.plan_json import JsonObject, exact
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.calibration import PrivacyDefinition
 
-_NONE = "-"
 _NOTES = (
     "Spent: what a person in the pass may have lost in all runs together, unbounded (the person is added or removed;"
-    " of a run on households, at most one record changes, which costs twice its loss).",
-    "A limit holds for each pass. Names in one row are of the same people, whose runs are added up.",
+    " in a run on households, at most one record changes, which costs twice its loss).",
+    "A limit holds for each pass. Names in one row mean the same people, whose runs are added up.",
     "Under a limit in rho, and beside runs under zcdp, a pure epsilon counts as rho = epsilon squared / 2.",
 )
 
 
 def change_limit(log: Path, dataset: str | None, amount: str | None, unit: str | None) -> None:
+    """Set the limit of a data set and print warnings. Raises InvalidInput if an option is missing."""
     findings = FindingsOf("the command")
     if amount is None:
         findings.error("--unit", "needs --set-limit.")
@@ -33,37 +34,40 @@ def change_limit(log: Path, dataset: str | None, amount: str | None, unit: str |
     if dataset is None or amount is None:
         raise InvalidInput(findings.findings)
     definition = next((each for each in PrivacyDefinition if each.budget_symbol == unit), None)
-    show_findings(set_limit(log, dataset, amount, definition))
+    show_findings(people_accounts.set_limit(log, dataset, amount, definition))
 
 
 def read_accounts(log: Path, dataset: str | None) -> tuple[PeopleAccounts, ...]:
-    content, findings = read_log(log), FindingsOf(str(log))
+    """The accounts of a data set, or of all; prints warnings.
+
+    Raises InvalidInput if the log can't be read or lacks the data set.
+    """
+    content = people_accounts.read_log(log)
+    findings = FindingsOf(str(log))
     if content.is_torn:
-        findings.warning("last line", "was cut short, as by a crash. It counts for nothing.")
-    known = datasets_of(content)
+        findings.warning("last line", "was cut short, as by a crash. It does not count.")
+    known = people_accounts.datasets_of(content)
     if dataset is not None and dataset not in known:
-        findings.error("--dataset", f'no data set "{dataset}" is in the log. It has: {shortened(known) or "none"}.')
+        findings.error("--dataset", f'the log has no data set "{dataset}". It has: {shortened(known) or "none"}.')
     if findings.has_errors:
         raise InvalidInput(findings.findings)
     show_findings(findings.findings)
-    return all_accounts(content) if dataset is None else (accounts_of(content, dataset),)
+    if dataset is None:
+        return people_accounts.all_accounts(content)
+    return (people_accounts.accounts_of(content, dataset),)
 
 
 def show_accounts(accounts: Iterable[PeopleAccounts]) -> None:
+    """Print a row for each pass of each set of people: spent, limit, left and number of runs."""
     table = text_table("data set", "pass", "definition", "spent", "limit", "left", "runs")
-    for people in accounts:
-        for tabulation_pass in TabulationPass:
-            account = people.of(tabulation_pass)
-            table.add_row(
-                ", ".join(people.names),
-                tabulation_pass.value.upper(),
-                ", ".join(each.spelling for each in account.definitions) or _NONE,
-                _spent(account),
-                ", ".join(map(str, people.limits)) or _NONE,
-                ", ".join(f"{each.definition.budget_symbol} {exact(account.left(each))}" for each in people.limits)
-                or _NONE,
-                f"{len(account.spends):,}",
-            )
+    for people, tabulation_pass in product(accounts, TabulationPass):
+        account = people.of(tabulation_pass)
+        definitions = [each.spelling for each in account.definitions]
+        left = [f"{each.definition.budget_symbol} {exact(account.left(each))}" for each in people.limits]
+        texts = (definitions, _spent(account), map(str, people.limits), left)
+        cells = (", ".join(each) or "-" for each in texts)
+        named = (", ".join(people.names), tabulation_pass.value.upper())
+        table.add_row(*named, *cells, f"{len(account.spends):,}")
     console = terminal_console()
     show_table("What was spent, and what is left", table, console)
     for note in _NOTES:
@@ -71,32 +75,27 @@ def show_accounts(accounts: Iterable[PeopleAccounts]) -> None:
 
 
 def accounts_as_json(accounts: Iterable[PeopleAccounts]) -> JsonObject:
-    """One object for each pass of each set of people; numbers are exact, as texts."""
-    return {
-        "accounts": [_account(people, tabulation_pass) for people in accounts for tabulation_pass in TabulationPass]
-    }
+    """One object for each pass of each set of people; numbers are exact decimals, as text."""
+    return {"accounts": [_account(*which) for which in product(accounts, TabulationPass)]}
 
 
 def _account(people: PeopleAccounts, tabulation_pass: TabulationPass) -> JsonObject:
     account = people.of(tabulation_pass)
+    limits = {limit.definition.budget_symbol: limit for limit in people.limits}
     totals = {each.budget_symbol: account.total(each) for each in PrivacyDefinition}
     return {
         "datasets": list(people.names),
         "pass": tabulation_pass.value,
         "definitions": [definition.spelling for definition in account.definitions],
         "spent": {symbol: None if total is None else exact(total) for symbol, total in totals.items()},
-        "limit": {limit.definition.budget_symbol: exact(limit.amount) for limit in people.limits},
-        "limit_set_utc": {limit.definition.budget_symbol: limit.utc for limit in people.limits},
-        "left": {limit.definition.budget_symbol: exact(account.left(limit)) for limit in people.limits},
+        "limit": {symbol: exact(limit.amount) for symbol, limit in limits.items()},
+        "limit_set_utc": {symbol: limit.utc for symbol, limit in limits.items()},
+        "left": {symbol: exact(account.left(limit)) for symbol, limit in limits.items()},
         "runs": len(account.spends),
     }
 
 
-def _spent(account: Account) -> str:
-    """In epsilon if all runs are under pure DP, else in rho."""
-    if not account.spends:
-        return _NONE
-    definition = account.definitions[0]
-    total = account.total(definition)
-    assert total is not None
-    return f"{definition.budget_symbol} {exact(total)}"
+def _spent(account: Account) -> list[str]:
+    """The sum in epsilon if all runs are under pure DP, else in rho; empty if there are no runs."""
+    totals = [(each, account.total(each)) for each in account.definitions[:1]]
+    return [f"{each.budget_symbol} {exact(total)}" for each, total in totals if total is not None]

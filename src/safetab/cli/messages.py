@@ -1,60 +1,196 @@
-"""What the terminal shows of findings and failures."""
+"""What a command says on the terminal, and the exit code that it ends with."""
 
 from __future__ import annotations
 
+import re
+import shutil
+import signal
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import textwrap
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from enum import IntEnum
+from pathlib import PurePath
+from types import FrameType
 
 import typer
 
-from safetab.cli.exit_codes import ExitCode
-from safetab.cli.wrapping import wrapped
-from safetab.foundation.failures import NOTHING_WRITTEN, OF_THE_PATH, OUT_OF_MEMORY, RunFailed, machine_refused
+from safetab.cli.standard_streams import open_standard_streams, why_unwritten
+from safetab.foundation.failures import (
+    NOTHING_WRITTEN,
+    OF_THE_PATH,
+    OUT_OF_MEMORY,
+    RunFailed,
+    is_out_of_memory,
+    machine_refused,
+    why_refused,
+)
+from safetab.foundation.files import printable
 from safetab.foundation.findings import Finding, InvalidInput, Severity, described
-from safetab.foundation.text_files import printable
+from safetab.foundation.interrupts import SIGNALS, Publication, until_published
+
+_LEAST_WIDTH = 40
+_BETWEEN = "(?<=\\d){0}(?=%)|(?<=±){0}(?=\\d)"  # the space in "95 %" and "± 3"
+_NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
+
+
+class ExitCode(IntEnum):
+    """The exit codes of our own.
+
+    The command-line library ends wrong usage with 2; SIGTERM ends with 143 and SIGHUP with 129,
+    which is 128 plus the signal's number.
+    """
+
+    DONE = 0
+    INVALID_INPUT = 1
+    RUN_FAILED = 3
+    INTERRUPTED = 130
+
+
+def terminal_width() -> int:
+    """The width of the terminal or of COLUMNS, at least 40; 80 if neither is known, as in a pipe."""
+    return max(shutil.get_terminal_size((80, 24)).columns, _LEAST_WIDTH)
+
+
+def wrapped(text: str, width: int | None = None) -> str:
+    """The text with long lines broken between words and continued below, indented.
+
+    "95 %" stays on one line, and a word longer than a line is not cut.
+    """
+    return "\n".join(_wrapped_line(line, width or terminal_width()) for line in text.split("\n"))
+
+
+def _wrapped_line(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    indent = " " * (len(line) - len(line.lstrip(" ")))
+    words = re.sub(_BETWEEN.format(" "), _NO_BREAK_SPACE, line.strip())
+    wrapper = textwrap.TextWrapper(width, indent, f"{indent}  ", break_long_words=False, break_on_hyphens=False)
+    return re.sub(_BETWEEN.format(_NO_BREAK_SPACE), " ", wrapper.fill(words))
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Sentences for people, as wide as the terminal; names come from files and must not steer it."""
+    """Print sentences, wrapped to the terminal's width.
+
+    Names come from files, so control characters in them are replaced.
+    """
     typer.echo(wrapped(printable(text)), err=err)
 
 
 def show_findings(findings: Iterable[Finding]) -> None:
-    """On standard error, as plain text: names and values come from files and are not markup."""
-    text = described(findings)
-    if text:
-        sys.stderr.write(wrapped(printable(text)) + "\n")
+    """Print findings on standard error, as plain text; print nothing if there are none."""
+    if text := described(findings):
+        _write_error(text)
+
+
+def _write_error(text: str) -> None:
+    sys.stderr.write(wrapped(printable(text)) + "\n")
 
 
 @contextmanager
 def exits_with_code() -> Iterator[None]:
-    """Turns what went wrong into sentences and an exit code."""
+    """Turn the errors of a command into sentences on standard error and an exit code.
+
+    Raises typer.Exit with 1 if an input or a path is at fault, and with 3 if the run failed.
+    """
     try:
         yield
     except InvalidInput as invalid:
         show_findings(invalid.findings)
         if invalid.advice:
-            sys.stderr.write(f"{wrapped(printable(invalid.advice))}\n")
+            _write_error(invalid.advice)
         raise typer.Exit(ExitCode.INVALID_INPUT) from None
-    except RunFailed as failed:
-        say_failed(str(failed))
-        raise typer.Exit(ExitCode.RUN_FAILED) from None
-    except MemoryError:
-        say_failed(f"{OUT_OF_MEMORY} {NOTHING_WRITTEN}")
-        raise typer.Exit(ExitCode.RUN_FAILED) from None
-    except OSError as error:
-        if error.errno in OF_THE_PATH and error.filename is not None:
-            finding = Finding(Severity.ERROR, str(error.filename), "", f"can't be used: {error.strerror}.")
-            show_findings([finding])
+    except (RunFailed, MemoryError, OSError) as error:
+        if isinstance(error, OSError) and error.errno in OF_THE_PATH and error.filename is not None:
+            message = f"can't be used: {error.strerror}."
+            show_findings([Finding(Severity.ERROR, str(error.filename), "", message)])
             raise typer.Exit(ExitCode.INVALID_INPUT) from None
-        say_failed(str(machine_refused(error)))
+        reason = str(machine_refused(error) if isinstance(error, OSError) else error)
+        if isinstance(error, MemoryError):
+            reason = f"{OUT_OF_MEMORY} {NOTHING_WRITTEN}"
+        _write_error(f"The run failed: {reason}")
         raise typer.Exit(ExitCode.RUN_FAILED) from None
 
 
-def say_failed(reason: str) -> None:
-    sys.stderr.write(wrapped(f"The run failed: {printable(reason)}") + "\n")
+class _Signals:
+    """SIGTERM and SIGHUP stop a command like Ctrl-C; the first signal decides the exit code."""
+
+    def __init__(self) -> None:
+        self.first: int | None = None
+        for number in SIGNALS:
+            if signal.getsignal(number) not in {signal.SIG_IGN, None}:  # nohup ignores SIGHUP
+                signal.signal(number, self._stop)
+
+    def _stop(self, number: int, _: FrameType | None) -> None:
+        self.first = self.first or number
+        raise KeyboardInterrupt
+
+    def ignore(self) -> None:
+        """Ignore further signals: the command has ended."""
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
 
 
-def say_interrupted(outcome: str) -> None:
-    sys.stderr.write(wrapped(f"Interrupted. {printable(outcome)}".rstrip()) + "\n")
+def exit_code_of(command: Callable[[], object]) -> int:
+    """Run a command to its end and return its exit code.
+
+    The code is 0 once the command has published its output, even if something fails afterwards.
+    """
+    open_standard_streams()
+    sys.unraisablehook = _ignore_errors_of_closing
+    with until_published(is_last_word=True) as publication:
+        signals = _Signals()
+        try:
+            code = _run(command, publication)
+            signals.ignore()
+        except KeyboardInterrupt:
+            signals.ignore()
+            code = ExitCode.INTERRUPTED
+        if code == ExitCode.INTERRUPTED:
+            _write_error(f"Interrupted. {publication.if_interrupted}".rstrip())
+            return code if signals.first is None else 128 + signals.first
+        return _code_of_output(publication) if code == ExitCode.DONE else code
+
+
+def _ignore_errors_of_closing(ended: sys.UnraisableHookArgs) -> None:
+    """Ignore errors from closing a destroyed file; the code that used it has reported them."""
+    if not isinstance(ended.exc_value, OSError):
+        sys.__unraisablehook__(ended)
+
+
+def _run(command: Callable[[], object], publication: Publication) -> int:
+    """The exit code of the command, with a message if it failed."""
+    try:
+        command()
+    except SystemExit as ended:
+        if ended.code is None:
+            return ExitCode.DONE
+        return ended.code if isinstance(ended.code, int) else 1
+    except OSError as error:
+        return _failed(why_refused(error), publication)
+    except Exception as error:
+        if is_out_of_memory(error):
+            return _failed(OUT_OF_MEMORY, publication)
+        # Only where it was raised: its text may quote a record.
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{PurePath(last.filename).name}, line {last.lineno}"
+        return _failed(f"an error of the program itself ({type(error).__name__}, {where}).", publication)
+    return ExitCode.DONE
+
+
+def _failed(reason: str, publication: Publication) -> int:
+    """Print why; 0 if the output had been published by then, else 3."""
+    written = "The output was written. What followed failed: " if publication.is_done else ""
+    _write_error(f"The run failed: {written}{reason}")
+    return ExitCode.DONE if publication.is_done else ExitCode.RUN_FAILED
+
+
+def _code_of_output(publication: Publication) -> int:
+    """3 if standard output could not be written and nothing was published, else 0."""
+    why = why_unwritten()
+    if why is None:
+        return ExitCode.DONE
+    with suppress(OSError):
+        sys.stderr.write(f"Standard output can't be written: {why}.\n")
+    return ExitCode.DONE if publication.is_done else ExitCode.RUN_FAILED

@@ -1,74 +1,118 @@
-"""Arguments that several commands take, and the declared options as the command line has them."""
+"""The typer app with plain help, and the arguments and options that commands share."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from safetab.pipeline.declared_options import OVERWRITE, DeclaredOption
-from safetab.pipeline.engine_kind import EngineKind
+from safetab.pipeline.declared_options import OVERWRITE, DeclaredOption, EngineKind
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-Parameters = Annotated[
-    Path,
-    typer.Argument(
-        metavar="PARAMETERS", help="Directory with config.json and the lists of codes and iterations.", readable=False
-    ),
-]
-Data = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DATA",
-        help="Directory with the geography file GRF-C and the records; the .ini file of a CEF.",
-        readable=False,
-    ),
-]
-Out = Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.", readable=False)]
-Release = Annotated[
-    Path, typer.Argument(metavar="RELEASE", help="A release: OUT of a run, or OUT/release.", readable=False)
-]
-Area = Annotated[str | None, typer.Option(metavar="NAME", help="Name or id.")]
 
+def path_argument(metavar: str, text: str) -> Any:
+    """An argument for a path, which need not exist or be readable yet."""
+    return typer.Argument(metavar=metavar, help=text, readable=False)
+
+
+def option(metavar: str, text: str) -> Any:
+    """An option that takes a value, called `metavar` in the help."""
+    return typer.Option(metavar=metavar, help=text)
+
+
+_PARAMETERS = "Directory with config.json and the lists of codes and iterations."
+_DATA = "Directory with the geography file GRF-C and the records; the .ini file of a CEF."
+Parameters = Annotated[Path, path_argument("PARAMETERS", _PARAMETERS)]
+Data = Annotated[Path, path_argument("DATA", _DATA)]
+Out = Annotated[Path, path_argument("OUT", "Directory to make.")]
+Folder = Annotated[Path, path_argument("FOLDER", "Directory to make.")]
+Release = Annotated[Path, path_argument("RELEASE", "A release: OUT of a run, or OUT/release.")]
+Area = Annotated[str | None, option("NAME", "Name or id.")]
 Overwrite = Annotated[bool, typer.Option(OVERWRITE.flag, help=OVERWRITE.help)]
+_HYPHEN = "\ue000"  # of Unicode's private area: no text contains it
+_PlainFormatter: Any = typer.Context.formatter_class
 
 
-def show_whole_summaries(app: typer.Typer) -> None:
-    """Lists of commands show each one's first sentence to its end; by themselves they cut it off."""
-    for command in app.registered_commands:
-        described = inspect.getdoc(command.callback) or ""
-        command.short_help = described.split("\n\n", maxsplit=1)[0].replace("\n", " ")
+class _Formatter(_PlainFormatter):  # type: ignore[misc]
+    """Breaks lines of help between words, never after a hyphen."""
+
+    def write_text(self, text: str) -> None:
+        super().write_text(text.replace("-", _HYPHEN))
+
+    def write_dl(self, rows: Any, *arguments: Any, **named: Any) -> None:
+        super().write_dl([(name, text.replace("-", _HYPHEN)) for name, text in rows], *arguments, **named)
+
+    def getvalue(self) -> str:
+        return str(super().getvalue()).replace(_HYPHEN, "-")
+
+
+class _PlainFlags:
+    """Help in which a flag has no value, since it takes none."""
+
+    context_class: Any = type("_Context", (typer.Context,), {"formatter_class": _Formatter})
+
+    def get_params(self, ctx: Any) -> Any:
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+        return parameters
+
+
+class _Command(_PlainFlags, TyperCommand): ...
+
+
+class _Group(_PlainFlags, TyperGroup): ...
+
+
+class App(typer.Typer):
+    """A typer app in plain text, without boxes and colours; it lists each command's whole summary."""
+
+    def __init__(self, **settings: Any) -> None:
+        # Loading what draws boxes and colours takes longer than all the rest of the help.
+        super().__init__(cls=_Group, no_args_is_help=True, rich_markup_mode=None, **settings)
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[F], F]:
+        """Register a command, as typer does; its summary is its docstring's first sentence."""
+
+        def added(function: F) -> F:
+            summary = (inspect.getdoc(function) or "").split("\n\n", maxsplit=1)[0].replace("\n", " ")
+            defaults: dict[str, Any] = {"cls": _Command, "short_help": summary}
+            return super(App, self).command(name, **(defaults | settings))(function)
+
+        return added
 
 
 def takes(*options: DeclaredOption) -> Callable[[F], F]:
-    """Gives a command these options in place of its `**given`."""
+    """Give a command these options in place of its `**given`."""
 
     def taking(command: F) -> F:
         signature = inspect.signature(command, eval_str=True)
-        own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        parameters = [*own, *(option.parameter(_annotated(option)) for option in options)]
+        own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        parameters = [*own, *(each.parameter(_annotated(each)) for each in options)]
         command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return command
 
     return taking
 
 
-def _annotated(option: DeclaredOption) -> object:
-    flags = () if option.flag is None else (option.flag,)
-    settings: Iterable[tuple[str, object]] = (("metavar", option.metavar), ("min", option.least))
-    given: dict[str, Any] = {name: value for name, value in settings if value is not None}
-    if option.type is EngineKind:
-        given |= {"parser": _engine, "metavar": f"[{'|'.join(EngineKind)}]"}
-    return Annotated[option.type, typer.Option(*flags, help=option.help, **given)]
+def _annotated(declared: DeclaredOption) -> object:
+    """The annotation from which typer makes the option."""
+    flags = () if declared.flag is None else (declared.flag,)
+    settings: dict[str, Any] = {"metavar": declared.metavar, "min": declared.least}
+    if declared.type is EngineKind:
+        settings = {"parser": _engine, "metavar": f"[{'|'.join(EngineKind)}]"}
+    return Annotated[declared.type, typer.Option(*flags, help=declared.help, **settings)]
 
 
 def _engine(given: str) -> EngineKind:
-    """By its name or an earlier one, which the list of choices does not show."""
+    """An engine by its name, or by an earlier name, which help does not list."""
     try:
         return EngineKind(given)
     except ValueError:

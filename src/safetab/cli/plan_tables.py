@@ -1,4 +1,4 @@
-"""The plan as tables for people."""
+"""The plan of a run as tables for people."""
 
 from __future__ import annotations
 
@@ -7,41 +7,40 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.table import Table as TextTable
 
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
-from safetab.planning.expectations import output_if_all_groups_are_empty
-from safetab.planning.joint_loss import JointLoss
+from safetab.config.config_file import RunConfig
 from safetab.planning.level_design import CONFIDENCE, LevelDesign, LevelMargins
-from safetab.planning.losses import DELTA, reference_words, reported_loss
+from safetab.planning.losses import DELTA, JointLoss, no_protection, privacy_warnings, reference_words, reported_loss
 from safetab.planning.plan_json import exact
-from safetab.planning.privacy_warnings import privacy_warnings
-from safetab.planning.protection import no_protection
-from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.privacy.composition import PrivacyLoss
-from safetab.privacy.conversions import epsilon_of_rho
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.loss_text import loss_text
-from safetab.privacy.reference import loss_of_2020
-from safetab.privacy.stages import Stage
+from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
+from safetab.privacy.calibration import PrivacyDefinition, Stage
+from safetab.privacy.composition import PrivacyLoss, epsilon_of_rho
+from safetab.privacy.reference import loss_of_2020, loss_text
 from safetab.products.product import Product, Selector, TableFamily
 
 NONE = "-"
 
 
 def show_plan(plan: RunPlan) -> None:
+    """Print what a run measures, its noise and margins, what it publishes and its privacy loss."""
     console = terminal_console()
     show_text(_title(plan) + "\n", console)
     warning = no_protection(plan.unprotected_levels)
     if warning is not None:
         show_text(f"STOP. {warning}\n", console, "bold")
-    families = plan.config.product.families
-    for family in families:
-        show_table(f"What is measured{_of(family, families)}", _groups_table(plan, family), console)
-    for family in families:
-        title = f"Noise, and margins of error (+/-) at {float(CONFIDENCE):.0%}{_of(family, families)}"
-        show_table(title, _noise_table(plan, family), console)
-    for family in families:
-        title = f"What is published{_IF_EMPTY[plan.config.product.selector]}{_of(family, families)}"
-        show_table(title, _output_table(plan, family), console)
-    show_table("Total privacy loss", _loss_table(plan), console)
+    product = plan.config.product
+    tables = {
+        "What is measured": _groups_table,
+        f"Noise, and margins of error (+/-) at {float(CONFIDENCE):.0%}": _noise_table,
+        f"What is published{_IF_EMPTY[product.selector]}": _output_table,
+    }
+    for title, table_of in tables.items():
+        for family in product.families:
+            of_family = f": {family.name}" if product.has_several_families else ""
+            levels = [level for level in plan.levels if level.family is family]
+            show_table(f"{title}{of_family}", table_of(plan.config, family, levels), console)
+    losses = {f"{each.value.upper()} pass": plan.loss_of(each) for each in plan.config.passes}
+    losses |= {f"any {product.record.noun} in this run": plan.loss}
+    show_table("Total privacy loss", loss_table(product, plan.config.privacy_definition, losses), console)
     for note in _notes(plan):
         show_text(note, console)
     for warning in privacy_warnings(plan):
@@ -50,28 +49,22 @@ def show_plan(plan: RunPlan) -> None:
 
 _IF_EMPTY = {
     Selector.NOISY_STAGE_1: ", on average, if nobody is in any group",
-    Selector.PUBLISHED_TOTALS: ", whoever is in the groups",
+    Selector.PUBLISHED_TOTALS: ", however many are in the groups",
 }
 _ROWS = {
     Selector.NOISY_STAGE_1: "Rows: a group with people in it is published at least as often as an empty one, so a run"
-    " has as many or more.",
+    " has at least as many.",
     Selector.PUBLISHED_TOTALS: "Thresholds are compared with published totals, which count people. A group without such"
     " a total is not measured.",
 }
-
-
-def _of(family: TableFamily, families: Sequence[TableFamily]) -> str:
-    return f": {family.name}" if len(families) > 1 else ""
 
 
 def show_joint_loss(joint: JointLoss) -> None:
     """Print what each change to a person or a household costs in both products together."""
     symbol = joint.definition.budget_symbol
     at_delta = [f"epsilon at\ndelta {float(DELTA):g}"] if joint.definition is PrivacyDefinition.ZCDP else []
-    table = text_table(
-        "what changes",
-        *(head for one in joint.passes for head in (f"{one.value.upper()} {symbol}", *at_delta)),
-    )
+    heads = [head for each in joint.passes for head in (f"{each.value.upper()} {symbol}", *at_delta)]
+    table = text_table("what changes", *heads)
     for change, losses in joint.rows():
         cells = [(loss, *(epsilon_of_rho(loss, DELTA) for _ in at_delta)) for loss in losses.values()]
         table.add_row(change, *(loss_text(amount) for of_pass in cells for amount in of_pass))
@@ -82,34 +75,29 @@ def show_joint_loss(joint: JointLoss) -> None:
 
 
 def _title(plan: RunPlan) -> str:
+    """What kind of run it is, in one sentence."""
     config = plan.config
     noise = "discrete Gaussian" if config.privacy_definition is PrivacyDefinition.ZCDP else "two-sided geometric"
-    groups = {one.level: one.measured_groups for one in plan.levels}
+    groups = {level.level: level.measured_groups for level in plan.levels}
     return (
         f"Plan of a run of {config.product.name}: {sum(groups.values()):,} population groups at {len(groups)} levels,"
         f" {config.privacy_definition.full_name}, {noise} noise. No {config.product.record.noun} record was opened."
     )
 
 
-def _groups_table(plan: RunPlan, family: TableFamily) -> TextTable:
-    symbol, selector = plan.config.privacy_definition.budget_symbol, plan.config.product.selector
-    counted = _COUNTED[selector]
-    table = text_table("level", "entities", *counted, "stability", symbol, _THRESHOLDS[selector])
-    for level in plan.levels:
-        if level.family is not family:
-            continue
-        universe, chosen = level.universe, level.selected
-        total_only = universe.total_only_iterations
-        adaptive = len(universe.iterations) - total_only
-        numbers = (adaptive, total_only if chosen is None else universe.size, level.measured_groups)
-        table.add_row(
-            _name(level),
-            f"{len(universe.entities):,}",
-            *(f"{number:,}" for number in numbers),
-            str(level.design.stability),
-            exact(level.design.budget),
-            " ".join(str(threshold) for threshold in level.design.thresholds.totals),
-        )
+def _groups_table(config: RunConfig, _: TableFamily, levels: Sequence[LevelPlan]) -> TextTable:
+    """For each level: entities, groups, stability, budget and thresholds."""
+    symbol = config.privacy_definition.budget_symbol
+    selector = config.product.selector
+    table = text_table("level", "entities", *_COUNTED[selector], "stability", symbol, _THRESHOLDS[selector])
+    for level in levels:
+        total_only = level.universe.total_only_iterations
+        adaptive = len(level.universe.iterations) - total_only
+        groups = total_only if level.selected is None else level.universe.size
+        numbers = (len(level.universe.entities), adaptive, groups, level.measured_groups)
+        design = level.design
+        about_noise = (str(design.stability), exact(design.budget), " ".join(map(str, design.thresholds.totals)))
+        table.add_row(_name(level), *(f"{number:,}" for number in numbers), *about_noise)
     return table
 
 
@@ -120,32 +108,28 @@ _COUNTED = {
 _THRESHOLDS = {Selector.NOISY_STAGE_1: "thresholds", Selector.PUBLISHED_TOTALS: "thresholds\n(people)"}
 
 
-def _noise_table(plan: RunPlan, family: TableFamily) -> TextTable:
-    parameter = "sigma" if plan.config.privacy_definition is PrivacyDefinition.ZCDP else "scale"
+def _noise_table(config: RunConfig, family: TableFamily, levels: Sequence[LevelPlan]) -> TextTable:
+    """For each level: the width of its noise and its margins of error."""
+    parameter = "sigma" if config.privacy_definition is PrivacyDefinition.ZCDP else "scale"
     margins = [f"+/- {head}" for head in margin_heads(family)]
-    if plan.config.product.selector is Selector.PUBLISHED_TOTALS:
+    if config.product.selector is Selector.PUBLISHED_TOTALS:
         table = text_table("level", parameter, *margins)
-        for level in (one for one in plan.levels if one.family is family):
+        for level in levels:
             *texts, _ = margin_texts(level.design.margins(), family)
             table.add_row(_name(level), parameter_text(level.design, Stage.STAGE_2), *texts)
         return table
-    table = text_table(
-        "level",
-        *(f"{parameter}\n{what}" for what in ("stage 1", "stage 2", "total-only")),
-        *("T", *margins, "+/-\ntotal-only"),
-    )
-    for level in (one for one in plan.levels if one.family is family):
-        table.add_row(
-            _name(level),
-            *(parameter_text(level.design, stage) for stage in (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)),
-            shown(level.design.suppression_threshold),
-            *margin_texts(level.design.margins(), family),
-        )
+    stages = {Stage.STAGE_1: "stage 1", Stage.STAGE_2: "stage 2", Stage.TOTAL_ONLY: "total-only"}
+    parameters = [f"{parameter}\n{what}" for what in stages.values()]
+    table = text_table("level", *parameters, "T", *margins, "+/-\ntotal-only")
+    for level in levels:
+        widths = [parameter_text(level.design, stage) for stage in stages]
+        texts = [shown(level.design.suppression_threshold), *margin_texts(level.design.margins(), family)]
+        table.add_row(_name(level), *widths, *texts)
     return table
 
 
 def margin_heads(family: TableFamily) -> Iterator[str]:
-    """For a lone total, then for each coarser kind of line of the finer shapes."""
+    """Column heads: for a lone total, then for each kind of sum in the finer shapes."""
     sizes = ", ".join(str(shape.divisions) for shape in family.finer)
     yield "cell,\nlone total"
     shorts = {kind.name: kind.short for shape in family.finer for kind in shape.kinds}
@@ -153,7 +137,7 @@ def margin_heads(family: TableFamily) -> Iterator[str]:
 
 
 def margin_texts(margins: LevelMargins | None, family: TableFamily) -> Iterator[str]:
-    """Those of `margin_heads`, then that of a TotalOnly group."""
+    """The cells below `margin_heads`, then the margin of a TotalOnly group; - for none."""
     shapes = {} if margins is None else margins.shapes
     yield shown(shapes[family.total]["total"] if shapes else None)
     for kind in family.sums:
@@ -161,31 +145,27 @@ def margin_texts(margins: LevelMargins | None, family: TableFamily) -> Iterator[
     yield shown(margins.total_only if margins else None)
 
 
-def _output_table(plan: RunPlan, family: TableFamily) -> TextTable:
-    folders = family.folders
-    table = text_table("level", "groups published", *(f"rows of {folder}" for folder in folders))
-    levels = [level for level in plan.levels if level.family is family]
-    places = 2 if plan.config.product.selector is Selector.NOISY_STAGE_1 else 0  # published totals leave no doubt
-    outputs = [output_if_all_groups_are_empty(level) for level in levels]
-    for level, output in zip(levels, outputs, strict=True):
-        numbers = (output.published_groups, *(output.rows[folder] for folder in folders))
-        table.add_row(_name(level), *(f"{number:,.{places}f}" for number in numbers))
-    table.add_section()
-    rows = (sum(output.rows[folder] for output in outputs) for folder in folders)
-    sums = (sum(output.published_groups for output in outputs), *rows)
-    table.add_row("all levels", *(f"{number:,.{places}f}" for number in sums))
+def _output_table(config: RunConfig, family: TableFamily, levels: Sequence[LevelPlan]) -> TextTable:
+    """For each level: how much would be published if all groups were empty."""
+    table = text_table("level", "groups published", *(f"rows of {folder}" for folder in family.folders))
+    # Published totals leave no doubt about the number of rows; noise does.
+    places = 2 if config.product.selector is Selector.NOISY_STAGE_1 else 0
+    rows = {}
+    for level in levels:
+        output = output_if_all_groups_are_empty(level)
+        rows[_name(level)] = (output.published_groups, *(output.rows[folder] for folder in family.folders))
+    sums = [sum(numbers) for numbers in zip(*rows.values(), strict=True)] or [0] * (1 + len(family.folders))
+    for name, numbers in {**rows, "all levels": sums}.items():
+        if name == "all levels":
+            table.add_section()
+        table.add_row(name, *(f"{number:,.{places}f}" for number in numbers))
     return table
 
 
-def _loss_table(plan: RunPlan) -> TextTable:
-    losses = {f"{one.value.upper()} pass": plan.loss_of(one) for one in plan.config.passes}
-    anybody = f"any {plan.config.product.record.noun} in this run"
-    return loss_table(plan.config.product, plan.config.privacy_definition, losses | {anybody: plan.loss})
-
-
 def loss_table(product: Product, definition: PrivacyDefinition, losses: Mapping[str, PrivacyLoss]) -> TextTable:
-    """The losses of these people, and that of 2020 below them where it has the same unit."""
-    symbol, is_zcdp = definition.budget_symbol, definition is PrivacyDefinition.ZCDP
+    """The losses of these people; under zCDP, the loss of 2020 is in the last row."""
+    symbol = definition.budget_symbol
+    is_zcdp = definition is PrivacyDefinition.ZCDP
     at_delta = [f"{kind} epsilon\nat delta {float(DELTA):g}" for kind in ("unbounded", "bounded")] if is_zcdp else []
     table = text_table(product.record.nouns, f"unbounded {symbol}", f"bounded {symbol}", *at_delta)
     of_2020 = [(product.reference.name, loss_of_2020(product))] if is_zcdp else []
@@ -197,15 +177,17 @@ def loss_table(product: Product, definition: PrivacyDefinition, losses: Mapping[
 
 
 def _notes(plan: RunPlan) -> list[str]:
+    """Explanations below the tables, only those that apply."""
     definition = plan.config.privacy_definition
+    product = plan.config.product
     notes = ["T: below state level, a group that gets only a total is published only if it is above T."]
     notes = notes if any(level.design.suppression_threshold is not None for level in plan.levels) else []
     notes += [
-        _ROWS[plan.config.product.selector],
-        f"Unbounded: a {plan.config.product.record.noun}'s record is added or removed; bounded: it is changed."
+        _ROWS[product.selector],
+        f"Unbounded: a {product.record.noun}'s record is added or removed; bounded: it is changed."
         " Losses are rounded up.",
-        *([reference_words(plan.config.product, definition)] if definition is PrivacyDefinition.PURE_DP else []),
-        plan.config.product.reference.published,
+        *([reference_words(product, definition)] if definition is PrivacyDefinition.PURE_DP else []),
+        product.reference.published,
     ]
     if plan.levels_left_out:
         notes.append(f"Not tabulated, for a budget of 0: {', '.join(map(str, plan.levels_left_out))}.")
@@ -217,9 +199,10 @@ def _name(level: LevelPlan) -> str:
 
 
 def parameter_text(design: LevelDesign, stage: Stage) -> str:
-    """Sigma, or the scale."""
+    """The sigma or the scale of a stage's noise; - if the level has no such stage."""
     return f"{design.noise(stage).width:.5g}" if stage in design.stages else NONE
 
 
 def shown(number: int | None) -> str:
+    """The number with thousands separated; - for None."""
     return NONE if number is None else f"{number:,}"

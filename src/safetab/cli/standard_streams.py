@@ -1,4 +1,4 @@
-"""Standard output and error as the commands use them: nobody listening doesn't change what a command does."""
+"""Standard output and error; a command works the same if nobody reads them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOBODY_READS = {errno.EPIPE, errno.EBADF}
 
 
 class _Stream(io.FileIO):
-    """Once it can't be written to, it leads nowhere, and remembers why."""
+    """A stream that discards everything after its first error, and remembers that error."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor, "w", closefd=False)
@@ -22,34 +22,37 @@ class _Stream(io.FileIO):
     def write(self, content: object) -> int | None:  # type: ignore[override]
         try:
             while (written := super().write(content)) is None:  # type: ignore[arg-type]
-                select.select([], [self.fileno()], [])  # a full pipe that doesn't wait by itself
+                select.select([], [self.fileno()], [])  # a full pipe that does not block
             return written
         except OSError as error:
             self.error = self.error or error
-            _lead_nowhere(self.fileno())
+            _discard(self.fileno())
             return super().write(content)  # type: ignore[arg-type]
 
 
 def open_standard_streams() -> None:
-    """Both are UTF-8, whatever the terminal's locale claims: names of places are.
+    """Open both as UTF-8, whatever the locale says: names of areas need it.
 
-    One that was closed leads nowhere. Otherwise the next file that is opened would have its number, and messages of
-    libraries would be written into it.
+    A stream that was closed discards what is written. Otherwise the next file that is opened would
+    get its number, and messages of libraries would end up in that file.
     """
     for descriptor, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
-        if stream is None and not _is_open(descriptor):
-            _lead_nowhere(descriptor)
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            if stream is None:
+                _discard(descriptor)
     sys.stdout, sys.stderr = _opened(1, sys.stdout), _opened(2, sys.stderr)
 
 
 def is_unread() -> bool:
-    """Whether the reader of standard output has had enough."""
+    """Whether the reader of standard output has left."""
     error = _error_of(sys.stdout)
     return error is not None and error.errno in _NOBODY_READS
 
 
 def why_unwritten() -> str | None:
-    """Why something on standard output was lost that somebody may miss."""
+    """Why text on standard output was lost, or None; a reader who left lost nothing."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
@@ -64,23 +67,16 @@ def _error_of(stream: object) -> OSError | None:
 
 
 def _opened(descriptor: int, before: TextIO | None) -> TextIO:
+    """The stream of a descriptor as UTF-8 text; earlier text is flushed first."""
     if before is not None:
         before.flush()
     raw = _Stream(descriptor)
-    return io.TextIOWrapper(
-        io.BufferedWriter(raw), encoding="utf-8", errors="replace", line_buffering=descriptor == 2 or raw.isatty()
-    )
+    by_line = descriptor == 2 or raw.isatty()
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8", errors="replace", line_buffering=by_line)
 
 
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
-
-
-def _lead_nowhere(descriptor: int) -> None:
+def _discard(descriptor: int) -> None:
+    """Connect the descriptor to the null device."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     if nowhere != descriptor:
         os.dup2(nowhere, descriptor)

@@ -1,4 +1,4 @@
-"""The `safetab` command from its first moment on."""
+"""The entry point of the `safetab` command. It checks memory limits before anything large is loaded."""
 
 from __future__ import annotations
 
@@ -6,27 +6,38 @@ import gc
 import os
 import sys
 
-from safetab.foundation.memory_limits import address_space_limit, control_group_limit, reserve_little, why_too_little
-from safetab.foundation.quiet_start import end_interrupted
+from safetab.foundation.start_up import (
+    address_space_limit,
+    control_group_limit,
+    end_interrupted,
+    reserve_little,
+    why_too_little,
+)
 
-_RUN_FAILED = 3
+_RUN_FAILED = 3  # as in exit_codes, which is not loaded yet
 
 
 def main() -> None:
-    """Loads the commands and runs one. Ctrl-C while they are loaded is Ctrl-C."""
-    gc.set_threshold(200_000)  # nearly all objects last as long as the command: looking for others costs a tenth of it
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads wait busily, for matrices that are small here
+    """Load the commands, run the one that was asked for, and exit with its code.
+
+    Ctrl-C while the commands are loading exits with 130, like Ctrl-C later on.
+    """
+    # Nearly all objects live as long as the command; searching for others takes a tenth of it.
+    gc.set_threshold(200_000)
+    # OpenBLAS's threads wait in a busy loop, for matrices that are small here.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         _keep_to_limits()
-        from safetab.cli.main import main as commands  # noqa: PLC0415 - loading takes a while
+        from safetab.cli.main import main as run_command  # noqa: PLC0415 - loading takes a while
     except KeyboardInterrupt:
         end_interrupted()
-    commands()
+    run_command()
 
 
 def _keep_to_limits() -> None:
-    """Before anything large is loaded. Help is given under any limit."""
-    command, space = sys.argv[1] if len(sys.argv) > 1 else "--help", address_space_limit()
+    """Exit with code 3 if the process has too little memory for the command; help always works."""
+    command = sys.argv[1] if len(sys.argv) > 1 else "--help"
+    space = address_space_limit()
     if not command.startswith("-") and "--help" not in sys.argv:
         too_little = why_too_little(command, space, control_group_limit())
         if too_little is not None:

@@ -1,4 +1,1 @@
-"""What noise is: exact facts about its distribution, certified by interval arithmetic. Draws nothing.
-
-docs/noise.md has the formulas and their proofs.
-"""
+"""Exact facts about noise, certified by interval arithmetic. Proofs: docs/noise.md. Draws nothing."""

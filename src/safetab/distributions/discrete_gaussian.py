@@ -1,4 +1,4 @@
-"""The discrete Gaussian distribution, and sums of independent draws of it."""
+"""The discrete Gaussian distribution, and sums of independent draws from it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import sqrt
 
 from flint import arb, ctx
 
-from safetab.distributions import gaussian_convolution, gaussian_smoothness, gaussian_weights
+from safetab.distributions import gaussian_convolution, gaussian_weights
 from safetab.distributions.noise_distribution import NoiseDistribution
 
 LEAST_SIGMA, MOST_SIGMA = Fraction(1, 10**6), Fraction(10**5)
@@ -16,9 +16,10 @@ LEAST_SIGMA, MOST_SIGMA = Fraction(1, 10**6), Fraction(10**5)
 
 @dataclass(frozen=True, slots=True)
 class DiscreteGaussian(NoiseDistribution):
-    """P[X = x] proportional to exp(-x^2 / (2 sigma^2)), summed over `draws` independent draws; sigma^2 > 0 is rational.
+    """P[X = x] proportional to exp(-x^2 / (2 sigma^2)), summed over `draws` independent draws.
 
-    A sum of narrow draws is convolved; a sum of wide ones is one draw of `draws` sigma^2, but for a bounded error.
+    sigma^2 > 0 is rational. A sum of narrow draws is convolved; a sum of wide ones equals one draw
+    of `draws` sigma^2 up to a bounded error.
     Proof: docs/noise.md#sums-of-gaussians.
     """
 
@@ -49,16 +50,16 @@ class DiscreteGaussian(NoiseDistribution):
         if self.draws == 1:
             return gaussian_weights.upper_tail(self.sigma_squared, at_least)
         if self._is_wide:
-            error = gaussian_smoothness.tail_error(self.sigma_squared, self.draws)
-            return gaussian_weights.upper_tail(self._sum_of_sigma_squared, at_least) + arb(0, error.upper())
+            error = gaussian_weights.tail_error(self.sigma_squared, self.draws)
+            return gaussian_weights.upper_tail(self.draws * self.sigma_squared, at_least) + arb(0, error.upper())
         return gaussian_convolution.upper_tail(self.sigma_squared, self.draws, at_least, ctx.prec)
 
     def _probability(self, value: int) -> arb:
         if self.draws == 1:
             return gaussian_weights.probability(self.sigma_squared, value)
         if self._is_wide:
-            error = gaussian_smoothness.probability_error(self.sigma_squared, self.draws)
-            return gaussian_weights.probability(self._sum_of_sigma_squared, value) + arb(0, error.upper())
+            error = gaussian_weights.probability_error(self.sigma_squared, self.draws)
+            return gaussian_weights.probability(self.draws * self.sigma_squared, value) + arb(0, error.upper())
         return gaussian_convolution.probability(self.sigma_squared, self.draws, value, ctx.prec)
 
     def _upper_mean(self, at_least: int) -> arb:
@@ -69,8 +70,4 @@ class DiscreteGaussian(NoiseDistribution):
 
     @property
     def _is_wide(self) -> bool:
-        return self.sigma_squared >= gaussian_smoothness.WIDE_SIGMA_SQUARED
-
-    @property
-    def _sum_of_sigma_squared(self) -> Fraction:
-        return self.draws * self.sigma_squared
+        return self.sigma_squared >= gaussian_weights.WIDE_SIGMA_SQUARED

@@ -1,4 +1,4 @@
-"""The two-sided geometric distribution, alias discrete Laplace, and sums of independent draws of it."""
+"""The two-sided geometric (discrete Laplace) distribution, and sums of independent draws from it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from math import comb
 
 from flint import arb, ctx
 
-from safetab.distributions.noise_distribution import NoiseDistribution, exactly
-from safetab.distributions.precision import extra_precision, working_precision
+from safetab.distributions.noise_distribution import NoiseDistribution, exactly, extra_precision, working_precision
 
 _GUARD_BITS = 64
 LEAST_SCALE, MOST_SCALE = Fraction(1, 10**9), Fraction(10**5)
@@ -19,9 +18,10 @@ LEAST_SCALE, MOST_SCALE = Fraction(1, 10**9), Fraction(10**5)
 
 @dataclass(frozen=True, slots=True)
 class DiscreteLaplace(NoiseDistribution):
-    """P[X = x] proportional to exp(-|x| / scale), summed over `draws` independent draws; scale > 0 is rational.
+    """P[X = x] proportional to exp(-|x| / scale), summed over `draws` independent draws.
 
-    Above zero the sum is a mixture of negative binomials with positive weights, so nothing cancels.
+    scale > 0 is rational. Above zero the sum is a mixture of negative binomials with positive
+    weights, so nothing cancels.
     Proof: docs/noise.md#sums-of-geometrics.
     """
 
@@ -53,24 +53,19 @@ class DiscreteLaplace(NoiseDistribution):
             weights = _mixture_weights(self.scale, self.draws, ctx.prec)
             at_least_so_many = list(accumulate(reversed(weights)))[::-1]
             success = _success(self.scale)
-            terms = (
-                share * comb(at_least - 1 + successes, successes) * success**successes
-                for successes, share in enumerate(at_least_so_many)
-            )
+            shares = enumerate(at_least_so_many)
+            terms = (share * comb(at_least - 1 + times, times) * success**times for times, share in shares)
             return _failure(self.scale) ** at_least * sum(terms, arb(0))
 
     def _probability(self, value: int) -> arb:
         with extra_precision(_GUARD_BITS):
-            weights = _mixture_weights(self.scale, self.draws, ctx.prec)
+            shares = enumerate(_mixture_weights(self.scale, self.draws, ctx.prec))
             success = _success(self.scale)
-            terms = (
-                share * comb(value + successes, successes) * success ** (successes + 1)
-                for successes, share in enumerate(weights)
-            )
+            terms = (share * comb(value + times, times) * success ** (times + 1) for times, share in shares)
             return _failure(self.scale) ** value * sum(terms, arb(0))
 
     def _upper_mean(self, at_least: int) -> arb:
-        """A geometric tail begins anew wherever it is cut: it lies failure / success above the cut on average."""
+        """A geometric tail restarts wherever it is cut: its mean is failure / success above the cut."""
         beyond = _failure(self.scale) / _success(self.scale)
         return self._upper_tail(at_least) * (at_least + beyond)
 

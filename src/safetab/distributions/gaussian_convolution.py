@@ -9,7 +9,7 @@ from itertools import accumulate
 from flint import arb, fmpz, fmpz_poly
 
 from safetab.distributions import gaussian_weights
-from safetab.distributions.precision import working_precision
+from safetab.distributions.noise_distribution import working_precision
 
 
 def upper_tail(sigma_squared: Fraction, draws: int, at_least: int, bits: int) -> arb:
@@ -28,8 +28,9 @@ def probability(sigma_squared: Fraction, draws: int, value: int, bits: int) -> a
 def _tails(sigma_squared: Fraction, draws: int, bits: int) -> tuple[list[fmpz], fmpz]:
     """Lower bounds of P[S >= m], m = 0, 1, ..., in units of 2^(-draws bits), and the mass they miss.
 
-    The probabilities of one draw are rounded down to multiples of 2^-bits; the rest is exact integer arithmetic. So a
-    true probability lies between the lower bound and the lower bound plus what is missing.
+    The probabilities of one draw are rounded down to multiples of 2^-bits, and the rest is exact
+    integer arithmetic. So a true probability lies between its lower bound and that bound plus the
+    missing mass.
     """
     half = _rounded_down(sigma_squared, bits)  # probabilities of 0, 1, .., K
     one_draw = fmpz_poly(half[:0:-1] + half)  # of -K .. K: the power of x is the value plus K

@@ -1,36 +1,58 @@
-"""An integer noise distribution that is known through certified tail probabilities."""
+"""What every noise distribution can answer, at a working precision that threads share.
+
+The precision of interval arithmetic belongs to the whole process, so setting it locks other threads
+out. Nothing done meanwhile may wait for another thread.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import sqrt
 from statistics import NormalDist
+from threading import RLock
 from typing import ClassVar, Self
 
 from flint import arb, ctx, fmpq
 
-from safetab.distributions.precision import working_precision
+_SETTING = RLock()
+
+
+@contextmanager
+def working_precision(bits: int) -> Iterator[None]:
+    """Compute with this many bits inside the block."""
+    with _SETTING, ctx.workprec(bits):
+        yield
+
+
+@contextmanager
+def extra_precision(bits: int) -> Iterator[None]:
+    """Compute with this many more bits inside the block."""
+    with _SETTING, ctx.extraprec(bits):
+        yield
+
 
 DEFAULT_BITS = 128
 _FEWEST_BITS = 32
 _MOST_BITS = 1 << 17
-_QUARTER = Fraction(1, 4)
 _LEAST_GUESSED = Fraction(1, 10**12)
 
 
 def exactly(number: Fraction) -> fmpq:
+    """The fraction as FLINT's own type, without rounding."""
     return fmpq(number.numerator, number.denominator)
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseDistribution(ABC):
-    """Symmetric around 0 on the integers; tails strictly decrease.
+    """A distribution on the integers, symmetric around 0, with strictly decreasing tails.
 
-    Probabilities come as balls (`arb`) that contain the exact value. Quantiles and margins of error are decided by
-    comparing balls, at more and more bits until the comparison is certain, so they are exact.
+    Probabilities are balls (`arb`) that contain the exact value. Quantiles and margins of error
+    compare balls with more and more bits until the comparison is certain, so they are exact.
     """
 
     mechanism: ClassVar[str]  # as files spell it
@@ -45,15 +67,15 @@ class NoiseDistribution(ABC):
     @property
     @abstractmethod
     def width(self) -> float:
-        """About how wide one draw spreads, in counts: sigma, or the scale."""
+        """About how widely one draw spreads, in counts: sigma, or the scale."""
 
     @property
     @abstractmethod
     def out_of_sampler_range(self) -> str | None:
-        """What is out of the range in which noise is drawn, in words; nothing if it can be drawn."""
+        """Why this noise can't be drawn, in words, or None if it can."""
 
     def sum_of(self, draws: int) -> Self:
-        """The distribution of the sum of so many independent draws."""
+        """The distribution of the sum of this many independent draws."""
         return replace(self, draws=draws * self.draws)
 
     @abstractmethod
@@ -89,7 +111,7 @@ class NoiseDistribution(ABC):
         return self.tail(-value, bits)
 
     def chance_between(self, at_least: int, below: int, bits: int = DEFAULT_BITS) -> arb:
-        """P[at_least <= X < below], from the smaller tails, so that a small chance keeps its digits."""
+        """P[at_least <= X < below], from the smaller tails so that a small chance keeps its digits."""
         if below <= 0:
             at_least, below = 1 - below, 1 - at_least
         with working_precision(bits):
@@ -101,14 +123,14 @@ class NoiseDistribution(ABC):
             return self._probability(abs(value))
 
     def mean_given_at_least(self, at_least: int, bits: int = DEFAULT_BITS) -> arb:
-        """E[X | X >= at_least], of one draw; values below `at_least` and above -`at_least` cancel in pairs."""
+        """E[X | X >= at_least] of one draw. Values between -at_least and at_least cancel in pairs."""
         if self.draws != 1:
             raise ValueError("the mean of a part is that of one draw")
         with working_precision(bits):
             return self._upper_mean(max(at_least, 1 - at_least)) / self.tail(at_least, bits)
 
     def quantile(self, chance: Fraction) -> int:
-        """The least integer k with P[X <= k] >= chance."""
+        """The smallest integer k with P[X <= k] >= chance."""
         if not 0 < chance < 1:
             raise ValueError("a quantile needs a chance strictly between 0 and 1")
         if self._tail_is_below(1, chance):
@@ -116,7 +138,7 @@ class NoiseDistribution(ABC):
         return 1 - self.least_with_tail_below(chance)
 
     def margin_of_error(self, confidence: Fraction) -> int:
-        """The least m with P[|X| <= m] >= confidence."""
+        """The smallest m with P[|X| <= m] >= confidence."""
         if not 0 < confidence < 1:
             raise ValueError("a confidence lies strictly between 0 and 1")
         return self.least_with_tail_below((1 - confidence) / 2) - 1
@@ -127,16 +149,19 @@ class NoiseDistribution(ABC):
 
     @property
     def is_mostly_zero(self) -> bool:
-        """Whether P[X = 0] > 1/2, certainly: a number that carries this noise is more likely exact than not."""
-        return self.least_with_tail_below(_QUARTER) == 1  # P[X = 0] = 1 - 2 P[X >= 1]
+        """Whether P[X = 0] > 1/2: a number with this noise is then more likely exact than not."""
+        return self.least_with_tail_below(Fraction(1, 4)) == 1  # P[X = 0] = 1 - 2 P[X >= 1]
 
     def least_with_tail_below(self, chance: Fraction) -> int:
-        """The least m >= 1 with P[X >= m] < chance."""
+        """The smallest m >= 1 with P[X >= m] < chance."""
         return _least_with_tail_below(self, chance)
 
     def _bracket(self, chance: Fraction) -> tuple[int, int]:
-        """Two integers around which the tail falls below `chance`: close to each other where the guess is good."""
-        above, step = self._guess_of_least_with_tail_below(chance), 1
+        """Two integers between which the tail falls below `chance`, close together if the guess is good."""
+        above, step = 1, 1  # only the search's duration depends on the guess
+        if _LEAST_GUESSED < chance < 1:
+            spread = self.width * sqrt(self.draws)
+            above = max(1, round(spread * NormalDist().inv_cdf(1 - float(chance))))
         if self._tail_is_below(above, chance):
             while above > step and self._tail_is_below(above - step, chance):
                 above, step = above - step, 2 * step
@@ -145,16 +170,11 @@ class NoiseDistribution(ABC):
             above, step = above + step, 2 * step
         return above, above + step
 
-    def _guess_of_least_with_tail_below(self, chance: Fraction) -> int:
-        """Where a search for it may start, at least 1; only how long the search takes depends on it."""
-        spread = self.width * sqrt(self.draws)
-        return max(1, round(spread * NormalDist().inv_cdf(1 - float(chance)))) if _LEAST_GUESSED < chance < 1 else 1
-
     def _tail_is_below(self, at_least: int, chance: Fraction) -> bool:
-        """Whether P[X >= at_least] < chance, certainly.
+        """Whether P[X >= at_least] < chance, with certainty.
 
-        No rational chance is known to equal a tail probability (docs/noise.md#ties); one that did would end here in
-        an error, never in a guess.
+        No rational chance is known to equal a tail probability (docs/noise.md#ties). One that did
+        would raise an error here, never a guess.
         """
         bits = _FEWEST_BITS
         while bits <= _MOST_BITS:
@@ -171,14 +191,14 @@ class NoiseDistribution(ABC):
 
 @lru_cache(maxsize=4096)
 def _upper_tail(noise: NoiseDistribution, at_least: int, bits: int) -> arb:
-    """Plan, disk, report and checks ask for the same chances; `bits` is the working precision."""
+    """A cached tail at a working precision of `bits`: plan, disk check, report and checks ask alike."""
     assert ctx.prec == bits
     return noise._upper_tail(at_least)
 
 
 @lru_cache(maxsize=4096)
 def _least_with_tail_below(noise: NoiseDistribution, chance: Fraction) -> int:
-    """A report asks for the same margins many times over."""
+    """A cached search: a report asks for the same margins many times."""
     reaches, above = noise._bracket(chance)
     while above - reaches > 1:
         middle = (reaches + above) // 2

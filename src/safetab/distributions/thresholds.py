@@ -1,4 +1,4 @@
-"""Certified integer thresholds of a noise distribution: floor(F(k) 2^bits), the stuff of table inversion."""
+"""Certified integer thresholds of a noise distribution, floor(F(k) 2^bits), for table inversion."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from flint import arb, ctx
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.distributions.noise_distribution import exactly
-from safetab.distributions.precision import working_precision
+from safetab.distributions.noise_distribution import exactly, working_precision
 
 _GUARD_BITS = 96
 _MOST_BITS = 4096
 
 
 def lower_thresholds(noise: DiscreteGaussian | DiscreteLaplace, bits: int) -> list[int]:
-    """floor(P[X <= k] 2^bits) for k = -M, .., -1, where M is the least with a threshold of 0.
+    """floor(P[X <= k] 2^bits) for k = -M, .., -1, where M is the smallest with a threshold of 0.
 
-    The upper half follows by symmetry: P[X <= k] = 1 - P[X <= -k - 1], and no value but 0 and 1 is hit exactly.
+    The upper half follows by symmetry: P[X <= k] = 1 - P[X <= -k - 1], and only the values 0 and 1
+    are hit exactly.
     """
     if noise.draws != 1:
         raise ValueError("noise is drawn one number at a time")
@@ -33,7 +33,7 @@ def lower_thresholds(noise: DiscreteGaussian | DiscreteLaplace, bits: int) -> li
 
 
 def _floors(noise: DiscreteGaussian | DiscreteLaplace, bits: int, working_bits: int) -> list[int] | None:
-    """The thresholds, or nothing if a ball has an integer inside."""
+    """The thresholds, or None if a ball contains an integer."""
     most = noise.least_with_tail_below(Fraction(1, 2**bits))
     thresholds: list[int] = []
     with working_precision(working_bits):
@@ -47,7 +47,7 @@ def _floors(noise: DiscreteGaussian | DiscreteLaplace, bits: int, working_bits: 
 
 
 def _tails_from(noise: DiscreteGaussian | DiscreteLaplace, most: int) -> Iterator[arb]:
-    """P[X >= m] for m = most, .., 1: the farthest is computed, the others by multiplying and adding balls."""
+    """P[X >= m] for m = most, .., 1. The farthest is computed, the others by multiplying and adding."""
     tail = noise.tail(most, ctx.prec)
     if isinstance(noise, DiscreteLaplace):
         growth = arb(exactly(1 / noise.scale)).exp()  # P[X >= m - 1] / P[X >= m]

@@ -1,1 +1,1 @@
-"""Engines count exactly. They know persons and population groups, and nothing of noise."""
+"""Engines count exactly. They know records and population groups, and nothing of noise."""

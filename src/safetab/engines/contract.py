@@ -1,29 +1,43 @@
-"""What every engine does: check all persons, then answer two questions about them."""
+"""What every backend (finds records) and engine (checks them, then answers two questions) does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.geography_levels import TabulationPass
-from safetab.foundation.findings import Finding
+from safetab.config.config_file import ReaderKind, product_asked_for, read_config, reader_asked_for
+from safetab.foundation.findings import Checked, Finding
+from safetab.planning.planner import PublicFiles, read_given_geography, states_asked_for
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
+from safetab.products.record import RecordLayout
+from safetab.readers.cef.reader_file import CefFiles
+from safetab.readers.public_lists import read_codes
+from safetab.readers.record_files import label_of
+from safetab.readers.table_files import TableFiles, TableForm
+
+if TYPE_CHECKING:
+    from safetab.readers.cef.geography import BlockOids
+
+_ON_THIS_MACHINE = re.compile("file:(?://)?(/[^/].*)")  # as Spark spells it, and as Hadoop does
+_EVERY_CODE = frozenset(str(code) for code in range(1000, 10_000))
 
 
-class MiscountedPersons(Exception):  # noqa: N818 - the name is the sentence
-    """An engine did not count every person once; the run must fail."""
+class MiscountedRecords(Exception):  # noqa: N818 - the name is the sentence
+    """An engine did not count every record once, so the run must fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """What an engine may use of the machine. `temporary_folder` belongs to the run alone."""
+    """What an engine may use; `temporary_folder` is the run's own, `memory` is for Spark's driver."""
 
     temporary_folder: Path
     memory: str = "4GB"
@@ -31,37 +45,124 @@ class EngineSettings:
 
 
 class GroupCounts(Protocol):
-    """The two questions of a level."""
+    """The two questions about the population groups of a level."""
 
     def totals(self, level: LevelPlan) -> ExactCounts:
-        """The totals of the level's non-empty population groups."""
+        """The totals of the level's population groups that have a record."""
 
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
-        """The cells of the groups that got each shape finer than a total, given by their rising indices.
-
-        A group has one shape of the level's family.
-        """
+        """The cells of the groups, by rising index, that got each shape finer than a total."""
 
 
 class CountingEngine(GroupCounts, Protocol):
-    """Counts the persons of a data directory.
+    """Counts the records of a data directory.
 
-    Contract: every person of a pass is counted once, in exactly the groups of the paper's g; `prepare` fails with
-    MiscountedPersons if it encoded another number of persons than the pass has.
+    Contract: every record of a pass is counted once, in exactly the groups of the paper's g;
+    `prepare` raises MiscountedRecords if it encoded another number of records than the pass has.
     Proof: docs/privacy.md#counted-once.
     """
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
-        """Every rule on every row; findings name file, column, rule and number of rows, never a value.
-
-        `rows_done` gets, part by part, how many rows more were read.
-        """
+        """Apply every rule to every row; no finding has a value. `rows_done` gets each new row count."""
 
     def prepare(self) -> Mapping[TabulationPass, int]:
-        """Gets ready to count, once `check` found no error; returns how many persons each pass has."""
+        """Get ready to count, after `check` found no error; returns each pass's number of records."""
 
     def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
-        """One for the records of each pass, once `check` found no error: see `safetab.engines.fingerprint`."""
+        """The fingerprint (`engines.fingerprint`) of each pass, after `check` found no error."""
 
     def close(self) -> None:
-        """Lets go of files and memory."""
+        """Release files and memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordLocation:
+    """Where Spark finds records: parts of one form, or a table of the catalog, which has no form."""
+
+    label: str
+    form: TableForm | None
+    parts: tuple[str, ...]
+
+    @property
+    def parts_of_this_machine(self) -> tuple[Path, ...]:
+        """The parts that are files of this machine."""
+        return tuple(Path(found[1]) for part in self.parts if (found := _ON_THIS_MACHINE.fullmatch(part)))
+
+    def part_named_in(self, text: str) -> str | None:
+        """The name of the first part whose path occurs in a text, or None."""
+        names = (part.rpartition("/")[2] for part in self.parts)
+        return next((name for name in names if f"/{name}" in text), None)
+
+    @classmethod
+    def of_files(cls, files: TableFiles) -> RecordLocation:
+        """The location of files of this machine."""
+        return cls(label_of(files), files.form, tuple(f"file://{path.absolute()}" for path in files.parts))
+
+
+Records = TableFiles | RecordLocation | CefFiles
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownLists:
+    """What records are judged by.
+
+    The valid codes, the states of the passes that run, and their blocks, rising. If a list can't be
+    read, every code that it could hold is accepted and no state is known; then only the form of
+    codes and blocks is judged.
+    """
+
+    record: RecordLayout
+    codes: Collection[str]
+    states: tuple[int, ...]
+    blocks: NDArray[np.int64]
+    reader: ReaderKind = ReaderKind.CSV
+    oids: BlockOids | None = None  # of a CEF, if they could be read
+
+    @classmethod
+    def of_files(cls, files: PublicFiles) -> Self:
+        """The lists of a run whose public files are right."""
+        passes = files.config.passes
+        states = tuple(int(state) for which in passes for state in files.config.states_of(which))
+        blocks = np.concatenate([files.geography_of_pass[which].block for which in passes])
+        return cls(files.config.product.record, files.lists.code_names, states, np.sort(blocks, kind="stable"))
+
+    @classmethod
+    def readable(cls, parameters: Path, data: Path, geography_folder: Path | None) -> Self:
+        """The lists that can be read although the run can't begin, without what is wrong."""
+        record = product_asked_for(parameters).record
+        reader = reader_asked_for(parameters, data)
+        codes = read_codes(parameters).value or _EVERY_CODE
+        config = read_config(parameters).value
+        given = None if geography_folder is None else read_given_geography(geography_folder, reader, config).value
+        states = () if config is None else states_asked_for(config)
+        # A CEF has files by state; blocks of other records are judged by their form alone.
+        if config is None or given is None:
+            kept = states if reader is ReaderKind.CEF else ()
+            return cls(record, codes, tuple(map(int, kept)), np.empty(0, dtype=np.int64), reader)
+        blocks = given.geography.of_states(states).block
+        return cls(record, codes, tuple(map(int, states)), blocks, reader, given.oids)
+
+
+class Backend(Protocol):
+    """Finds the records and makes the engine that reads them, in a folder that is removed afterwards."""
+
+    def records(self, data: Path, record: RecordLayout) -> Checked[Records]:
+        """The records to count, by default those of the data directory."""
+
+    def cef_records(self, data: Path, states: Sequence[str]) -> Checked[Records]:
+        """The files of a CEF that the .ini file names for these states."""
+
+    def geography_folder(self, data: Path) -> Checked[Path]:
+        """The local folder with the geography, which is public."""
+
+    def number_of_records(self, records: Records) -> int:
+        """About how many records there are, if that is known before a row is read; otherwise 0."""
+
+    def engine(self, records: Records, files: PublicFiles) -> CountingEngine:
+        """An engine that the caller closes."""
+
+    def judge(self, data: Path, known: KnownLists, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
+        """What is wrong with the rows, as far as the known lists tell, if no engine can be made."""
+
+    def close(self) -> None:
+        """Called after every engine is closed."""

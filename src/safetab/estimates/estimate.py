@@ -1,27 +1,108 @@
-"""A number with all that is known of its noise: what data users are handed."""
+"""A number with everything that is known about its noise, and a missing number with its reason."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from safetab.census.iterations import CharacteristicIteration
 from safetab.distributions.weighted_sum import WeightedSum
-from safetab.estimates.html import HtmlTable
-from safetab.estimates.intervals import Interval, interval_of
-from safetab.estimates.linear_form import LinearForm
-from safetab.estimates.operators import Operators
-from safetab.estimates.plots import Bar, intervals_chart
+from safetab.estimates.noise import Interval, LinearForm, interval_of
 from safetab.estimates.reading.lookup import Entity
-from safetab.estimates.tabular import ProductTabular
+from safetab.estimates.tables import GROUP_COLUMNS, Bar, HtmlTable, ProductTabular, Tabular, intervals_chart, percent
 from safetab.foundation.argument_types import checks_arguments
-from safetab.products.product import Line
-from safetab.release.release_universe import Universe
+from safetab.planning.level_design import LevelDesign
+from safetab.privacy.calibration import Stage
+from safetab.products.product import Line, Product, Selector
+from safetab.release.release_folder import NOT_IN_FILES
+from safetab.release.release_universe import NotTabulated, ReleaseLevel, Universe
 
-if TYPE_CHECKING:
-    from safetab.estimates.reading.absence import Absence
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MissingNumber(ProductTabular):
+    """A group without a number, and the reason. Absent does not mean zero.
+
+    A group of more than `at_most` people is suppressed with a chance below 1 - confidence.
+    """
+
+    entity: Entity
+    group: CharacteristicIteration
+    status: str
+    reason: str
+    at_most: int | None = None
+    confidence: Fraction = Fraction(19, 20)
+    instead: tuple[ProductTabular, ...] = ()
+    hint: str | None = None
+
+    @property
+    def what(self) -> str:
+        """The group and the area, as a title."""
+        return f"{self.group.name}, {self.entity.name}"
+
+    @property
+    def value(self) -> None:
+        """Always None: an absent number is not zero."""
+        return
+
+    def __str__(self) -> str:
+        lines = [f"{self.what}: no number ({self.status}).", f"  {self.reason}"]
+        if self.at_most is not None:
+            lines.append(
+                f"  A group of more than {self.at_most:,} {self.product.record.nouns} would be shown"
+                f" {percent(self.confidence)} of the time or more."
+            )
+        if self.hint:
+            lines.append(f"  {self.hint}")
+        if self.instead:
+            lines.append("  Instead:")
+            lines += [f"    {line}" for one in self.instead for line in str(one).splitlines()[:1]]
+        return "\n".join(lines)
+
+    def rows(self) -> list[dict[str, object]]:
+        """One row with the status and the reason."""
+        cells = _group_cells(self.entity, self.group)
+        return [{"what": self.what, **cells, "status": self.status, "notes": self.reason}]
+
+
+def _group_cells(entity: Entity, group: CharacteristicIteration) -> dict[str, object]:
+    """The area and the group of a row, by column."""
+    values = (entity.geography.label, entity.region_id, entity.name, group.code, group.name)
+    return dict(zip(GROUP_COLUMNS[1:], values, strict=True))
+
+
+def most_if_suppressed(design: LevelDesign, confidence: Fraction) -> int | None:
+    """The size above which a group is suppressed with a chance of at most 1 - confidence.
+
+    A group of n is suppressed only if n + noise <= T. Proof: docs/noise.md#suppressed-groups.
+    """
+    if design.suppression_threshold is None:
+        return None
+    return design.suppression_threshold - design.noise(Stage.STAGE_2).quantile(1 - confidence)
+
+
+def withheld_because(rule: str | None) -> str:
+    """Why a measured number is not shown, in a sentence."""
+    if rule is None:
+        return "It was measured; the files that were read show X in its place."
+    return f"It was measured; the rule {rule} of this release keeps it from being shown."
+
+
+def reason_of(why: NotTabulated | None, level: ReleaseLevel | None, product: Product, status: str) -> str:
+    """Why a group has no number at this level, in one or two sentences."""
+    if why is not None:
+        return f"It is never tabulated there: {why.value}."
+    if status == NOT_IN_FILES:
+        where = "it is published elsewhere, or suppressed"
+        return f"It is not in the files that were read: {where}. This does not mean zero."
+    if product.selector is Selector.PUBLISHED_TOTALS:
+        where = f"{product.record.nouns} are counted only where there is one"
+        return f"No total of its people was published, and {where}. This does not mean zero."
+    limit = level.design.suppression_threshold if level is not None else None
+    below = "" if limit is None else f" (its noisy total was not above {limit})"
+    return f"No count is published: the group is small here, or nobody is in it{below}. This does not mean zero."
+
 
 Number = int | float
 
@@ -31,24 +112,56 @@ SELECTION_NOTE = (
 )
 
 
-class HasInterval(Protocol):
-    """A number, its noise, and what is known of the truth."""
+class HasNoise(Tabular):
+    """A number with noise that is a linear form over measurements, and what is known about the truth."""
+
+    exact_value: Fraction
+    form: LinearForm
+    confidence: Fraction
+    holds_confidence: bool
+    _least: Fraction | None = None  # no end of the interval is below it
 
     @property
-    def value(self) -> Number: ...
+    def value(self) -> Number:
+        """The number: an int, or a float if it is not whole."""
+        return as_number(self.exact_value)
+
+    @cached_property
+    def noise(self) -> WeightedSum:
+        """The distribution of the noise in the number."""
+        return self.form.noise
+
     @property
-    def margin_of_error(self) -> Number: ...
+    def variance(self) -> float:
+        """The variance of that noise."""
+        return self.noise.variance
+
+    @cached_property
+    def margin_of_error(self) -> Number:
+        """The margin of error at the number's confidence, without noise that cancels.
+
+        Selection is considered in the interval only.
+        """
+        return as_number(self.noise.margin_of_error(self.confidence))
+
+    @cached_property
+    def _interval(self) -> Interval:
+        return interval_of(self.exact_value, self.form, self.confidence, self._least)
+
     @property
-    def interval(self) -> tuple[Number, Number]: ...
+    def interval(self) -> tuple[Number, Number]:
+        """An interval that holds the truth at the confidence, if `holds_confidence`. No size is below 0."""
+        return as_number(self._interval.low), as_number(self._interval.high)
+
     @property
-    def selection_matters(self) -> bool: ...
-    @property
-    def holds_confidence(self) -> bool: ...
+    def selection_matters(self) -> bool:
+        """Whether a part is so near its suppression threshold that the interval is not symmetric."""
+        return self._interval.selection_matters
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Whom a published number counts."""
+    """Whom a published number counts: an area, a group and a line of its table."""
 
     entity: Entity
     group: CharacteristicIteration
@@ -56,18 +169,19 @@ class Counted:
 
     @property
     def what(self) -> str:
+        """The number's title, such as "Samoan alone, Rhode Island, female 18 to 44"."""
         people = f"{self.group.name}, {self.entity.name}"
         return f"{people}, {self.line.words}" if self.line.words else people
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(Operators, ProductTabular):
-    """A published number, or a sum of such: `a + b`, `a - b` and `a / b` know what noise their parts share.
+class NoisyNumber(HasNoise, ProductTabular):
+    """A published number, or a sum of such numbers, without operators.
 
-    `value` is the number with no part raised to 0, `published` what the release shows if that differs.
-    `margin_of_error` describes noise. `interval` holds the truth at the `confidence`, also where small totals are not
-    shown; unless `holds_confidence` is False, since the noise of a stage-1 total chose the table. `absent` is what a
-    sum would have in it if it had been published.
+    `value` is the number with no part raised to 0; `published` is what the release shows if that
+    differs. `margin_of_error` describes noise. `interval` holds the truth at the `confidence`, even
+    where small totals are not shown, unless `holds_confidence` is False because the noise of a
+    stage-1 total chose the table. `absent` lists the parts of a sum that were not published.
     """
 
     what: str
@@ -77,26 +191,11 @@ class Estimate(Operators, ProductTabular):
     counted: tuple[Counted, ...]
     published: int | None = None
     notes: tuple[str, ...] = ()
-    combined: Estimate | None = field(default=None)
+    combined: NoisyNumber | None = None
     holds_confidence: bool = True
-    absent: tuple[Absence, ...] = ()
+    absent: tuple[MissingNumber, ...] = ()
     universe: Universe = field(kw_only=True)
-
-    @property
-    def value(self) -> Number:
-        return as_number(self.exact_value)
-
-    @cached_property
-    def noise(self) -> WeightedSum:
-        return self.form.noise
-
-    @property
-    def variance(self) -> float:
-        return self.noise.variance
-
-    @cached_property
-    def margin_of_error(self) -> Number:
-        return as_number(self.noise.margin_of_error(self.confidence))
+    _least = Fraction(0)
 
     @checks_arguments
     def margin_at(self, confidence: float | str) -> Number:
@@ -112,20 +211,6 @@ class Estimate(Operators, ProductTabular):
         if not 0 < wanted < 1:
             raise ValueError("a confidence lies between 0 and 1, e.g. 0.99")
         return as_number(self.noise.margin_of_error(wanted))
-
-    @property
-    def interval(self) -> tuple[Number, Number]:
-        """The true size is in here at the confidence; never below 0, since no group is smaller."""
-        return as_number(self._interval.low), as_number(self._interval.high)
-
-    @cached_property
-    def _interval(self) -> Interval:
-        return interval_of(self.exact_value, self.form, self.confidence, least=Fraction(0))
-
-    @property
-    def selection_matters(self) -> bool:
-        """Whether parts are so near to their thresholds that the interval is not the number and its margin."""
-        return self._interval.selection_matters
 
     def __str__(self) -> str:
         lines = [f"{self.what}: {with_interval(self, self.confidence)}"]
@@ -143,23 +228,22 @@ class Estimate(Operators, ProductTabular):
         return HtmlTable(self.what, heads_of(self.confidence), rows, notes)
 
     def plot(self) -> Any:
-        """A chart of the number and its interval, with the combined one below; needs Altair."""
+        """A chart of the number and its interval, with the combined number below. Needs Altair."""
         rows = [bar_of("as published", self), *([bar_of("combined", self.combined)] if self.combined else [])]
         return intervals_chart(rows, self.what, interval_words(self.confidence))
 
     def rows(self) -> list[dict[str, object]]:
+        """One row with the number, what it counts, its margin and its interval."""
         low, high = self.interval
-        one = self.counted[0] if len(self.counted) == 1 else None
         labels = [column.name for column in self.product.label_columns]
+        counted: dict[str, object] = dict.fromkeys([*GROUP_COLUMNS[1:], *labels])
+        if len(self.counted) == 1:
+            only = self.counted[0]
+            counted = _group_cells(only.entity, only.group) | dict(zip(labels, only.line.labels, strict=True))
         return [
             {
                 "what": self.what,
-                "geography_level": one.entity.geography.label if one else None,
-                "region_id": one.entity.region_id if one else None,
-                "region_name": one.entity.name if one else None,
-                "iteration_code": one.group.code if one else None,
-                "iteration_name": one.group.name if one else None,
-                **(dict(zip(labels, one.line.labels, strict=True)) if one else dict.fromkeys(labels)),
+                **counted,
                 "status": "number",
                 "estimate": float(self.exact_value),
                 "margin_of_error": float(self.margin_of_error),
@@ -174,47 +258,48 @@ class Estimate(Operators, ProductTabular):
 
 
 def as_number(exact: Fraction) -> Number:
+    """The fraction as an int if it is whole, else as a float."""
     return int(exact) if exact.denominator == 1 else float(exact)
 
 
-def with_interval(number: HasInterval, confidence: Fraction) -> str:
-    """The number with its interval under its true name: only what holds the truth so often is called 95 %."""
+def with_interval(number: HasNoise, confidence: Fraction) -> str:
+    """The number and its interval in words.
+
+    An interval is called 95 % only if it holds the truth that often.
+    """
     value, margin = shown(number.value), shown(number.margin_of_error)
     if not number.holds_confidence:
         return f"{value}, noise ± {margin} (not at {percent(confidence)})"
     low, high = number.interval
     interval = f"{percent(confidence)}: {shown(low)} to {shown(high)}"
-    return (
-        f"{value} ({interval}; its noise is ± {margin})"
-        if number.selection_matters
-        else f"{value} ± {margin} ({interval})"
-    )
+    if number.selection_matters:
+        return f"{value} ({interval}; its noise is ± {margin})"
+    return f"{value} ± {margin} ({interval})"
 
 
 def heads_of(confidence: Fraction) -> tuple[str, ...]:
+    """The column headings for `cells_of`."""
     return "", "number", "margin of error", f"{percent(confidence)} interval"
 
 
-def cells_of(number: HasInterval, confidence: Fraction) -> tuple[str, ...]:
-    """The number, its margin and its interval in texts, under the names of `heads_of`."""
+def cells_of(number: HasNoise, confidence: Fraction) -> tuple[str, ...]:
+    """The number, its margin and its interval as texts, in the order of `heads_of`."""
     low, high = number.interval
     sure = f"{shown(low)} to {shown(high)}" if number.holds_confidence else f"not known at {percent(confidence)}"
     return shown(number.value), f"± {shown(number.margin_of_error)}", sure
 
 
-def bar_of(name: str, number: HasInterval) -> Bar:
+def bar_of(name: str, number: HasNoise) -> Bar:
+    """The number with its interval, for a chart."""
     low, high = number.interval
     return Bar(name, float(number.value), float(low), float(high))
 
 
 def interval_words(confidence: Fraction) -> str:
+    """What the lines of a chart mean."""
     return f"the lines are {percent(confidence)} intervals"
 
 
 def shown(number: Number) -> str:
-    """Thousands apart; decimals to one place."""
+    """The number with thousands separators, and one decimal if it is not whole."""
     return f"{number:,}" if isinstance(number, int) else f"{number:,.1f}"
-
-
-def percent(confidence: Fraction) -> str:
-    return f"{float(100 * confidence):.6g} %"

@@ -1,37 +1,47 @@
-"""A release, opened for people who use its numbers."""
+"""A release, opened for people who use its numbers: what it has, and answers to questions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 
-from safetab.census.geography_levels import GeographyLevel
+import pyarrow as pa
+
+from safetab.census.geography import NATION_ID
+from safetab.census.geography_levels import EntityKind, GeographyLevel
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration
-from safetab.estimates.difference import Difference
-from safetab.estimates.estimate import Estimate
-from safetab.estimates.ratio import Ratio
-from safetab.estimates.reading.absence import Absence
-from safetab.estimates.reading.group_numbers import GroupNumbers
-from safetab.estimates.reading.instead import instead_of
-from safetab.estimates.reading.lookup import Entity
-from safetab.estimates.release_contents import Geographic, Grouped, ReleaseContents
-from safetab.estimates.results import Answer, Answers, GroupTable
-from safetab.estimates.sums import sum_notes, sum_of_estimates
+from safetab.estimates.arithmetic import Absence, Difference, Estimate, Ratio, sum_of_estimates
+from safetab.estimates.group_numbers import GroupNumbers
+from safetab.estimates.overlaps import groups_with_shared_codes, sum_notes, wider_groups
+from safetab.estimates.reading.lookup import Entity, Lookup
+from safetab.estimates.results import Answer, Answers, Areas, Found, Groups, GroupTable, Statuses, found_in
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.findings import shortened
-from safetab.release.release_folder import ReleaseFolder, open_release_folder
+from safetab.privacy.output_status import OutputStatus
+from safetab.products.product import Product
+from safetab.release.release_folder import (
+    NOT_TABULATED,
+    ReleaseFolder,
+    Slice,
+    open_release_folder,
+    status_schema,
+    statuses,
+)
+from safetab.release.release_universe import Universe
 
+Geographic = str | Entity
+Grouped = str | CharacteristicIteration
 Addend = Answer | Answers | tuple[Geographic, Grouped]
-
-_PAIR = ("area", "group")
 
 
 def open_release(path: str | Path) -> Release:
-    """Opens OUT of a run, or OUT/release. Raises `safetab.InvalidInput` if there is none."""
+    """Opens OUT of a run, or OUT/release. Raises `safetab.InvalidInput` if there isn't one."""
     return Release(open_release_folder(Path(path)))
 
 
-class Release(ReleaseContents):
+class Release:
     """Answers questions about a release.
 
     Areas and groups are given by name or by id, as docs/names.md says. What is not found or not unique raises an
@@ -40,8 +50,127 @@ class Release(ReleaseContents):
     """
 
     def __init__(self, folder: ReleaseFolder) -> None:
-        super().__init__(folder)
+        self._folder = folder
+        self._universe = folder.universe
+        self._lookup = Lookup(folder.universe, str(folder.path))
         self._numbers = GroupNumbers(folder)
+
+    def __repr__(self) -> str:
+        levels = ", ".join(f"{len(ids.ids):,} {level.label}" for level, ids in self._universe.entities.items())
+        facts = self._folder.facts
+        return f"release of {facts.date} ({facts.status.value}) in {self._folder.path}: {levels}"
+
+    @property
+    def product(self) -> Product:
+        """What was counted, and in which tables."""
+        return self._universe.product
+
+    @property
+    def output_status(self) -> OutputStatus:
+        """Whether the numbers may leave the agency. Its `sentence` says so in words."""
+        return self._folder.facts.status
+
+    @checks_arguments
+    def geography(self, name: Geographic, level: str | None = None) -> Entity:
+        """The one area of this name or id.
+
+        Args:
+            name: What the area is called, its id, or an area that another question gave.
+            level: nation, state, county, tract, place or aiannh, if the name fits several.
+        """
+        return self._lookup.entity(name, level)
+
+    @checks_arguments
+    def is_level(self, word: str) -> bool:
+        """Whether a word names a level with many areas, such as county, and no area.
+
+        Args:
+            word: What might be a level.
+        """
+        return self._lookup.is_level(word)
+
+    @checks_arguments
+    def group(self, name: Grouped, kind: str | None = None) -> CharacteristicIteration:
+        """The characteristic iteration: the one race or ethnicity group of this name or code, wherever people live.
+
+        Args:
+            name: What the group is called, its code, or a group that another question gave.
+            kind: alone, combination or ethnicity, if the name fits several.
+        """
+        return self._lookup.group(name, kind)
+
+    @checks_arguments
+    def areas(self, level: str | None = None, *, within: Geographic | None = None) -> Areas:
+        """The areas of a level, or all areas of the release.
+
+        Args:
+            level: nation, state, county, tract, place or aiannh; all if left out.
+            within: A state, or a county if the level is tract: the areas in it alone.
+        """
+        entities = self._lookup.entities(self._lookup.geographies_of(level))
+        return Areas(tuple(entities if within is None else self._inside(entities, self.geography(within))))
+
+    @checks_arguments
+    def groups(self, kind: str | None = None, *, level: str | None = None) -> Groups:
+        """The race and ethnicity groups of the release.
+
+        Args:
+            kind: alone, combination or ethnicity; all if left out.
+            level: A level of areas: the groups that are tabulated there alone.
+        """
+        wanted = None if kind is None else self._lookup.kind(kind)
+        where = None if level is None else self._lookup.geographies_of(level)[0]
+        groups = [one for one in self._universe.lists.iterations if wanted is None or one.kind is wanted]
+        if where is not None:
+            groups = [one for one in groups if one.is_tabulated(is_substate=where.is_substate)]
+        return Groups(tuple(groups))
+
+    @checks_arguments
+    def find(self, text: str) -> Found:
+        """The areas and groups whose names have words that begin with those of the text, and those of this id.
+
+        Args:
+            text: Some words or beginnings of words, in any order, or an id; accents and case don't matter.
+        """
+        return found_in(text, self.areas(), self.groups())
+
+    @checks_arguments
+    def status(
+        self,
+        *,
+        geography: Geographic | None = None,
+        group: Grouped | None = None,
+        level: str | None = None,
+        kind: str | None = None,
+    ) -> Statuses:
+        """For each group of a part of the release why its number is there, or absent.
+
+        Args:
+            geography: The area; all if left out.
+            group: The race or ethnicity group; all if left out.
+            level: The level of areas; all if left out.
+            kind: alone, combination or ethnicity, if the name of the group fits several.
+        """
+        entity = None if geography is None else self._lookup.entity(geography, level)
+        levels = self._lookup.geographies_of(level) if entity is None else (entity.geography,)
+        at = levels[0] if len(levels) == 1 else None
+        groups = self.groups(kind) if group is None else (self._lookup.group(group, kind, at=at),)
+        codes = () if group is None and kind is None else tuple(one.code for one in groups)
+        regions = () if entity is None else (entity.region_id,)
+        wanted = Slice(tuple(one.label for one in levels), regions, codes)
+        schema = status_schema(self._universe.product)
+        return Statuses(pa.Table.from_batches(statuses(self._folder, wanted), schema=schema))
+
+    def _inside(self, entities: list[Entity], around: Entity) -> list[Entity]:
+        """The entities inside another, by their ids, which begin with the id of the area around them."""
+        kind = around.geography.entity_kind
+        if kind is EntityKind.NATION or any(kind not in entity.geography.entity_kind.around for entity in entities):
+            message = "give a state, or a county if the level is tract: other areas don't nest."
+            raise self._lookup.refusal("within", message)
+        found = [entity for entity in entities if entity.region_id.startswith(around.region_id)]
+        if not found:
+            raise self._lookup.refusal("within", f"{around.name} has no areas of this level.")
+        return found
 
     @checks_arguments
     def total(
@@ -57,7 +186,7 @@ class Release(ReleaseContents):
         """
         entity, iteration = self._found(geography, group, level, kind)
         answer = self._numbers.total(entity, iteration)
-        return instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
+        return _instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
 
     @checks_arguments
     def table(
@@ -81,14 +210,11 @@ class Release(ReleaseContents):
             adjusted: Gives the least-squares cells, labelled, with which the tables of all families have one total.
         """
         entity, iteration = self._found(geography, group, level, kind)
-        if adjusted:
-            found = self._numbers.adjusted_table(entity, iteration, self._lookup.family(family))
-            if found is None:
-                raise self._lookup.refusal("adjusted", "there is no second table of the group to agree with.")
-            answer = found
-        else:
-            answer = self._numbers.table(entity, iteration, self._lookup.family(family))
-        return instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
+        table = self._numbers.adjusted_table if adjusted else self._numbers.table
+        answer = table(entity, iteration, self._lookup.family(family))
+        if answer is None:
+            raise self._lookup.refusal("adjusted", "there is no second table of the group to agree with.")
+        return _instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
 
     @checks_arguments
     def totals(
@@ -131,7 +257,8 @@ class Release(ReleaseContents):
         parts = [one for one in answers if isinstance(one, Estimate)]
         absences = [one for one in answers if isinstance(one, Absence)] + [one for part in parts for one in part.absent]
         if not parts:
-            raise self._lookup.refusal("sum", f"nothing to add up: {shortened(_why(absences), between='; ')}.")
+            why = [f"{one.what} ({one.status})" for one in absences] or ["no numbers were given"]
+            raise self._lookup.refusal("sum", f"nothing to add up: {shortened(why, between='; ')}.")
         notes = sum_notes(self._universe, parts, absences)
         return sum_of_estimates(parts, what or f"the sum of {len(parts):,} numbers", notes, tuple(absences))
 
@@ -172,41 +299,62 @@ class Release(ReleaseContents):
         if isinstance(addend, Answers | Estimate | Absence):
             answers = addend if isinstance(addend, Answers) else [addend]
             return [one if isinstance(one, Absence) else self._present(one) for one in answers]
-        if not isinstance(addend, tuple) or len(addend) != len(_PAIR):
-            raise self._lookup.refusal("sum", f"give numbers, answers of totals(), or pairs ({', '.join(_PAIR)}).")
+        if not isinstance(addend, tuple) or len(addend) != 2:
+            raise self._lookup.refusal("sum", "give numbers, answers of totals(), or pairs (area, group).")
         entity, iteration = self._found(*addend, None, None)
         return [self._numbers.total(entity, iteration)]
 
     def _in_all_areas(self, group: Grouped, level: str, kind: str | None, within: Geographic | None) -> Answers:
+        """The totals of a group in all areas of a level."""
         geographies = self._lookup.geographies_of(level)
         iteration = self._lookup.group(group, kind, at=geographies[0])
         entities = self._lookup.entities(geographies)
         if within is not None:
             entities = self._inside(entities, self.geography(within))
-        by_level: dict[GeographyLevel, list[Entity]] = {}
-        for entity in entities:
-            by_level.setdefault(entity.geography, []).append(entity)
-        return Answers(
-            tuple(
-                answer
-                for of_level in by_level.values()
-                for answer in self._numbers.totals_of_group(of_level, iteration)
-            ),
-            product=self._universe.product,
-        )
+        answers: list[Answer] = []
+        for geography in geographies:
+            of_level = [entity for entity in entities if entity.geography is geography]
+            answers += self._numbers.totals_of_group(of_level, iteration) if of_level else []
+        return Answers(tuple(answers), product=self._universe.product)
 
     def _of_all_groups(self, entity: Entity, kind: str | None) -> Answers:
         wanted = None if kind is None else self._lookup.kind(kind)
         codes = {one.code: one for one in self._universe.lists.iterations if wanted is None or one.kind is wanted}
-        return Answers(
-            tuple(
-                answer
-                for iterations in TABULATED_ITERATION_LEVELS
-                for answer in self._numbers.totals_of_area(entity, iterations, codes)
-            ),
-            product=self._universe.product,
-        )
+        answers: list[Answer] = []
+        for iterations in TABULATED_ITERATION_LEVELS:
+            answers += self._numbers.totals_of_area(entity, iterations, codes)
+        return Answers(tuple(answers), product=self._universe.product)
 
 
-def _why(absences: Sequence[Absence]) -> list[str]:
-    return [f"{one.what} ({one.status})" for one in absences] or ["no numbers were given"]
+def _instead_of(absence: Absence, universe: Universe, numbers: GroupNumbers) -> Absence:
+    """The absence with the nearest published numbers.
+
+    They are the group in the nearest larger area, and a wider group in the same area.
+    """
+    entity, group = absence.entity, absence.group
+    around = (numbers.total(area, group) for area in _areas_around(universe, entity))
+    nearest = next((answer for answer in around if isinstance(answer, Estimate)), None)
+    wider = [numbers.total(entity, one) for one in wider_groups(universe, group)]
+    instead = tuple(one for one in (nearest, *wider[:1]) if isinstance(one, Estimate))
+    hint = _hint(universe, entity.geography, group) if absence.status == NOT_TABULATED else None
+    return replace(absence, instead=instead, hint=hint)
+
+
+def _areas_around(universe: Universe, entity: Entity) -> list[Entity]:
+    areas = []
+    for kind in entity.geography.entity_kind.around:
+        region_id = str(NATION_ID) if kind.crosses_states else entity.region_id[: kind.id_digits]
+        for level, entities in universe.entities.items():
+            is_kind = level.entity_kind is kind and level.tabulation_pass is entity.geography.tabulation_pass
+            if is_kind and region_id in entities.region_ids:
+                position = entities.region_ids.index(region_id)
+                areas.append(Entity(level, region_id, entities.names[position]))
+    return areas
+
+
+def _hint(universe: Universe, geography: GeographyLevel, group: CharacteristicIteration) -> str | None:
+    """A sentence on groups that are tabulated there and share codes with this one, or None."""
+    others = groups_with_shared_codes(universe, group)
+    is_there = [universe.level_of(geography, one.level).why_not_tabulated(one) is None for one in others]
+    names = [other.name for other in compress(others, is_there)]
+    return f"Its {universe.product.record.nouns} are counted there in: {shortened(names, 4)}." if names else None

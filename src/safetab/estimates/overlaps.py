@@ -1,16 +1,43 @@
-"""Who is counted twice in a sum: overlapping groups, overlapping areas, one number added twice."""
+"""Groups and areas that share people: notes on sums, and wider groups to use instead."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import CharacteristicIteration, IterationKind
-from safetab.estimates.estimate import Counted
-from safetab.estimates.linear_form import LinearForm
+from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel
+from safetab.estimates.estimate import Counted, MissingNumber, NoisyNumber
+from safetab.estimates.noise import LinearForm, sum_of_forms
+from safetab.estimates.tables import percent
+from safetab.foundation.findings import shortened
 from safetab.release.release_universe import Universe
+
+_NAMES_SHOWN = 3
+
+Regions = dict[GeographyLevel, set[str]]
+
+
+def sum_notes(universe: Universe, parts: Sequence[NoisyNumber], absences: Sequence[MissingNumber]) -> tuple[str, ...]:
+    """Who is counted twice in a sum, and who is missing from it, in sentences."""
+    counted = [one for part in parts for one in part.counted]
+    notes = list(overlap_notes(universe, counted, sum_of_forms([part.form for part in parts])))
+    if absences:
+        notes.append(
+            f"{len(absences):,} of {len(parts) + len(absences):,} are absent and not in this sum, which is not the same"
+            f" as zero: {shortened([one.what for one in absences], _NAMES_SHOWN, '; ')}{_at_most(absences)}"
+        )
+    return tuple(notes)
+
+
+def _at_most(absences: Sequence[MissingNumber]) -> str:
+    """The size above which the suppressed groups would nearly always have been shown, in words."""
+    limits = [one.at_most for one in absences if one.at_most is not None]
+    if len(limits) < len(absences):
+        return ""
+    often = percent(absences[0].confidence)
+    return f" (with more than {max(limits):,} people each would be shown {often} of the time or more)"
 
 
 def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearForm) -> tuple[str, ...]:
@@ -21,31 +48,24 @@ def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearFo
             "a measurement is in this sum more than once (the same number twice, or a copy and its donor): its people"
             " are counted more than once"
         )
-    regions: dict[CharacteristicIteration, dict[GeographyLevel, set[str]]] = defaultdict(lambda: defaultdict(set))
+    regions: dict[CharacteristicIteration, Regions] = defaultdict(lambda: defaultdict(set))
     for one in counted:
         regions[one.group][one.entity.geography].add(one.entity.region_id)
     notes += _overlapping_groups(universe, regions)
-    areas: dict[GeographyLevel, set[str]] = defaultdict(set)
+    areas: Regions = defaultdict(set)
     for of_group in regions.values():
         for level, ids in of_group.items():
             areas[level] |= ids
     for a, b in combinations(sorted(areas, key=lambda level: level.label), 2):
         if areas_overlap(a, areas[a], b, areas[b]):
-            notes.append(
-                f"{a.entity_kind.noun} and {b.entity_kind.noun} areas may overlap: people in both are counted more"
-                " than once"
-            )
+            kinds = f"{a.entity_kind.noun} and {b.entity_kind.noun}"
+            notes.append(f"{kinds} areas may overlap: people in both are counted more than once")
     return tuple(notes)
 
 
-def _overlapping_groups(
-    universe: Universe, regions: dict[CharacteristicIteration, dict[GeographyLevel, set[str]]]
-) -> list[str]:
-    pairs = [
-        (a, b)
-        for a, b in combinations(regions, 2)
-        if groups_overlap(universe, a, b) and _share_an_area(regions[a], regions[b])
-    ]
+def _overlapping_groups(universe: Universe, regions: dict[CharacteristicIteration, Regions]) -> list[str]:
+    overlapping = [(a, b) for a, b in combinations(regions, 2) if groups_overlap(universe, a, b)]
+    pairs = [(a, b) for a, b in overlapping if _share_an_area(regions[a], regions[b])]
     if not pairs:
         return []
     a, b = pairs[0]
@@ -60,22 +80,18 @@ def groups_overlap(universe: Universe, a: CharacteristicIteration, b: Characteri
     ethnicities = [one.kind is IterationKind.ETHNICITY for one in (a, b)]
     if any(ethnicities):
         return share_codes or not all(ethnicities)
-    kinds = {a.kind, b.kind}
-    if kinds == {IterationKind.RACE_ALONE}:
-        return share_codes
-    return kinds == {IterationKind.RACE_IN_COMBINATION} or share_codes
+    return share_codes or {a.kind, b.kind} == {IterationKind.RACE_IN_COMBINATION}
 
 
-def _share_an_area(a: dict[GeographyLevel, set[str]], b: dict[GeographyLevel, set[str]]) -> bool:
+def _share_an_area(a: Regions, b: Regions) -> bool:
     return any(
-        areas_overlap(one, ids, other, other_ids) if one is not other else bool(ids & other_ids)
-        for one, ids in a.items()
-        for other, other_ids in b.items()
+        areas_overlap(one, a[one], other, b[other]) if one is not other else bool(a[one] & b[other])
+        for one, other in product(a, b)
     )
 
 
 def areas_overlap(a: GeographyLevel, a_ids: set[str], b: GeographyLevel, b_ids: set[str]) -> bool:
-    """Whether entities of two levels may share people, as far as their ids tell."""
+    """Whether entities of two levels may share people, judging by their ids."""
     if a.tabulation_pass is not b.tabulation_pass:
         return False
     kind, other = a.entity_kind, b.entity_kind
@@ -83,3 +99,25 @@ def areas_overlap(a: GeographyLevel, a_ids: set[str], b: GeographyLevel, b_ids: 
         return True
     digits = next(one for one in (kind, *kind.around) if one in (other, *other.around)).id_digits
     return bool({one[:digits] for one in a_ids} & {one[:digits] for one in b_ids})
+
+
+def wider_groups(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
+    """Regional groups of the same kind that hold all of the group's codes."""
+    codes = universe.lists.codes_of_iteration
+    own = codes.get(group.code, frozenset())
+    if group.level is not IterationLevel.DETAILED or not own:
+        return []
+    regional = [one for one in universe.lists.iterations if one.level is IterationLevel.REGIONAL]
+    return [one for one in regional if one.kind is group.kind and own <= codes.get(one.code, frozenset())]
+
+
+def groups_with_shared_codes(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
+    """Groups of the same kind, as fine or finer, that share codes with this one.
+
+    They may be tabulated where it is not.
+    """
+    codes = universe.lists.codes_of_iteration
+    own = codes.get(group.code, frozenset())
+    same_kind = [one for one in universe.lists.iterations if one.kind is group.kind]
+    finer = [one for one in same_kind if one.level is not IterationLevel.MAJOR and one.level >= group.level]
+    return [one for one in finer if not own.isdisjoint(codes.get(one.code, frozenset()))]

@@ -1,4 +1,4 @@
-"""Examples for the README of a release, each made from that very release by doing what it shows."""
+"""Examples for the README of a release, made by running them on that release."""
 
 from __future__ import annotations
 
@@ -7,23 +7,28 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet
 
-from safetab.census.geo_ids import geo_id
+from safetab.census.geography import geo_id
 from safetab.census.iterations import CharacteristicIteration
-from safetab.estimates.estimate import Estimate
+from safetab.estimates.arithmetic import Estimate
 from safetab.estimates.open_release import Release
 from safetab.estimates.reading.lookup import Entity
 from safetab.foundation.findings import InvalidInput
 from safetab.products.product import TOTAL_LINE
-from safetab.release.csv_tables import CSV_FOLDER
+from safetab.release.data_dictionary import CSV_FOLDER
 from safetab.release.documents import ReadmeExamples
-from safetab.release.group_status import NOT_SELECTED, NOT_TABULATED, SUPPRESSED, Slice, status_schema, statuses
-from safetab.release.numbers.number_columns import PUBLISHED
-from safetab.release.numbers.number_files import NUMBERS_FOLDER
-from safetab.release.release_folder import ReleaseFolder
+from safetab.release.numbers.number_files import NUMBERS_FOLDER, PUBLISHED, STATUSES
+from safetab.release.release_folder import (
+    NOT_SELECTED,
+    NOT_TABULATED,
+    SUPPRESSED,
+    ReleaseFolder,
+    Slice,
+    status_schema,
+    statuses,
+)
 from safetab.release.release_universe import ReleaseLevel
 
 _PREFERRED = ("COUNTY", "STATE", "PR-COUNTY", "PR-STATE", "USA", "PLACE", "PR-PLACE", "TRACT", "PR-TRACT", "AIANNH")
@@ -31,12 +36,11 @@ _WIDTH, _INDENT = 80, "    "
 _LONGEST_NAME, _LONGEST_NAMES = 36, 46
 _TYPED = re.compile(r"[\w ,.()'/-]+")
 _SEARCHED = ["region_id", "iteration_code", "table_id", "line", "status", "count", "margin_of_error"]
-_NONE = "  This release has no numbers, so that there is nothing to show.\n"
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """The number that examples are about, and where it stands."""
+    """The number that the examples show, and where it is."""
 
     file: str  # in the release
     entity: Entity
@@ -47,14 +51,17 @@ class _Shown:
 
 
 def readme_examples(folder: ReleaseFolder) -> ReadmeExamples:
-    """What to type in the folder of this release, and what comes back."""
+    """Examples of what to type in this release's folder, with their real output."""
     release = Release(folder)
     shown = _largest(folder, release)
     if shown is None:
-        return ReadmeExamples(_NONE)
+        return ReadmeExamples("  This release has no numbers, so that there is nothing to show.\n")
     area, group = _words(release, shown)
     parts = [
-        _terminal(area, group),
+        _example(
+            "On the terminal, a number with its margin, and the group's whole table:",
+            [f'$ safetab show . "{area}" "{group}"', f'$ safetab show . "{area}" "{group}" --table'],
+        ),
         _terminal_of_absent(folder, shown, area),
         _in_python(release, area, group),
         _from_parquet(shown),
@@ -63,15 +70,8 @@ def readme_examples(folder: ReleaseFolder) -> ReadmeExamples:
     return ReadmeExamples("\n".join(part for part in parts if part), (shown.count, shown.margin))
 
 
-def _terminal(area: str, group: str) -> str:
-    return _example(
-        "On the terminal, a number with its margin, and the group's whole table:",
-        [f'$ safetab show . "{area}" "{group}"', f'$ safetab show . "{area}" "{group}" --table'],
-    )
-
-
 def _terminal_of_absent(folder: ReleaseFolder, shown: _Shown, area: str) -> str:
-    """Why a group of the same area has no number, if one has none; rather one that could have had one."""
+    """Why a group in the same area has no number, preferably one that could have had one."""
     wanted = Slice((shown.entity.geography.label,), (shown.entity.region_id,))
     rows = pa.Table.from_batches(statuses(folder, wanted), status_schema(folder.universe.product))
     status = rows["status"].to_pylist()
@@ -84,6 +84,7 @@ def _terminal_of_absent(folder: ReleaseFolder, shown: _Shown, area: str) -> str:
 
 
 def _in_python(release: Release, area: str, group: str) -> str:
+    """The example that asks for the number in Python."""
     answer = release.total(area, group)
     assert isinstance(answer, Estimate)
     low, high = answer.interval
@@ -101,6 +102,7 @@ def _in_python(release: Release, area: str, group: str) -> str:
 
 
 def _from_parquet(shown: _Shown) -> str:
+    """The example that reads the number from its Parquet file."""
     return _example(
         "In Python without safetab (pip install pyarrow):",
         [
@@ -116,6 +118,7 @@ def _from_parquet(shown: _Shown) -> str:
 
 
 def _from_csv(shown: _Shown) -> str:
+    """The example that reads the number from a CSV file."""
     level = shown.entity.geography.label
     file = f"{CSV_FOLDER}/{NUMBERS_FOLDER}/{level}.csv"
     area = geo_id(shown.entity.geography, shown.entity.region_id)
@@ -149,44 +152,34 @@ _EXPORTED = _example("CSV files, in a new folder beside this one:", ["$ safetab 
 
 def _largest(folder: ReleaseFolder, release: Release) -> _Shown | None:
     """The largest total of a Detailed group among the first rows of a level that has any."""
-    levels = sorted(
-        folder.universe.levels,
-        key=lambda one: (_PREFERRED.index(one.geography.label), -one.level.iterations),
-    )
-    for level in levels:
-        shown = _largest_of(folder, release, level)
-        if shown is not None:
-            return shown
-    return None
+
+    def order(level: ReleaseLevel) -> tuple[int, int]:
+        return _PREFERRED.index(level.geography.label), -level.level.iterations
+
+    by_level = (_largest_of(folder, release, level) for level in sorted(folder.universe.levels, key=order))
+    return next((shown for shown in by_level if shown is not None), None)
 
 
 def _largest_of(folder: ReleaseFolder, release: Release, level: ReleaseLevel) -> _Shown | None:
-    """A row group is enough: what is shown is an example."""
-    path = folder.numbers_of(level)
-    if path is None:
+    """The same in one level, from one row group: it is only an example."""
+    file = folder.open_numbers(level)
+    batch = None if file is None else next(file.batches(_SEARCHED), None)
+    if file is None or batch is None:
         return None
-    with pa.parquet.ParquetFile(path) as parquet:
-        has_rows = bool(parquet.num_row_groups)
-        rows = parquet.read_row_group(0, _SEARCHED) if has_rows else parquet.schema_arrow.empty_table()
-    totals = folder.universe.product.total_table_ids
-    chosen = pc.field("table_id").isin(totals) & (pc.field("line") == TOTAL_LINE) & (pc.field("status") == PUBLISHED)
-    rows = rows.filter(chosen & pc.field("margin_of_error").is_valid()).sort_by([("count", "descending")])
-    if not len(rows):
+    is_shown = (batch.status == STATUSES.index(PUBLISHED)) & batch.has("margin_of_error")
+    chosen = np.flatnonzero(batch.is_total & is_shown)
+    if not len(chosen):
         return None
-    row = rows.slice(0, 1).to_pylist()[0]
+    largest = int(chosen[np.argmax(batch.integers("count")[chosen])])
+    row = batch.table.slice(largest, 1).to_pylist()[0]
+    name = file.path.relative_to(folder.path).as_posix()
     entity = release.geography(row["region_id"], level.geography.label)
-    return _Shown(
-        path.relative_to(folder.path).as_posix(),
-        entity,
-        release.group(row["iteration_code"]),
-        row["table_id"],
-        row["count"],
-        row["margin_of_error"],
-    )
+    group = release.group(row["iteration_code"])
+    return _Shown(name, entity, group, row["table_id"], row["count"], row["margin_of_error"])
 
 
 def _words(release: Release, shown: _Shown) -> tuple[str, str]:
-    """What the area and the group are called: by name, if it can be typed, finds them and leaves room; else by id."""
+    """How to type the area and the group: by name if that is short and unambiguous, else by id."""
     area, group = shown.entity.region_id, shown.group.code
     if _is_typed(shown.group.name) and _is_found(release.group, shown.group):
         group = shown.group.name
@@ -197,7 +190,7 @@ def _words(release: Release, shown: _Shown) -> tuple[str, str]:
 
 
 def _is_typed(name: str) -> bool:
-    """Whether it means itself between quotes, to shells and to Python, and leaves room in a line."""
+    """Whether a name can be typed between quotes, in shells and in Python, and is short enough."""
     return len(name) <= _LONGEST_NAME and _TYPED.fullmatch(name) is not None
 
 

@@ -1,1 +1,1 @@
-"""The page and the workbook with which parameters are chosen. They need no confidential file."""
+"""The page and the workbook for choosing parameters. They need no confidential file."""

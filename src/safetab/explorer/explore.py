@@ -1,25 +1,198 @@
-"""The explorer from public files: what `safetab explore` does."""
+"""The explorer from public files: what `safetab explore` does, and the facts that its page needs.
+
+The page is one HTML file that needs no installation, no server and no network. Its simulation draws
+group sizes that `reproduction/group_sizes.py` counted in a census of people who do not exist.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
+from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import Any
 
-from safetab.config.config_file import CONFIG_FILE
-from safetab.explorer.explorer_page import explorer_page
-from safetab.explorer.page_facts import page_facts
-from safetab.explorer.workbook.workbook import workbook_writer
-from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.foundation.new_file import Write, new_file_findings, write_new_files
-from safetab.foundation.text_files import read_text
-from safetab.foundation.whole_path import whole_path
-from safetab.products.product import Selector
-from safetab.tuning.tuning import Tuning, config_path, tuning_of
+from safetab.census.population_groups import PopulationGroupLevel
+from safetab.config.config_file import CONFIG_FILE, budget_key, measured_levels, threshold_key
+from safetab.explorer.workbook.workbook import write_workbook
+from safetab.foundation.files import page_script, read_text, whole_path
+from safetab.foundation.findings import VERSION, Finding, InvalidInput, Severity
+from safetab.foundation.new_files import Write, new_file_findings, write_new_files
+from safetab.planning.losses import PEOPLE_SHOWN, reference_loss
+from safetab.privacy.reference import FAR_ABOVE, loss_text
+from safetab.products.all_products import PRODUCTS
+from safetab.products.product import LineKind, Product, Selector, TableFamily
+from safetab.tuning.concerns import NO_PROTECTION
+from safetab.tuning.tuned_level import Facts, LevelSizes, TunedLevel
+from safetab.tuning.tuning import PRODUCTION, Tuning, config_path, presets, production_of_2020, tuning_of
+
+JsonObject = dict[str, object]
+Pair = tuple[int, int]  # a size in people, and how many groups have it
+
+
+def page_facts(
+    facts: Facts, source: str, loaded_config: str | None, loaded_product: Product = PRODUCTS[0]
+) -> JsonObject:
+    """All facts of the page.
+
+    `source` says where the numbers of groups come from. `loaded_config` is the text of a valid
+    config.json of `loaded_product`, or None to start from the presets alone.
+    """
+    loaded = {} if loaded_config is None else {loaded_product.name: loaded_config}
+    return {
+        "version": VERSION,
+        "source": source,
+        "first_product": PRODUCTS.index(loaded_product),
+        "people_shown": PEOPLE_SHOWN,
+        "sizes": group_sizes(facts),
+        "production": PRODUCTION,
+        "products": [_product(product, facts, loaded.get(product.name)) for product in PRODUCTS],
+    }
+
+
+def level_key(level: PopulationGroupLevel, family: TableFamily | None = None) -> str:
+    """The page's key of a level: "COUNTY,2", or with a third part, the family, if a product has several."""
+    key = f"{level.geography.label},{int(level.iterations)}"
+    return key if family is None else f"{key},{family.name}"
+
+
+def _product(product: Product, facts: Facts, loaded_config: str | None) -> JsonObject:
+    """The facts of one product. A loaded configuration comes first among its presets."""
+    configs: Mapping[str, str] = presets(product)
+    if loaded_config is not None:
+        configs = {"loaded config": loaded_config, **configs}
+    config, noun = production_of_2020(product), product.record.noun
+    has_stage_1 = product.selector is Selector.NOISY_STAGE_1
+    levels = measured_levels(product, tuple(facts))
+    return {
+        "name": product.name,
+        "counts": product.counts,
+        "record": noun,
+        "records": f"{noun}s",
+        "records_in_words": product.record.nouns,
+        "holds_people": product.record.holds_people,
+        "threshold_unit": f"{noun}s" if has_stage_1 else "people",
+        "has_stage_1": has_stage_1,
+        "stage_1_key": product.stage_1_key,
+        "suppression_key": product.suppression_key,
+        "families": [_family(product, family) for family in product.families],
+        "levels": [_level(TunedLevel(facts[level], config, family)) for family, level in levels],
+        "reference": _reference(product),
+        "no_protection": NO_PROTECTION,
+        "presets": [{"name": name, "config": text} for name, text in configs.items()],
+    }
+
+
+def _family(product: Product, family: TableFamily) -> JsonObject:
+    """How a table family is called, and its tables from coarse to fine."""
+    return {
+        "name": family.name,
+        "detail": family.detail,
+        "divided_into": family.divided_into,
+        "thresholds_key": product.family_keys[family.name].thresholds,
+        "shapes": [
+            {
+                "key": shape.label,
+                "name": shape.words if shape.divisions else "total only",
+                "divisions": shape.divisions,
+                "cells": shape.cells,
+                "kinds": [_kind(kind) for kind in shape.kinds],
+            }
+            for shape in family.shapes
+        ],
+    }
+
+
+def _kind(kind: LineKind) -> JsonObject:
+    """A kind of number: `draws` noisy cells are added up for it, and a group has `parts` such numbers."""
+    words = kind.short if kind.parts == 1 else f"one {kind.short}"
+    return {"name": kind.name, "words": words, "draws": kind.draws, "parts": kind.parts}
+
+
+def _reference(product: Product) -> JsonObject:
+    """The losses of the product's 2020 release, as texts that are exact or rounded up."""
+    loss = reference_loss(product)
+    return {
+        "name": product.reference.name,
+        "unbounded": loss_text(loss.unbounded),
+        "bounded": loss_text(loss.bounded),
+        "unbounded_epsilon": loss_text(loss.unbounded_epsilon),
+        "bounded_epsilon": loss_text(loss.bounded_epsilon),
+        "costliest_level": loss_text(product.reference.costliest_level),
+        "far_above": FAR_ABOVE,
+    }
+
+
+def _level(tuned: TunedLevel) -> JsonObject:
+    """What is true of a level under any configuration of its product."""
+    sizes, level, product, family = tuned.facts, tuned.facts.level, tuned.config.product, tuned.family
+    return {
+        "key": level_key(level, family if product.has_several_families else None),
+        "family": product.families.index(family),
+        "pass": level.geography.tabulation_pass.value,
+        "geography": level.geography.label,
+        "place": level.geography.entity_kind.noun,
+        "iterations": level.iterations.label,
+        "iteration_level": int(level.iterations),
+        "is_substate": level.geography.is_substate,
+        "entities": sizes.entities,
+        "adaptive_iterations": tuned.iterations.adaptive,
+        "total_only_iterations": tuned.iterations.total_only,
+        "stability": list(sizes.lists.stability_by_codes),
+        "budget_key": budget_key(product, family, level),
+        "threshold_key": threshold_key(level),
+    }
+
+
+def group_sizes(facts: Facts) -> JsonObject:
+    """The sizes of groups that are not empty, by level, scaled to the possible groups of the level."""
+    counted = json.loads((files("safetab.explorer") / "group_sizes.json").read_text("utf-8"))
+    levels = {level_key(level): sizes for level, sizes in facts.items()}
+    return {
+        "people": counted["people"],
+        "levels": {key: _sizes_of_level(counted["levels"][key], sizes) for key, sizes in levels.items()},
+    }
+
+
+def _sizes_of_level(counted: Mapping[str, Mapping[str, Any]], sizes: LevelSizes) -> JsonObject:
+    """Sizes of groups with tables and of total-only groups.
+
+    A level whose counted census has no total-only groups takes the sizes of the others.
+    """
+    iterations = sizes.lists.iterations
+    adaptive, total_only = counted["adaptive"], counted["total_only"]
+    if not total_only["possible"]:
+        total_only = adaptive
+    kinds = {"adaptive": (adaptive, iterations.adaptive), "total_only": (total_only, iterations.total_only)}
+    found: JsonObject = {}
+    for kind, (known, number) in kinds.items():
+        possible = sizes.entities * number
+        scaled = list(_scaled(known["sizes"], known["possible"], possible))
+        found[kind] = {"possible": possible, "sizes": scaled}
+    return found
+
+
+def _scaled(sizes: Iterable[Pair], known: int, possible: int) -> Iterable[Pair]:
+    """The same distribution for another number of groups. Sums from the largest size down are rounded."""
+    if not possible:
+        return
+    largest_first = sorted(sizes, reverse=True)
+    sums = accumulate((groups for _, groups in largest_first), initial=0)
+    rounded = [(2 * total * possible + known) // (2 * known) for total in sums]
+    for (size, _), (before, after) in zip(largest_first, pairwise(rounded), strict=True):
+        if after > before:
+            yield (size, after - before)
+
+
+_PAGE = files("safetab.explorer") / "page"
+_SCRIPT_FOLDERS = ("arithmetic", "elements", "session", "settings", "charts", "results", "questions")
 
 
 @dataclass(frozen=True, slots=True)
 class ExplorerRequest:
-    """Which files to write, and which to start from."""
+    """The files to write, and the files to start from."""
 
     page: Path
     config: Path | None = None
@@ -30,56 +203,74 @@ class ExplorerRequest:
 
 
 def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
-    """Writes the page and, if it is asked for, the workbook, both or none; gives back warnings about the files read.
+    """Write the page and, if requested, the workbook: both or neither.
 
-    Raises InvalidInput, with every finding, if a file is at fault or can't be written.
+    Returns warnings about the files that were read. Raises InvalidInput with all findings if a file
+    is at fault or can't be written.
     """
-    files = [request.page] if request.workbook is None else [request.page, request.workbook]
-    refused = [one for file in files for one in new_file_findings(file, overwrite=request.overwrite)]
-    if len({whole_path(file) for file in files}) < len(files):
+    targets = [request.page] if request.workbook is None else [request.page, request.workbook]
+    refused = [finding for file in targets for finding in new_file_findings(file, overwrite=request.overwrite)]
+    if len({whole_path(file) for file in targets}) < len(targets):
         refused.append(Finding(Severity.ERROR, "the command", "--xlsx", "is the page itself. Choose another name."))
     checked = tuning_of(request.config, request.parameters, request.geography)
     if refused:
         raise InvalidInput([*refused, *checked.errors])
     tuning = checked.require()
+    path = config_path(request.config, request.parameters)
+    loaded = None if path is None else read_text(path)
+    facts = page_facts(tuning.facts, _source(request), loaded, tuning.config.product)
+    page = explorer_page(facts)
+    writers: dict[Path, Write] = {request.page: lambda file: file.write_text(page, encoding="utf-8")}
     if request.workbook is not None:
         _refuse_workbook_of_others(tuning)
-    loaded = _loaded_config(request)
-    page = explorer_page(page_facts(tuning.facts, _source(request), loaded, tuning.config.product))
-    writers: dict[Path, Write] = {request.page: lambda beside: _write_page(page, beside)}
-    if request.workbook is not None:
-        writers[request.workbook] = workbook_writer(tuning, loaded)
+        writers[request.workbook] = lambda file: write_workbook(tuning, file, loaded)
     write_new_files(writers, overwrite=request.overwrite)
     return checked.warnings
 
 
 def _refuse_workbook_of_others(tuning: Tuning) -> None:
-    """The workbook's formulas are those of two stages and one table family."""
+    """The workbook's formulas are for two stages and one table family."""
     product = tuning.config.product
     if product.has_several_families or product.selector is not Selector.NOISY_STAGE_1:
         message = (
-            f"is a configuration of {product.name}; the workbook is about products whose tables a noisy first stage"
-            " chooses. Write the page alone: it has both."
+            f"is a configuration of {product.name}. The workbook is for products whose tables are"
+            " chosen by a noisy first stage. Write the page alone: it supports both."
         )
         raise InvalidInput([Finding(Severity.ERROR, CONFIG_FILE, "", message)])
 
 
-def _loaded_config(request: ExplorerRequest) -> str | None:
-    path = config_path(request.config, request.parameters)
-    return None if path is None else read_text(path)
-
-
-def _write_page(page: str, file: Path) -> None:
-    file.write_text(page, encoding="utf-8")
-
-
 def _source(request: ExplorerRequest) -> str:
-    """Where the numbers of groups are from, for those who read the page."""
-    entities = "the 2020 Census" if request.geography is None else "the geography file given"
-    iterations = "the 2020 Census" if request.parameters is None else "the lists given"
+    """Where the numbers of groups come from, for readers of the page."""
+    entities = "the 2020 Census" if request.geography is None else "the given geography file"
+    iterations = "the 2020 Census" if request.parameters is None else "the given lists"
     if entities == iterations:
-        return f"Geographic entities, race and ethnicity groups, and how many of them a person can be in: {entities}."
-    return (
-        f"Geographic entities: {entities}. Race and ethnicity groups, and how many of them a person can be in:"
-        f" {iterations}."
-    )
+        facts = "Geographic entities, race and ethnicity groups, and the number of groups per person"
+        return f"{facts} are from {entities}."
+    groups = "Race and ethnicity groups, and the number of groups per person,"
+    return f"Geographic entities are from {entities}. {groups} are from {iterations}."
+
+
+def explorer_page(facts: JsonObject) -> str:
+    """The whole page, with its styles, scripts and facts."""
+    parts = {
+        "{{style}}": (_PAGE / "explorer.css").read_text("utf-8"),
+        "{{script}}": script(),
+        "{{facts}}": json_in_a_page(facts),
+    }
+    page = (_PAGE / "explorer.html").read_text("utf-8")
+    for placeholder, part in parts.items():
+        before, found, after = page.partition(placeholder)
+        assert found, placeholder
+        page = before + part + after
+    return page
+
+
+def script() -> str:
+    """The scripts of the page as one: the arithmetic first, then the folders that show its results."""
+    return page_script(*(_PAGE / folder for folder in _SCRIPT_FOLDERS))
+
+
+def json_in_a_page(value: object) -> str:
+    """JSON that can't end the script element around it, whatever texts it contains."""
+    text = json.dumps(value, ensure_ascii=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,6 +1,6 @@
-"""Arguments of the wrong type are answered by a sentence, where they come in.
+"""Answers arguments of the wrong type with a sentence, where they come in.
 
-Imports nothing heavy: a function's annotations are read when it is first called.
+Imports nothing heavy. A function's annotations are read when it is first called.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 F = TypeVar("F", bound=Callable[..., Any])
 
 _WORDS = {
-    str: "text",
-    int: "a whole number",
-    float: "a number",
-    bool: "True or False",
-    Path: "a pathlib.Path",
+    str: "text", int: "a whole number", float: "a number", bool: "True or False", Path: "a pathlib.Path",
     NoneType: "None",
-}
+}  # fmt: skip
 _CALLED = {"cells_of": "count"}  # what people call it by
 _MANY = (list, tuple, abc.Iterable, abc.Sequence)
+_MANY_VALUES = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
 
 
 def checks_arguments(function: F) -> F:
-    """The same function, which raises TypeError with a sentence if an argument is not of its annotated type."""
+    """Decorate a function so that an argument of the wrong type raises TypeError with a sentence."""
     signature, called = inspect.signature(function), _CALLED.get(function.__name__, function.__name__)
 
     @functools.cache
     def types() -> Mapping[str, Any]:
-        names = _Names(sys.modules[function.__module__])
-        return {one.name: _evaluated(one.annotation, names) for one in signature.parameters.values() if _is_named(one)}
+        names, found = _Names(sys.modules[function.__module__]), dict[str, Any]()
+        for parameter in signature.parameters.values():
+            annotation = parameter.annotation
+            if parameter.kind not in _MANY_VALUES and annotation is not parameter.empty:
+                found[parameter.name] = eval(annotation, {}, names) if isinstance(annotation, str) else annotation  # noqa: S307
+        return found
 
     @functools.wraps(function)
     def checked(*arguments: Any, **named: Any) -> Any:
@@ -48,10 +49,7 @@ def checks_arguments(function: F) -> F:
 
 
 def require_type(function: str, name: str, value: object, wanted: Any) -> None:
-    """Raises TypeError, with the types and never the value, if the value is not of the type that is wanted.
-
-    Raises ValueError if it is a path that no file can have.
-    """
+    """Raise TypeError, without values, if the type is wrong; ValueError if a path holds a NUL."""
     if not is_of_type(value, wanted):
         raise TypeError(f"{function}: {name} must be {words_of_type(wanted)}, not {_name_of(type(value))}.")
     if (wanted is Path or Path in get_args(wanted)) and "\0" in str(value):
@@ -59,6 +57,7 @@ def require_type(function: str, name: str, value: object, wanted: Any) -> None:
 
 
 def is_of_type(value: object, wanted: Any) -> bool:
+    """Whether the value fits an annotation. A bool is not a number here."""
     if wanted is Any or wanted is object:
         return True
     if get_origin(wanted) in {Union, UnionType}:
@@ -75,7 +74,7 @@ def is_of_type(value: object, wanted: Any) -> bool:
 
 
 def _is_many(value: object, wanted: Any) -> bool:
-    """A text is no list of texts, though Python would take it for one of letters."""
+    """Whether the value is a list or tuple as annotated. A text is not a list of texts."""
     if isinstance(value, str | bytes):
         return False
     inner = get_args(wanted)
@@ -87,7 +86,7 @@ def _is_many(value: object, wanted: Any) -> bool:
 
 
 def words_of_type(wanted: Any) -> str:
-    """What to give, in words: "text or a pathlib.Path"."""
+    """The type in words, such as "text or a pathlib.Path"."""
     if get_origin(wanted) in {Union, UnionType}:
         return " or ".join(dict.fromkeys(words_of_type(one) for one in get_args(wanted)))
     if get_origin(wanted) is Literal:
@@ -103,17 +102,8 @@ def _name_of(one: Any) -> str:
     return "None" if one is NoneType else str(getattr(one, "__name__", one))
 
 
-def _is_named(parameter: inspect.Parameter) -> bool:
-    is_one = parameter.kind not in {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
-    return is_one and parameter.annotation is not inspect.Parameter.empty
-
-
-def _evaluated(annotation: Any, names: Mapping[str, object]) -> Any:
-    return eval(annotation, {}, names) if isinstance(annotation, str) else annotation  # noqa: S307 - our own source
-
-
 class _Names(dict[str, object]):
-    """The names of a module, those included that it imports when they are asked for."""
+    """The names of a module, including those it imports on demand."""
 
     def __init__(self, module: object) -> None:
         super().__init__()

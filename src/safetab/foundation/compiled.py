@@ -1,11 +1,20 @@
-"""Loops over integers, compiled where it pays: a small job does without, and waits for no compiler."""
+"""Loops over integers, compiled to machine code, always or only where it pays.
+
+Machine code that earlier runs kept is used if it is whole; a fault in it costs only time. numba's own
+cache takes a file as it is, fails on one that is cut short, and fails if it can't write.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import stat
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
-from typing import ParamSpec, TypeVar, cast
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -15,9 +24,10 @@ _work_so_far: Counter[Callable[..., object]] = Counter()
 
 
 def compiled_if_worthwhile(loop: Callable[P, R], work: int, on_arrays: Callable[P, R] | None = None) -> Callable[P, R]:
-    """The loop, compiled from the time on when its work in this process pays for that; the result is the same.
+    """The loop, compiled once its work in this process pays for that; the result is the same.
 
-    Until then it is what does the same with whole arrays, or else the loop as it stands, which becomes slow sooner.
+    Until then, `on_arrays`, which does the same with whole arrays, or else the interpreted loop,
+    which becomes slow sooner.
     """
     if compiling_pays(loop, work, instead_of_arrays=on_arrays is not None):
         return compiled(loop)
@@ -25,21 +35,110 @@ def compiled_if_worthwhile(loop: Callable[P, R], work: int, on_arrays: Callable[
 
 
 def compiling_pays(loop: Callable[..., object], work: int, *, instead_of_arrays: bool) -> bool:
-    """Whether the loop's work in this process, with this, has become much."""
+    """Whether the loop's work in this process, this call included, pays for compiling it."""
     _work_so_far[loop] += work
     return _work_so_far[loop] >= (_MUCH_FOR_ARRAYS if instead_of_arrays else _MUCH)
 
 
 @cache
 def compiled(loop: Callable[P, R]) -> Callable[P, R]:
-    """The loop as machine code that releases the interpreter's lock, kept for the next run where that can be written.
+    """The loop as machine code that releases the interpreter's lock.
 
-    A locked-down machine may let neither the package's folder nor the user's cache be written, or the disk is full, or
-    what was kept is damaged: then it is compiled again in each run.
+    It is kept for the next run. If it can't be (the package's folder and the user's cache are not
+    writeable, or the disk is full) or if what was kept is damaged, the loop is compiled again.
     """
-    from safetab.foundation.compiled_cache import KeptLoop, compiled_anew  # noqa: PLC0415 - numba takes a third of a second
-
     try:
-        return cast(Callable[P, R], KeptLoop(loop))  # loops take their arguments by position
-    except (RuntimeError, OSError):  # no folder for it, or none that can be put in order
-        return compiled_anew(loop)
+        return cast(Callable[P, R], _KeptLoop(loop))  # loops take their arguments by position
+    except (RuntimeError, OSError):  # no folder for it, or a damaged file that can't be removed
+        return _compiled_anew(loop)
+
+
+@cache
+def _numba() -> Any:
+    import numba  # noqa: PLC0415 - loads slowly
+
+    return numba
+
+
+class _KeptLoop:
+    """A loop whose machine code numba keeps.
+
+    Each file has its hash beside it, because damaged code would give wrong numbers. Loading a file
+    runs its content, so a folder that others may write to is not used. Raises RuntimeError if there
+    is no folder to keep files in, and OSError if it is not this user's own or a damaged file can't be
+    removed.
+    """
+
+    def __init__(self, loop: Callable[..., Any]) -> None:
+        self._loop = loop
+        self._made: Any = _numba().njit(nogil=True, cache=True)(loop)
+        self._is_kept = True
+        self._times_compiled = 0
+        self._ready: set[tuple[Any, ...]] = set()
+        folder = Path(self.stats.cache_path)
+        found = folder.stat()
+        if found.st_uid not in {0, os.geteuid()} or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise PermissionError(f"{folder} may be written by others")
+        for file in self._files():
+            if not _is_whole(file):
+                file.unlink(missing_ok=True)
+
+    def __call__(self, *given: Any) -> Any:
+        if self._is_kept:
+            self._make_ready(tuple(map(_numba().typeof, given)))
+        return self._made(*given)
+
+    def _make_ready(self, types: tuple[Any, ...]) -> None:
+        """Load or compile the code for arguments of these types, without running the loop."""
+        if types in self._ready:
+            return
+        try:
+            self._made.compile(types)
+        except Exception:  # the code can't be loaded or kept
+            self._made = _compiled_anew(self._loop)
+            self._is_kept = False
+            return
+        self._ready.add(types)
+        self._write_new_hashes()
+
+    @property
+    def stats(self) -> Any:
+        """How often kept code was found, as numba counts it."""
+        return self._made.stats
+
+    def _files(self) -> Iterator[Path]:
+        code = self._loop.__code__
+        return Path(self.stats.cache_path).glob(f"*.{code.co_name}-{code.co_firstlineno}.*.nb[ic]")
+
+    def _write_new_hashes(self) -> None:
+        """Write a hash beside each new file. A file without one is made again by the next process."""
+        times_compiled = sum(self.stats.cache_misses.values())
+        if times_compiled == self._times_compiled:
+            return
+        self._times_compiled = times_compiled
+        with suppress(OSError):
+            for file in self._files():
+                unfinished = _hash_file(file).with_suffix(f".{os.getpid()}")
+                unfinished.write_text(_hash_of(file))
+                unfinished.replace(_hash_file(file))
+
+
+def _compiled_anew(loop: Callable[P, R]) -> Callable[P, R]:
+    """The loop as machine code that only this process has."""
+    made: Callable[P, R] = _numba().njit(nogil=True)(loop)
+    return made
+
+
+def _is_whole(file: Path) -> bool:
+    try:
+        return _hash_file(file).read_text() == _hash_of(file)
+    except (OSError, ValueError):
+        return False
+
+
+def _hash_of(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _hash_file(file: Path) -> Path:
+    return file.with_name(file.name + ".sha256")

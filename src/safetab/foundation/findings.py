@@ -1,10 +1,11 @@
-"""What is wrong with what was given: every finding at once, and one exception for the caller to raise."""
+"""What is wrong with the input, all findings in one exception; and which formats can be read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -13,16 +14,15 @@ _LONGEST_PLACE, _LONGEST_MESSAGE = 200, 2_000  # characters
 
 
 class Severity(Enum):
+    """Whether a finding stops the command."""
+
     ERROR = "error"
     WARNING = "warning"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong or worth a look: in which file, where in it, what, and what to do.
-
-    `rows` says which rows of the person records it is about, by line or row number: for the confidential log alone.
-    """
+    """One problem: file, place, what is wrong, what to do; only the confidential log shows `rows`."""
 
     severity: Severity
     file: str
@@ -47,9 +47,11 @@ class FindingsOf:
         self._findings: list[Finding] = []
 
     def error(self, where: str, message: str, rows: str = "") -> None:
+        """Add a finding that stops the command."""
         self._findings.append(Finding(Severity.ERROR, self.file, where, message, rows))
 
     def warning(self, where: str, message: str, rows: str = "") -> None:
+        """Add a finding that does not stop the command."""
         self._findings.append(Finding(Severity.WARNING, self.file, where, message, rows))
 
     @property
@@ -62,7 +64,7 @@ class FindingsOf:
 
 
 class InvalidInput(Exception):  # noqa: N818 - the name is the sentence: the input is invalid
-    """What was given is at fault; `findings` says all of it, and `advice` where more about them is to be found."""
+    """The input is wrong. `findings` lists every problem, and `advice` says where to read more."""
 
     def __init__(self, findings: Iterable[Finding], advice: str = "") -> None:
         self.findings = tuple(findings)
@@ -72,7 +74,7 @@ class InvalidInput(Exception):  # noqa: N818 - the name is the sentence: the inp
 
 @dataclass(frozen=True, slots=True)
 class Checked(Generic[T]):
-    """A value and what was found about it; there is no value if something is an error."""
+    """A value and the findings about it. The value is None if a finding is an error."""
 
     value: T | None
     findings: tuple[Finding, ...]
@@ -86,13 +88,14 @@ class Checked(Generic[T]):
         return tuple(finding for finding in self.findings if not finding.is_error)
 
     def require(self) -> T:
+        """The value. Raises InvalidInput with all findings if one of them is an error."""
         if self.value is None:
             raise InvalidInput(self.errors)
         return self.value
 
 
 def described(findings: Iterable[Finding]) -> str:
-    """The findings in lines, grouped by file, errors and warnings apart."""
+    """The findings as lines, grouped by file, with errors and warnings apart."""
     groups: dict[tuple[str, Severity], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.file, finding.severity), []).append(finding)
@@ -105,12 +108,44 @@ def described(findings: Iterable[Finding]) -> str:
 
 
 def _cut(text: str, longest: int) -> str:
-    """A name or a value from a file may be as long as the file."""
+    """The text, shortened: a name or value from a file may be as long as the file."""
     return text if len(text) <= longest else f"{text[:longest]}..."
 
 
 def shortened(items: Iterable[object], shown: int = 5, between: str = ", ") -> str:
-    """A list for a sentence: the first few, then how many more."""
+    """A list for a sentence: the first few items, then how many more there are."""
     texts = [str(item) for item in items]
     more = len(texts) - shown
     return between.join(texts[:shown]) + (f" and {more} more" if more > 0 else "")
+
+
+VERSION = "0.1.0"
+
+
+FORMAT = "format"
+"""The key under which a file states its format. Files from before there were numbers state none: format 0."""
+OUTPUT_FORMAT = 1
+"""Format of an output: manifest.json, the measurements, and the release with its datapackage.json and privacy.json."""
+SPEND_LOG_FORMAT = 1
+
+
+def format_of(stated: object) -> int:
+    """The format that a file states, or 0 if it states none. Raises ValueError if it is not a number."""
+    if not isinstance(stated, int) or isinstance(stated, bool) or stated < 0:
+        raise ValueError("the format must be a whole number, 0 or above")
+    return stated
+
+
+def newer_format(number: int, newest: int) -> str | None:
+    """Why a format can't be read, or None if it can."""
+    formats = f"(format {number}; this one reads up to {newest})"
+    return None if number <= newest else f"was written by a newer version of safetab {formats}. Update safetab."
+
+
+def readable_format(path: Path, stated: object) -> int:
+    """The format of a file in an output. Raises InvalidInput if this version does not know it."""
+    number = format_of(stated)
+    message = newer_format(number, OUTPUT_FORMAT)
+    if message:
+        raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)])
+    return number

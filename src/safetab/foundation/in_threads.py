@@ -1,25 +1,24 @@
-"""Many pieces of work in a few threads: what they give comes in their order, whichever ends first."""
+"""Work in a few threads, with results in order."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
 from safetab.foundation.interrupts import interrupts_held
 
 Result = TypeVar("Result")
-_FEW = 1 << 12  # rows: writing so many takes milliseconds
+_SMALL = 1 << 12  # rows: writing this many takes milliseconds
 
 
 def results_in_threads(work: Iterable[Callable[[], Result]], threads: int) -> Generator[Result]:
-    """What each piece gives or raises, in order; few are taken ahead, so that few are in memory.
+    """What each piece returns or raises, in order. Few pieces are in memory at a time.
 
-    When it is closed, or a piece raises, pieces that have begun are waited for and no other begins. One thread is the
-    caller's: each piece is done when it is asked for.
+    When the generator is closed, or a piece raises, it waits for pieces that have begun and starts
+    no other. With one thread, the caller does each piece when its result is asked for.
     """
     if threads == 1:
         yield from (piece() for piece in work)
@@ -39,11 +38,11 @@ def results_in_threads(work: Iterable[Callable[[], Result]], threads: int) -> Ge
 
 
 class Alongside:
-    """Work that is done in the order it is given, in a thread beside the caller's if there may be one.
+    """Work done in order, in a second thread if one is allowed.
 
-    Few pieces wait, so that few are in memory. What a piece raises is raised by a later call, or at the end of the
-    context, which waits for all of them; after the first error, here or there, no other piece begins. A piece about few
-    things is done by the caller, if none waits: two threads that take turns cost more than it.
+    Few pieces wait, so few are in memory. An error is raised by a later call or at the end of the
+    context, which waits for all pieces; after the first error no other piece begins. The caller
+    does a small piece itself if none waits, because handing it over would cost more.
     """
 
     def __init__(self, threads: int) -> None:
@@ -52,8 +51,9 @@ class Alongside:
         self._ahead: deque[Future[None]] = deque()
         self._has_failed = False
 
-    def do(self, piece: Callable[[], None], things: int = _FEW) -> None:
-        if not self._may_begin or (things < _FEW and self._nothing_waits()):
+    def do(self, piece: Callable[[], None], things: int = _SMALL) -> None:
+        """Do this piece of work about this many things, now or in the other thread."""
+        if not self._may_begin or (things < _SMALL and self._nothing_waits()):
             piece()
             return
         if self._pool is None:
@@ -63,18 +63,19 @@ class Alongside:
         self._ahead.append(self._pool.submit(self._done, piece))
 
     def do_steps(self, steps: Iterator[None]) -> None:
-        """One long piece, which ends between two of its steps once anything has failed."""
-        self.do(partial(self._go_through, steps))
+        """Do one long piece, which stops between two of its steps once anything has failed."""
+
+        def go_through() -> None:
+            for _ in steps:
+                if self._has_failed:
+                    return
+
+        self.do(go_through)
 
     def _nothing_waits(self) -> bool:
         while self._ahead and self._ahead[0].done():
             self._ahead.popleft().result()
         return not self._ahead
-
-    def _go_through(self, steps: Iterator[None]) -> None:
-        for _ in steps:
-            if self._has_failed:
-                return
 
     def _done(self, piece: Callable[[], None]) -> None:
         if self._has_failed:

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP: they stop the work until its output is published, and no longer."""
+"""Ctrl-C, SIGTERM and SIGHUP stop the work until its output is published, and not afterwards."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from types import FrameType
 
 from safetab.foundation.failures import NOTHING_WRITTEN
 
-SIGNALS = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-)  # Windows has no SIGHUP
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+SIGNALS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 
 _Handler = Callable[[int, FrameType | None], object]
 
@@ -20,8 +19,9 @@ _Handler = Callable[[int, FrameType | None], object]
 class Publication:
     """Whether something was published, and the signals that wait meanwhile.
 
-    Only signals that Python answers wait: one that is ignored, as under nohup, stays ignored. In a thread other than
-    the main one there is nothing to hold, since Python answers signals in the main thread alone.
+    Only signals that Python handles wait; an ignored one, as under nohup, stays ignored. Outside
+    the main thread there is nothing to hold, because Python handles signals in the main thread
+    only.
     """
 
     def __init__(self) -> None:
@@ -31,6 +31,7 @@ class Publication:
         self._before: dict[int, _Handler] = {}
 
     def hold(self) -> None:
+        """Make signals wait."""
         if self._before or threading.current_thread() is not threading.main_thread():
             return
         for number in SIGNALS:
@@ -40,7 +41,7 @@ class Publication:
                 signal.signal(number, lambda came, _: self._came.append(came))
 
     def release(self) -> None:
-        """Signals are answered as before, and so are those that came."""
+        """Handle signals as before, and then those that waited."""
         before, self._before = self._before, {}
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -50,7 +51,7 @@ class Publication:
 
 
 class _Open(threading.local):
-    """The blocks that are open in a thread, the innermost last: another thread publishes something else."""
+    """The open blocks of a thread, innermost last. Another thread publishes something else."""
 
     def __init__(self) -> None:
         self.blocks: list[Publication | None] = []
@@ -61,9 +62,10 @@ _open = _Open()
 
 @contextmanager
 def until_published(*, is_last_word: bool = False) -> Iterator[Publication]:
-    """Interrupts are answered until `publishing` is done inside, and then wait for the end of the outermost such block.
+    """Handle interrupts until `publishing` is done inside, then make them wait for the outermost end.
 
-    There they are answered; but if this is the program's last word, which is that it is done, they wait for ever.
+    They are handled there, unless this is the program's last act (`is_last_word`): then they wait
+    for ever, because the work is done.
     """
     if _open.blocks and (outer := _open.blocks[-1]) is not None:
         yield outer
@@ -80,7 +82,7 @@ def until_published(*, is_last_word: bool = False) -> Iterator[Publication]:
 
 @contextmanager
 def if_interrupted(outcome: str) -> Iterator[None]:
-    """Around a command: what an interrupt leaves and costs, as long as nobody inside knows better."""
+    """State what an interrupt leaves and costs, unless an inner block states it better."""
     with until_published() as publication:
         publication.if_interrupted = outcome
         yield
@@ -88,7 +90,7 @@ def if_interrupted(outcome: str) -> Iterator[None]:
 
 @contextmanager
 def publishing() -> Iterator[None]:
-    """Around the step that makes an output appear: it is not torn by an interrupt, nor is what follows it."""
+    """Wrap the step that makes an output appear: no interrupt can split it or what follows."""
     with until_published() as publication:
         publication.hold()
         try:
@@ -102,7 +104,7 @@ def publishing() -> Iterator[None]:
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Around clearing away: an interrupt waits until that is done."""
+    """Make an interrupt wait until the clean-up inside is done."""
     held = Publication()
     held.hold()
     try:
@@ -113,7 +115,7 @@ def interrupts_held() -> Iterator[None]:
 
 @contextmanager
 def publishing_for_itself() -> Iterator[None]:
-    """Outputs that are made inside are not what the program was asked for: it can be interrupted after them."""
+    """Mark outputs made inside as by-products, after which the program can still be interrupted."""
     _open.blocks.append(None)
     try:
         yield

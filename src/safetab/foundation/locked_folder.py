@@ -1,4 +1,4 @@
-"""Folders that belong to one run: private, locked, and gone afterwards, even if the run was killed."""
+"""Folders that belong to one run: private, locked, and removed even if the run was killed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _TakenByAnother(Exception):  # noqa: N818 - the name is the sentence
 
 
 class LeftBehind(OSError):  # noqa: N818 - the name is the sentence
-    """A folder of the run's own could not be removed."""
+    """A folder of the run itself could not be removed."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(0, f"{folder} could not be removed. Remove it")
@@ -37,9 +37,10 @@ class LeftBehind(OSError):  # noqa: N818 - the name is the sentence
 
 @contextmanager
 def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
-    """A new folder of mode 0700 with a lock in it; removed at the end, whatever happens.
+    """A new folder of mode 0700 with a lock in it, removed at the end in any case.
 
-    Those that killed runs left are removed first. Raises LeftBehind if all went well but the removal.
+    Folders that killed runs left are removed first. Raises LeftBehind if everything succeeded
+    except the removal.
     """
     clear_abandoned(parent, prefix)
     made: tuple[Path, int] | None = None
@@ -57,7 +58,7 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
 
 
 def why_no_folder(parent: Path, prefix: str) -> str | None:
-    """Why `locked_folder` can make none there, if the place is at fault: permissions don't tell all, so it is tried."""
+    """Why `locked_folder` can't work there, or None. It tries, since permissions don't say everything."""
     with interrupts_held():
         try:
             folder = tempfile.mkdtemp(prefix=prefix, dir=parent)
@@ -69,11 +70,11 @@ def why_no_folder(parent: Path, prefix: str) -> str | None:
 
 
 def clear_abandoned(parent: Path, prefix: str, before: Callable[[Path], None] = lambda _: None) -> None:
-    """Removes folders of the prefix whose lock is free, or that are empty: a run that was killed left them.
+    """Remove empty folders with this prefix and those whose lock is free: killed runs left them.
 
-    `before` may save something of such a folder. Others of that name are not ours and stay: links, whatever they lead
-    to, folders of other users and folders without a lock. Where the system has no such locks (Windows), nobody knows
-    whether a folder was left, and all stay.
+    `before` may save something from such a folder. Others stay: links, folders of other users, and
+    folders without a lock. Where the system has no such locks (Windows), all stay, because
+    abandoned ones can't be recognised.
     """
     for folder in parent.glob(f"{glob.escape(prefix)}*") if HAS_LOCKS else ():
         with suppress(OSError):
@@ -90,7 +91,7 @@ def _clear(folder: Path, lock: int) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """The lock goes last: whoever is killed in between leaves a folder that the next run knows for abandoned."""
+    """Remove the folder, its lock last, so that the next run recognises a partly removed folder."""
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
@@ -100,7 +101,7 @@ def _remove(folder: Path) -> None:
 
 
 def _remove_if_abandoned(folder: Path, before: Callable[[Path], None]) -> None:
-    """Raises OSError if it isn't abandoned, or isn't ours."""
+    """Remove the folder. Raises OSError if it is in use or not ours."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if os.fstat(opened).st_uid != os.geteuid():
@@ -133,7 +134,7 @@ def _new_locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
 
 
 def _lock(folder: Path) -> int:
-    """The lock of a new folder, held as long as the descriptor is open."""
+    """The lock of a new folder, held while the descriptor is open."""
     try:
         lock = os.open(folder / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-// Elements of every page: text is always text, whatever it was made from.
+// Elements of every page. Text is always inserted as text, never as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An HTML element: attributes that are null or false are left out, a function is a listener ("onclick"). */
+/** An HTML element. Attributes that are null or false are left out; a function is a listener ("onclick"). */
 function element(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }

@@ -1,8 +1,8 @@
 """Facts from the footer of a Parquet file; a damaged footer raises an error.
 
-pyarrow raises a Python error for whatever Arrow's readers refuse. But where Arrow refuses what
-`metadata.row_group(...).column(...)` or `.statistics` ask for, the process ends, and a `read_table` with filters waits
-for ever. So these facts are asked for here alone, after a reader has accepted the column.
+pyarrow raises a Python error for whatever Arrow's readers refuse. But if Arrow refuses what
+`metadata.row_group(...).column(...)` or `.statistics` ask for, the process ends, and a `read_table`
+with filters hangs. So only this module asks for these facts, after a reader has accepted the column.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TEXT = "BYTE_ARRAY"
 
 
 def opened_parquet(path: Path) -> pq.ParquetFile:
-    """The file, if the names of its columns are text; else raises ArrowInvalid, as for other damage."""
+    """The opened file. Raises ArrowInvalid if it is damaged or a column's name is not UTF-8."""
     try:
         file = pq.ParquetFile(path)
         _ = file.schema_arrow.names
@@ -26,24 +26,27 @@ def opened_parquet(path: Path) -> pq.ParquetFile:
 
 
 def schema_of(path: Path) -> pa.Schema:
+    """The Arrow schema of a file. Raises ArrowInvalid if it is damaged."""
     with opened_parquet(path) as file:
         return file.schema_arrow
 
 
 def rows_of_parquet(file: pq.ParquetFile) -> int:
-    """The number of rows, if the file and its row groups agree on it; else raises ArrowInvalid."""
-    metadata, rows = file.metadata, int(file.metadata.num_rows)
+    """The number of rows. Raises ArrowInvalid if the file and its row groups disagree on it."""
+    metadata = file.metadata
+    rows = int(metadata.num_rows)
     if sum(rows_of_group(metadata, number) for number in range(metadata.num_row_groups)) != rows:
         raise pa.ArrowInvalid("the rows of the row groups don't add up to those of the file")
     return rows
 
 
 def rows_of_group(metadata: pq.FileMetaData, row_group: int) -> int:
+    """The number of rows of a row group."""
     return int(metadata.row_group(row_group).num_rows)
 
 
 def chunk_facts(file: pq.ParquetFile, row_group: int, column: str) -> pq.ColumnChunkMetaData:
-    """What the footer says about a column of a row group. Raises ArrowException or OSError if it is damaged."""
+    """The footer's facts about a column of a row group. Raises ArrowException or OSError if damaged."""
     for _ in file.iter_batches(1, [row_group], [column], use_threads=False):
         break  # a reader has looked at the same facts
     schema, columns = file.metadata.schema, range(file.metadata.num_columns)
@@ -52,7 +55,7 @@ def chunk_facts(file: pq.ParquetFile, row_group: int, column: str) -> pq.ColumnC
 
 
 def text_range(file: pq.ParquetFile, row_group: int, column: str) -> tuple[str, str] | None:
-    """The least and the greatest text in a column of a row group, or None if the footer doesn't say."""
+    """The least and greatest text of a row group's column, or None. Raises ArrowInvalid if damaged."""
     chunk = chunk_facts(file, row_group, column)
     if chunk.physical_type != _TEXT:  # Arrow compares this with the schema, and ends the process if they differ
         raise pa.ArrowInvalid("a column is not of the type that the schema says")

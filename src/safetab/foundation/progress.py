@@ -1,27 +1,39 @@
-"""How long work shows that it goes on. Only the curator sees it."""
+"""What only the curator sees: the progress of long work, and the confidential log.
+
+The log has row counts, progress and reasons. Only its owner can read it; no output holds it.
+"""
 
 from __future__ import annotations
 
+import datetime
+import errno
 import logging
-from typing import Protocol
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
 
 
 class Progress(Protocol):
+    """Where the steps of a run are shown."""
+
     def step(self, name: str, parts: int) -> None:
-        """A step of so many parts begins; the one before is done. Parts may be levels, files, or persons."""
+        """End the step before, and begin one with this many parts: levels, files or records."""
 
     def advance(self, parts: int = 1) -> None:
-        """So many parts more are done."""
+        """Count this many more parts as done."""
 
     def note(self, text: str) -> None:
-        """Good to know, and nothing is wrong; nothing of a record."""
+        """Show useful information. It holds nothing from a record."""
 
     def tell(self, text: str) -> None:
-        """Something that the curator should know before the run goes on; nothing of a record."""
+        """Show something the curator should know before the run continues; nothing from a record."""
 
 
 class NoProgress:
-    """Shows no progress; what must be said goes to Python's logging, by default to standard error."""
+    """Shows no progress. Messages go to Python's logging, by default to standard error."""
 
     def step(self, name: str, parts: int) -> None:
         pass
@@ -34,3 +46,40 @@ class NoProgress:
 
     def tell(self, text: str) -> None:
         logging.getLogger("safetab").warning(text)
+
+
+class ConfidentialLog:
+    """Appends lines with the time to a file of mode 0600. Raises OSError for a link or another kind."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = os.fdopen(_opened(path), "a", encoding="utf-8", errors="backslashreplace")
+
+    def write(self, line: str) -> None:
+        """Append one line and flush it."""
+        now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+        self._file.write(f"{now} {line}\n")
+        self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with suppress(OSError):  # every line was flushed or raised when it was written
+            self._file.close()
+
+
+def _opened(path: Path) -> int:
+    """Open the log without waiting for the reader of a pipe, as opening one would without O_NONBLOCK."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    opened = os.open(path, flags, 0o600)
+    try:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        os.fchmod(opened, 0o600)
+    except OSError:
+        os.close(opened)
+        raise
+    return opened

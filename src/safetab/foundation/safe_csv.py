@@ -1,9 +1,11 @@
-"""Texts in CSV files for people: none is taken for a formula by the spreadsheet that opens it.
+"""Texts in CSV files that no spreadsheet takes for a formula.
 
-A text that begins with = + - @, a tab or a carriage return, after any apostrophes, gets an apostrophe in front. The way
-back takes one away where one was added, so that every text comes back. Numbers are no texts and stay as they are.
+A text that begins with = + - @, a tab or a carriage return, after any apostrophes, gets an
+apostrophe in front. Reading removes the one that was added, so every text comes back. Numbers stay
+as they are.
 
-A character that could steer a terminal is replaced: the names of a run have none, but a release may be forged.
+Characters that could control a terminal are replaced. The names in a run have none, but a forged
+release may.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ _ESCAPED = r"^'('*[=+\-@\t\r])"
 
 
 def safe_text(text: str) -> str:
+    """The text, made safe for spreadsheets and terminals."""
     kept = (one if one.isprintable() or one in "\t\r\n" else "\N{REPLACEMENT CHARACTER}" for one in text)
     return re.sub(_FORMULA, r"'\1", "".join(kept))
 
@@ -40,12 +43,12 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def plain_texts(column: pa.Array) -> pa.Array:
-    """What a column of safe texts was before."""
+    """A column of safe texts as it was before."""
     return _replaced(pa.chunked_array([column]), _ESCAPED, r"\1").combine_chunks()
 
 
 def _replaced(column: pa.ChunkedArray, pattern: str, replacement: str) -> pa.ChunkedArray:
-    """Looks at each distinct text once: names repeat."""
+    """Replace a pattern. Looks at each distinct text once, because names repeat."""
     distinct = pc.unique(column)
     if not pc.any(pc.match_substring_regex(distinct, pattern)).as_py():
         return column

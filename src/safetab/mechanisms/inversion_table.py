@@ -1,4 +1,4 @@
-"""Exact sampling by table inversion: a 64-bit word lies between two certified thresholds, or more bits are read."""
+"""Noise values from random words, by table inversion."""
 
 from __future__ import annotations
 
@@ -11,8 +11,51 @@ from numpy.typing import NDArray
 
 from safetab.distributions.thresholds import lower_thresholds
 from safetab.foundation.compiled import compiled, compiling_pays
-from safetab.mechanisms.inversion_loop import write_values
 from safetab.privacy.calibration import Noise
+
+
+def write_values(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
+    words: NDArray[np.uint64],
+    thresholds: NDArray[np.uint64],
+    guide: NDArray[np.uint32],
+    shifts: tuple[np.uint64, np.uint64],
+    least: int,
+    values: NDArray[np.int64],
+    undecided: NDArray[np.int64],
+) -> int:
+    """Write the value of each word, or 0 and its position if the word is undecided.
+
+    A loop to be compiled. Returns the number of undecided words. For each prefix of a word, `guide`
+    has the number of thresholds below all words with that prefix, and the loop counts on from
+    there. The largest word ends `thresholds`, twice, so the loop ends. `shifts` drop the unused
+    bits, and then all bits after the prefix.
+    """
+    one = np.uint64(1)  # unsigned positions: an index that could be negative takes twice as long
+    found = 0
+    for position in range(len(values)):
+        word = words[position, 0] >> shifts[0]
+        below = np.uint64(guide[word >> shifts[1]])
+        while thresholds[below + one] < word:  # rare: the last step is taken without a branch to guess
+            below += one
+        here, ahead = thresholds[below], thresholds[below + one]
+        if here == word or ahead == word:  # noqa: PLR1714 - compiled as written
+            values[position] = 0
+            undecided[found] = position
+            found += 1
+        else:
+            values[position] = np.int64(below) + least + np.int64(here < word)
+    return found
+
+
+def write_indices_from(words: NDArray[np.uint64], least: np.uint64, first: int, indices: NDArray[np.int64]) -> int:
+    """Write the indices of the words that are at least `least`. The first word has index `first`."""
+    found = 0
+    for position in range(len(words)):
+        if words[position] >= least:
+            indices[found] = first + position
+            found += 1
+    return found
+
 
 WORD_BITS = 64
 _LEAST_GUIDE_BITS, _MOST_GUIDE_BITS = 12, 16  # 16 KB for narrow noise, 256 KB for wide: what caches hold
@@ -24,11 +67,12 @@ Inverter = Callable[[NDArray[np.uint64]], tuple[NDArray[np.int64], NDArray[np.in
 
 
 class InversionTable:
-    """The noise value that a word stands for.
+    """The noise value of a word.
 
-    With U uniform on [0, 1) the value X is the least k with U < F(k), which has exactly the distribution F. The first
-    bits of U are the word w. With t[k] = floor(F(k) 2^bits): w < t[k] means U < F(k), w > t[k] means U > F(k), and w
-    = t[k] is undecided. Proof: docs/privacy.md#table-inversion.
+    With U uniform on [0, 1), the value X is the smallest k with U < F(k), which has exactly the
+    distribution F. The first bits of U are the word w. With t[k] = floor(F(k) 2^bits), w < t[k]
+    means U < F(k), w > t[k] means U > F(k), and w = t[k] is undecided. Proof:
+    docs/privacy.md#table-inversion.
     """
 
     def __init__(self, noise: Noise, word_bits: int = WORD_BITS) -> None:
@@ -42,23 +86,23 @@ class InversionTable:
 
     @property
     def _guide_bits(self) -> int:
-        """So many that few beginnings of a word have more than one threshold."""
+        """The length of a prefix, such that few prefixes have more than one threshold."""
         wanted = len(self._thresholds).bit_length() + 3
         return min(max(wanted, _LEAST_GUIDE_BITS), _MOST_GUIDE_BITS, self.word_bits)
 
     @cached_property
     def _guide(self) -> NDArray[np.uint32]:
-        """For each beginning of a word the number of thresholds below all words that begin so."""
+        """For each prefix, the number of thresholds below all words with that prefix."""
         beginnings = np.arange(1 << self._guide_bits, dtype=np.uint64)
         return np.searchsorted(self._thresholds, beginnings << self._shifts[1], side="left").astype(np.uint32)
 
     @cached_property
     def _ended_thresholds(self) -> NDArray[np.uint64]:
-        """With the last one twice: the compiled loop looks one ahead."""
+        """The thresholds with the last one twice, because the compiled loop looks one ahead."""
         return np.append(self._thresholds, self._thresholds[-1])
 
     def inverter(self, draws: int) -> Inverter:
-        """The quicker of two ways to the same numbers, for so many draws more."""
+        """The faster of two ways to the same numbers, for this many more draws."""
         is_compiled = compiling_pays(write_values, draws, instead_of_arrays=True)
         return self._values_compiled if is_compiled else self._values
 
@@ -85,7 +129,7 @@ class InversionTable:
         return values, undecided[:found]
 
     def least_word_above(self, value: int) -> int:
-        """No word below this one gives noise above `value`; the word itself may be undecided."""
+        """The word below which no word gives noise above `value`. The word itself may be undecided."""
         position = value - self._least
         if position < 0:
             return 0
@@ -93,7 +137,7 @@ class InversionTable:
         return int(self._thresholds[min(position, last)]) << (WORD_BITS - self.word_bits)
 
     def resolved(self, bits: int, more_bits: MoreBits) -> int:
-        """The value of an undecided draw, given its first 128 bits; reads more until it is certain."""
+        """The value of an undecided draw, given its first 128 bits. Reads more bits until it is certain."""
         known, number, extension = 128, bits, 0
         while True:
             if 0 < number < 2**known - 1:
@@ -107,4 +151,5 @@ class InversionTable:
 
 @lru_cache(maxsize=64)
 def inversion_table(noise: Noise) -> InversionTable:
+    """The inversion table of a noise, made once."""
     return InversionTable(noise)

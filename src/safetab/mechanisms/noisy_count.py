@@ -1,4 +1,4 @@
-"""NoisyCount: the one place where exact counts become numbers that may leave."""
+"""NoisyCount: the only place where exact counts become numbers that may be released."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.foundation.compiled import compiled_if_worthwhile
-from safetab.mechanisms.inversion_loop import write_indices_from
-from safetab.mechanisms.inversion_table import inversion_table
+from safetab.mechanisms.inversion_table import inversion_table, write_indices_from
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight
 from safetab.products.product import Shape
 
 
 def noisy_count(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArray[np.int64]:
-    """Counts plus independent noise of the event that was paid for: a row for each group, a column for each cell.
+    """Counts plus independent noise of the event that was paid for.
 
-    Neighbours: add or remove one person, who changes at most `stability` cells of the level, by one each.
+    Returns a row for each group and a column for each cell.
+
+    Neighbours: add or remove one person, who changes at most `stability` cells of the level, by one
+    each.
     Spends: what `right` was charged for, before this is called.
-    Proof: docs/privacy.md#noisy-count (sigma squared = stability / (2 rho); scale = stability / epsilon).
+    Proof: docs/privacy.md#noisy-count (sigma squared = stability / (2 rho); scale = stability /
+    epsilon).
     """
     if counts.confidential_counts.shape[1] != shape.cells:
         raise ValueError("the counts are of another shape")
@@ -34,7 +37,7 @@ def noisy_count(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArr
 
 
 def indices_whose_noise_may_exceed(value: int, first: int, end: int, right: DrawingRight) -> NDArray[np.int64]:
-    """The indices in [first, end) whose noise of a total is above `value`, and perhaps a few undecided ones.
+    """The indices in [first, end) whose noise for a total exceeds `value`, and perhaps a few undecided.
 
     Neighbours and cost: as `noisy_count`, whose draws these are; nothing is drawn a second time.
     Proof: docs/privacy.md#lazy-empty-groups.
@@ -58,7 +61,7 @@ def _write_indices_from(words: NDArray[np.uint64], least: np.uint64, first: int,
 
 @dataclass(frozen=True, slots=True)
 class _Draws:
-    """One cell of a shape at rising indices: a draw for each."""
+    """The draws of one cell of a shape: one at each of the ascending indices."""
 
     indices: NDArray[np.int64]
     shape: Shape
@@ -78,27 +81,27 @@ class _Draws:
     def _resolve(
         self, values: NDArray[np.int64], undecided: NDArray[np.intp], words: NDArray[np.uint64], start: int
     ) -> None:
-        """Writes the values of the undecided words of a part, from as many of their further bits as it takes."""
+        """Write the values of a part's undecided words, reading as many more of their bits as needed."""
         table = inversion_table(self.right.event.noise)
         for position, (first, second) in zip(undecided.tolist(), words[undecided].tolist(), strict=True):
             extension = partial(self._extension_block, start + position)
             values[position] = table.resolved((first << 64) | second, extension)
 
     def _extension_block(self, position: int, number: int) -> int:
-        """Further bits of one draw, from addresses that no first block has."""
+        """More bits of one draw, from addresses that no first block has."""
         prefix = _prefix(self.right, self.shape, self.cell, extension=number)
         first, second = self.right.bits.words(prefix, self.indices[position : position + 1])[0]
         return (int(first) << 64) | int(second)
 
 
 def _add_noise(counts: NDArray[np.int64], draws: _Draws, noisy: NDArray[np.int64]) -> None:
-    """Writes each count plus its draw; both are far below 2^62."""
+    """Write each count plus its draw. Both are far below 2^62."""
     for part, noise in draws.values():
         np.add(counts[part], noise, out=noisy[part])
 
 
 def _prefix(right: DrawingRight, shape: Shape, cell: int, extension: int = 0) -> int:
-    """64 bits: 24 of the event, 8 of the shape, 8 of the cell, 24 of the extension."""
+    """The 64-bit address prefix: event 24 bits, shape 8, cell 8, extension 24."""
     number = right.event.family.number_of(shape)
     if not (0 <= number < 1 << 8 and 0 <= cell < 1 << 8 and 0 <= extension < 1 << 24):
         raise OverflowError("an address has no room for this shape, cell or extension block")

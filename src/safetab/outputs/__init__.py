@@ -1,1 +1,4 @@
-"""Files that leave: tables, measurements, the manifest. Writers accept measurements and plans, nothing confidential."""
+"""Files that are released: tables, measurements, the manifest.
+
+Writers accept measurements and plans, and nothing confidential.
+"""

@@ -1,4 +1,4 @@
-"""The manifest: what ran and what it cost. A function of public files and of what was released, and of nothing else."""
+"""The manifest: what ran and what it cost, from public files and released numbers only."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from safetab.config.config_file import budget_key, threshold_key
-from safetab.config.run_config import RunConfig
-from safetab.foundation.formats import FORMAT, OUTPUT_FORMAT
+from safetab.config.config_file import RunConfig, budget_key, threshold_key
+from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, VERSION
 from safetab.foundation.in_threads import results_in_threads
-from safetab.foundation.version import VERSION
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
-from safetab.privacy.loss_text import loss_text
 from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.output_status import OutputStatus, status_as_json
+from safetab.privacy.reference import loss_text
 
 MANIFEST_FILE = "manifest.json"
 LOG_FILE = "log.txt"
@@ -31,7 +29,7 @@ _MUCH = 1 << 24  # bytes, that threads are started for
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What may be said of a run: its plan, what was charged, the day."""
+    """What may be said about a run: its plan, what was charged, the date."""
 
     plan: RunPlan
     events: tuple[MeasurementEvent, ...]
@@ -42,6 +40,7 @@ class RunFacts:
 
 
 def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows: Mapping[str, int]) -> None:
+    """Write manifest.json."""
     manifest = {
         "program": "safetab",
         "version": VERSION,
@@ -61,7 +60,7 @@ def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows:
 
 
 def outputs_as_json(output: Path, rows: Mapping[str, int]) -> dict[str, object]:
-    """Every file but the manifest: tables with their rows, and the documents beside them."""
+    """Every file except the manifest: tables with their rows, and the documents beside them."""
     files = sorted(path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_file())
     documents = [name for name in files if name not in rows and name != MANIFEST_FILE]
     hashes = hashes_by_name({name: output / name for name in (*rows, *documents)})
@@ -72,6 +71,7 @@ def outputs_as_json(output: Path, rows: Mapping[str, int]) -> dict[str, object]:
 
 
 def write_manifest_json(output: Path, manifest: Mapping[str, object]) -> None:
+    """Write these values as manifest.json."""
     (output / MANIFEST_FILE).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -109,7 +109,7 @@ def configuration_as_json(config: RunConfig) -> dict[str, object]:
 
 
 def write_release_log(output: Path, ran: RunFacts, rows: Mapping[str, int]) -> None:
-    """The log beside the tables: what the output is, that the input was valid, what was written, and what it cost."""
+    """Write the log beside the tables: status, valid input, what was written, and the cost."""
     definition, loss = ran.plan.config.privacy_definition, ran.plan.loss
     lines = [
         f"{ran.date.isoformat()} safetab {VERSION}",
@@ -123,17 +123,18 @@ def write_release_log(output: Path, ran: RunFacts, rows: Mapping[str, int]) -> N
 
 
 def write_not_for_release(output: Path, status: OutputStatus) -> None:
-    """Marks an output that is no release, so that nobody takes it for one."""
+    """Mark an output that may not be released, so that nobody mistakes it for a release."""
     if not status.is_for_release:
         (output / NOT_FOR_RELEASE_FILE).write_text(f"{status.line}\n", encoding="utf-8")
 
 
 def hashes_of(files: Iterable[Path]) -> dict[str, str]:
+    """The SHA-256 of each file, by file name."""
     return hashes_by_name({path.name: path for path in files})
 
 
 def hashes_by_name(files: Mapping[str, Path]) -> dict[str, str]:
-    """By the names that are given; of large files in threads."""
+    """The SHA-256 of each file, by the given names. Large files are hashed in threads."""
     paths = files.values()
     if sum(path.stat().st_size for path in paths) < _MUCH:
         return {name: sha256_of(path) for name, path in files.items()}
@@ -142,5 +143,6 @@ def hashes_by_name(files: Mapping[str, Path]) -> dict[str, str]:
 
 
 def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes, as 64 hexadecimal digits. Raises OSError if it can't be read."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

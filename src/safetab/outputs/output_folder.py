@@ -1,23 +1,74 @@
-"""A run's output appears whole or not at all."""
+"""Output folders that appear complete or not at all, and which earlier output may be replaced."""
 
 from __future__ import annotations
 
 import datetime
 import errno
+import json
 import os
+import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from safetab.foundation.failures import raise_if_the_machine_failed
+from safetab.foundation.files import resolved
 from safetab.foundation.findings import Finding, Severity, shortened
 from safetab.foundation.interrupts import publishing
 from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_folder, why_no_folder
-from safetab.foundation.moved_folder import CantBeDone, exchange, refusals_as_warnings, sync_directory
-from safetab.foundation.new_file import output_around
-from safetab.foundation.whole_path import resolved
-from safetab.outputs.earlier_output import OUTPUT_OF_RUN, EarlierOutput
+from safetab.foundation.new_files import CantBeDone, exchange, output_around, refusals_as_warnings, sync_directory
+from safetab.outputs.manifest import MANIFEST_FILE
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierOutput:
+    """An output that may be replaced: it has the file `known_by` and no files but its own."""
+
+    known_by: str
+    own_names: Callable[[Path], Container[str]]
+    """The files written into a folder, by the list that it keeps or by their known names."""
+
+    def foreign_in(self, out: Path) -> list[str]:
+        """Files and links that the command did not write. Its own list counts if it can't be one."""
+        if not (out / self.known_by).is_file():
+            return []
+        try:
+            own = self.own_names(out)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            return [self.known_by]
+        return [name for name in names_in(out) if name not in own]
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names of files at any depth, and of links wherever they lead."""
+    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return sorted(path.relative_to(folder).as_posix() for path in paths)
+
+
+class NamesLike(Container[str]):
+    """Every name that matches a pattern completely."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = re.compile(pattern)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._pattern.fullmatch(name) is not None
+
+
+def always_named(known_by: str, names: Container[str]) -> EarlierOutput:
+    """An output whose files have the same names wherever it is."""
+    return EarlierOutput(known_by, lambda _: names)
+
+
+def _names_of_manifest(out: Path) -> Container[str]:
+    manifest = json.loads((out / MANIFEST_FILE).read_bytes())
+    return {MANIFEST_FILE, *manifest["outputs"], *manifest.get("documents", ())}
+
+
+OUTPUT_OF_RUN = EarlierOutput(MANIFEST_FILE, _names_of_manifest)
+
 
 _REPLACED = "replaced"
 _TRIES = 10
@@ -31,12 +82,11 @@ def output_findings(
     earlier: EarlierOutput = OUTPUT_OF_RUN,
     kept: Iterable[Path] = (),
 ) -> tuple[Finding, ...]:
-    """Whether the output can be written there, without harm to what is there.
+    """Why an output can't be written there without harm, as far as is known beforehand.
 
-    It may neither hold nor lie in what is read, nor lie in the output of a run. What is `kept` may lie around it.
-
-    What a killed run had moved aside is put back first, so that it is judged too. An earlier
-    output is replaced if it is of the same sort, and nothing lies in it that wasn't written with it.
+    It may neither contain nor lie in what is read, nor lie in the output of a run. Folders in
+    `kept` may contain it. What a killed run had moved aside is put back first and judged too. An
+    earlier output is replaced if it is of the same kind and holds nothing else.
     """
     try:
         restore_replaced(out)
@@ -49,6 +99,7 @@ def output_findings(
 
 
 def _why_misplaced(out: Path, read: Iterable[Path], kept: Iterable[Path]) -> str | None:
+    """Why `out` may not be at this place, or None if it may."""
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         return "is not a folder. Choose another OUT."
     place = resolved(out)
@@ -58,21 +109,18 @@ def _why_misplaced(out: Path, read: Iterable[Path], kept: Iterable[Path]) -> str
     if around is not None:
         return f"is inside {around}, which this command reads. Choose a folder elsewhere."
     output = output_around(out)
-    return (
-        None
-        if output is None
-        else f"is inside {output}, the output of a run, which must not change. Choose a folder elsewhere."
-    )
+    if output is not None:
+        return f"is inside {output}, the output of a run, which must not change. Choose a folder elsewhere."
+    return None
 
 
 def _why_not(out: Path, *, overwrite: bool, earlier: EarlierOutput) -> str | None:
+    """Why `out` can't be replaced, or None if it can."""
     if out.exists() and not overwrite:
         return "already exists. Choose another OUT, or add --overwrite."
     if out.exists() and any(out.iterdir()) and not (out / earlier.known_by).is_file():
-        return (
-            f"already exists and holds no {earlier.known_by} of an earlier output, so it is not replaced."
-            " Choose another OUT."
-        )
+        lacks = f"already exists and holds no {earlier.known_by} of an earlier output"
+        return f"{lacks}, so it is not replaced. Choose another OUT."
     foreign = earlier.foreign_in(out)
     if foreign:
         return f"holds what safetab didn't write there: {shortened(foreign)}. Move it away, or give another OUT."
@@ -87,12 +135,13 @@ def _why_not(out: Path, *, overwrite: bool, earlier: EarlierOutput) -> str | Non
 
 @contextmanager
 def whole_output(out: Path, date: datetime.date, *, overwrite: bool) -> Iterator[Path]:
-    """A folder to write into; it becomes `out` if the block ends well, and vanishes if not.
+    """A folder to fill, which becomes `out` if the block succeeds and vanishes if not.
 
-    At every moment the old or the new output is at `out`, whole: the two change places in one step. On a file system
-    that can't do that, an old output is moved aside for a moment; if the run is killed just then, the next one puts it
-    back. Without `overwrite` an output that appeared meanwhile stays, and this fails. Once the new one is there,
-    nothing fails any more: what can't be removed is left to the next run.
+    The old or the new output is at `out` at every moment, complete: the two are swapped in one
+    step. On a file system without such a step, the old output is moved aside for a moment; if the
+    run is killed just then, the next one puts it back. Without `overwrite`, an output that appeared
+    meanwhile stays, and this fails. Once the new output is in place nothing fails any more, and the
+    next run removes what could not be removed.
     """
     restore_replaced(out)
     with suppress(LeftBehind), locked_folder(out.parent, _prefix(out)) as folder:
@@ -107,21 +156,22 @@ def whole_output(out: Path, date: datetime.date, *, overwrite: bool) -> Iterator
 
 
 def restore_replaced(out: Path) -> None:
-    """What killed runs left beside `out` is cleared away; an output that one of them had just moved aside is back."""
-    clear_abandoned(out.parent, _prefix(out), lambda folder: _put_back(folder, out))
+    """Remove what killed runs left beside `out`, and put back an output that one had moved aside."""
+
+    def put_back(folder: Path) -> None:
+        replaced = folder / _REPLACED
+        if replaced.is_dir() and not os.path.lexists(out):
+            replaced.rename(out)
+
+    clear_abandoned(out.parent, _prefix(out), put_back)
 
 
 def _prefix(out: Path) -> str:
     return f".{out.name}.partial-"
 
 
-def _put_back(folder: Path, out: Path) -> None:
-    replaced = folder / _REPLACED
-    if replaced.is_dir() and not os.path.lexists(out):
-        replaced.rename(out)
-
-
 def _publish(output: Path, out: Path, *, overwrite: bool) -> None:
+    """Move the finished output to its place."""
     for _ in range(_TRIES if overwrite else 0):  # others may publish there at the same time
         with suppress(FileNotFoundError):
             _replace(output, out)
@@ -138,7 +188,7 @@ def _publish(output: Path, out: Path, *, overwrite: bool) -> None:
 
 
 def _replace(output: Path, out: Path) -> None:
-    """Raises FileNotFoundError if there is nothing to replace."""
+    """Swap the outputs. Raises FileNotFoundError if there is nothing to replace."""
     if not stat.S_ISDIR(out.lstat().st_mode):
         raise FileExistsError(errno.EEXIST, f"{out} is no directory any more")
     try:
@@ -156,7 +206,7 @@ def _replace(output: Path, out: Path) -> None:
 
 
 def _settle(output: Path, date: datetime.date) -> None:
-    """Everything is on the disk, and files are as old as their date says: no time of day leaves."""
+    """Flush everything to disk and set files' times to their date: no time of day is released."""
     midnight = datetime.datetime.combine(date, datetime.time(), datetime.UTC).timestamp()
     for path in sorted(output.rglob("*"), reverse=True):
         if path.is_file():

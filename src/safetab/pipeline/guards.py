@@ -1,86 +1,92 @@
-"""What surrounds whatever reads records: logs, errors in our own words, bounded threads."""
+"""What surrounds code that reads records: the engine, logs, errors in our own words, threads."""
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import resource
+import sys
 import traceback
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
 
-from safetab.engines.backend import Backend
-from safetab.engines.contract import MiscountedPersons
-from safetab.foundation.confidential_log import ConfidentialLog
+from safetab.engines.contract import Backend, EngineSettings, MiscountedRecords
+from safetab.engines.local.backend import LocalBackend
+from safetab.foundation import failures
 from safetab.foundation.failures import (
-    NOTHING_RELEASED,
-    NOTHING_SPENT,
     NOTHING_WRITTEN,
-    OUT_OF_MEMORY,
     RunFailed,
     is_out_of_memory,
-    machine_refused,
-    raise_if_the_machine_failed,
 )
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.interrupts import Publication, interrupts_held, until_published
-from safetab.pipeline.backends import backend_of
-from safetab.pipeline.options import RunOptions
-from safetab.readers.person_files import REASON_IS_LOGGED
+from safetab.foundation.locked_folder import locked_folder
+from safetab.foundation.progress import ConfidentialLog
+from safetab.pipeline.declared_options import EngineKind
+from safetab.pipeline.options import TEMPORARY_PREFIX, RunOptions
+from safetab.readers.record_files import REASON_IS_LOGGED
 
 _OUT_OF_MEMORY = (
-    f"{OUT_OF_MEMORY} {NOTHING_WRITTEN} Close other programs or use a machine with more memory. --memory does not"
-    " change what the run needs."
+    f"{failures.OUT_OF_MEMORY} {NOTHING_WRITTEN} Close other programs or use a machine with more memory."
+    " --memory does not change what the run needs."
 )
+_PR_SET_DUMPABLE = 4  # from <sys/prctl.h>
 _ADD_A_LOG = "Add --confidential-log FILE to see the reason."
+_VALIDATE = "safetab validate --confidential-log"
 _DISK_IS_FULL = f"a disk that the run writes to is full (--temp, OUT or the confidential log). {NOTHING_WRITTEN}"
 
 
-class Afterwards:
-    """What went wrong after the output was published: worth a warning, but no failure."""
+class LateFailures(FindingsOf):
+    """Failures after the output was published: they become warnings."""
 
     def __init__(self, out: Path, publication: Publication) -> None:
-        self._findings = FindingsOf(str(out))
+        super().__init__(str(out))
         self._publication = publication
 
-    @property
-    def warnings(self) -> tuple[Finding, ...]:
-        return self._findings.findings
-
     @contextmanager
-    def failures_as_warnings(self) -> Iterator[None]:
+    def as_warnings(self) -> Iterator[None]:
+        """Swallow errors inside once the output is published; raise them before that."""
         try:
             yield
         except Exception as error:
             if not self._publication.is_done:
                 raise
-            why = getattr(error, "strerror", None) or type(error).__name__  # another text may quote a record
-            self._findings.warning("", f"was written, and is whole. What followed failed: {why}.")
+            # Any other text of an error may quote a record.
+            why = getattr(error, "strerror", None) or type(error).__name__
+            self.warning("", f"was written, and is whole. What followed failed: {why}.")
 
 
+@dataclass(slots=True)
 class RunCost:
-    """What a run costs if it ends now without an output: a sentence, which changes when noise is about to be drawn."""
+    """A sentence on the cost of a run that ends now; it changes just before noise is drawn."""
 
-    def __init__(self) -> None:
-        self.is_charged = False
-        self.sentence = NOTHING_SPENT
+    is_charged: bool = False
+    sentence: str = failures.NOTHING_SPENT
 
     def charge(self, sentence: str) -> None:
-        self.is_charged, self.sentence = True, sentence
+        """Noise is about to be drawn; the sentence says what it costs."""
+        self.is_charged = True
+        self.sentence = sentence
 
 
 @contextmanager
 def guarded(
-    options: RunOptions, log_path: Path | None, afterwards: Afterwards | None = None, cost: RunCost | None = None
+    options: RunOptions, log_path: Path | None, late_failures: LateFailures | None = None, cost: RunCost | None = None
 ) -> Iterator[tuple[ConfidentialLog | None, Backend]]:
-    """The curator's log, if there is one, and where counting happens; what goes wrong inside is put into our words."""
+    """Open the curator's log, if a path is given, and the backend that counts.
+
+    Errors inside are raised again as InvalidInput or RunFailed, in our own words and with what the
+    run has cost so far.
+    """
     with (
         opened_log(log_path) if log_path else nullcontext() as log,
-        endings_told(log, cost),
+        endings_with_cost(log, cost),
         os_errors_as_run_failed(),
-        afterwards.failures_as_warnings() if afterwards else nullcontext(),
+        late_failures.as_warnings() if late_failures else nullcontext(),
         findings_logged(log),
         own_errors_logged(log),
         pyarrow_threads(options.threads),
@@ -91,15 +97,14 @@ def guarded(
 
 @contextmanager
 def opened_log(path: Path) -> Iterator[ConfidentialLog]:
+    """The confidential log. Raises InvalidInput if it can't be written there."""
     try:
         log = ConfidentialLog(path)
     except OSError as error:
-        raise_if_the_machine_failed(error)
-        why = (
-            f"{path.parent} does not exist."
-            if isinstance(error, FileNotFoundError) and not path.parent.exists()
-            else "it must be a file, or be made one, and no link."
-        )
+        failures.raise_if_the_machine_failed(error)
+        why = "it must be a regular file or not exist yet."
+        if isinstance(error, FileNotFoundError) and not path.parent.exists():
+            why = f"{path.parent} does not exist."
         message = f"the confidential log can't be written there: {why}"
         raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)]) from None
     with log:
@@ -107,14 +112,14 @@ def opened_log(path: Path) -> Iterator[ConfidentialLog]:
 
 
 @contextmanager
-def endings_told(log: ConfidentialLog | None, cost: RunCost | None = None) -> Iterator[None]:
-    """A failure or an interrupt says what it cost, if it could have cost anything; the confidential log has it too."""
+def endings_with_cost(log: ConfidentialLog | None, cost: RunCost | None = None) -> Iterator[None]:
+    """Add the cost to a failure or an interrupt, and write it to the confidential log."""
     with until_published() as publication:
         try:
             yield
         except (InvalidInput, RunFailed, KeyboardInterrupt) as error:
             if cost is not None:  # also for an interrupt while a failure is reported
-                publication.if_interrupted = f"{NOTHING_RELEASED} {cost.sentence}"
+                publication.if_interrupted = f"{failures.NOTHING_RELEASED} {cost.sentence}"
             if isinstance(error, KeyboardInterrupt):
                 _log_ending(log, f"Interrupted. {publication.if_interrupted}".rstrip())
                 raise KeyboardInterrupt(publication.if_interrupted) from None
@@ -124,7 +129,7 @@ def endings_told(log: ConfidentialLog | None, cost: RunCost | None = None) -> It
 def _failure_with_cost(
     error: InvalidInput | RunFailed, log: ConfidentialLog | None, cost: RunCost | None
 ) -> InvalidInput | RunFailed:
-    """Findings, which are in the log by now, say what they cost only if they did."""
+    """The error with its cost; findings, which the log has by now, only if they cost anything."""
     if isinstance(error, RunFailed):
         words = str(error) if cost is None else f"{error} {cost.sentence}"
         _log_ending(log, f"The run failed: {words}")
@@ -136,56 +141,57 @@ def _failure_with_cost(
 
 
 def _log_ending(log: ConfidentialLog | None, words: str) -> None:
-    """As well as it can: the log's disk may be what failed."""
+    """Write to the log if possible: its disk may be what failed."""
     if log is not None:
         with interrupts_held(), suppress(OSError):
             log.write(words)
 
 
 def log_passed(log: ConfidentialLog, warnings: Iterable[Finding]) -> None:
+    """Log that validation passed, with these warnings."""
     _log_findings(log, warnings)
     log.write("validation passed")
 
 
 def _log_findings(log: ConfidentialLog, findings: Iterable[Finding]) -> None:
+    """Write findings to the log, one line each, with the numbers of their rows."""
     for finding in findings:
-        text = (
-            f"{finding.severity.value} in {finding.file}: {finding}{f' Rows: {finding.rows}' if finding.rows else ''}"
-        )
+        rows = f" Rows: {finding.rows}" if finding.rows else ""
+        text = f"{finding.severity.value} in {finding.file}: {finding}{rows}"
         log.write(text.replace("\n", "\\n"))  # a value can't forge a line
 
 
 @contextmanager
 def findings_logged(log: ConfidentialLog | None) -> Iterator[None]:
-    """Findings go to the confidential log, with line numbers; the terminal says where these are."""
+    """Write findings with line numbers to the confidential log.
+
+    The InvalidInput that is raised then says where the line numbers are.
+    """
     try:
         yield
     except InvalidInput as invalid:
+        findings = invalid.findings
         if log is not None:
-            _log_findings(log, invalid.findings)
-        else:
-            invalid = InvalidInput(map(_without_log, invalid.findings), invalid.advice)
-        if not any(finding.rows for finding in invalid.findings):
-            raise invalid from None
-        advice = (
-            "To find these rows, give a file for their line numbers: safetab validate --confidential-log FILE ..."
-            if log is None
-            else f"Which rows these are, by line or row number, is in {log.path}."
-        )
-        raise InvalidInput(invalid.findings, advice) from None
-
-
-def _without_log(finding: Finding) -> Finding:
-    """The finding as it is when there is no confidential log to look into."""
-    return replace(finding, message=finding.message.replace(REASON_IS_LOGGED, _ADD_A_LOG))
+            _log_findings(log, findings)
+            where = f"Which rows these are, by line or row number, is in {log.path}."
+        else:  # no finding may refer to a log that does not exist
+            findings = tuple(
+                replace(each, message=each.message.replace(REASON_IS_LOGGED, _ADD_A_LOG)) for each in findings
+            )
+            where = f"To find these rows, give a file for their line numbers: {_VALIDATE} FILE ..."
+        advice = where if any(finding.rows for finding in findings) else invalid.advice
+        raise InvalidInput(findings, advice) from None
 
 
 @contextmanager
 def own_errors_logged(log: ConfidentialLog | None) -> Iterator[None]:
-    """An error of the program itself may quote a record, so its text goes to the confidential log, or nowhere."""
+    """Raise RunFailed for an error of the program itself.
+
+    The error's text may quote a record, so only the confidential log gets it.
+    """
     try:
         yield
-    except (InvalidInput, RunFailed, MiscountedPersons, OSError, MemoryError):
+    except (InvalidInput, RunFailed, MiscountedRecords, OSError, MemoryError):
         raise
     except Exception as error:
         if is_out_of_memory(error):
@@ -199,24 +205,24 @@ def own_errors_logged(log: ConfidentialLog | None) -> Iterator[None]:
 
 @contextmanager
 def os_errors_as_run_failed() -> Iterator[None]:
-    """What the machine refuses ends the run, in a sentence of ours."""
+    """Raise RunFailed, in our own words, for what the operating system refuses."""
     try:
         yield
     except OSError as error:
         if is_out_of_memory(error):
             raise RunFailed(_OUT_OF_MEMORY) from None
         is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
-        raise (RunFailed(_DISK_IS_FULL) if is_full else machine_refused(error)) from None
+        raise (RunFailed(_DISK_IS_FULL) if is_full else failures.machine_refused(error)) from None
     except MemoryError:
         raise RunFailed(_OUT_OF_MEMORY) from None
-    except MiscountedPersons as error:
+    except MiscountedRecords as error:
         raise RunFailed(f"{error} {NOTHING_WRITTEN}") from None
 
 
 @contextmanager
 def pyarrow_threads(threads: int) -> Iterator[None]:
-    """What pyarrow reads and writes, it does with so many threads; the engine sets those of the database."""
-    before = pa.cpu_count(), pa.io_thread_count()
+    """Let pyarrow read and write with this many threads."""
+    before = (pa.cpu_count(), pa.io_thread_count())
     pa.set_cpu_count(threads)
     pa.set_io_thread_count(threads)
     try:
@@ -224,3 +230,29 @@ def pyarrow_threads(threads: int) -> Iterator[None]:
     finally:
         pa.set_cpu_count(before[0])
         pa.set_io_thread_count(before[1])
+
+
+@contextmanager
+def backend_of(options: RunOptions, log: Callable[[str], None] = lambda _: None) -> Iterator[Backend]:
+    """The backend that the options choose; its temporary folder is removed afterwards."""
+    forbid_memory_dumps()
+    with locked_folder(options.temporary_folder, TEMPORARY_PREFIX) as folder:
+        settings = EngineSettings(folder, options.memory, options.threads)
+        if options.engine is EngineKind.LOCAL:
+            made: Backend = LocalBackend(settings, log)
+        else:
+            from safetab.engines.spark.backend import SparkBackend  # noqa: PLC0415 - PySpark is optional
+
+            made = SparkBackend(options.spark, settings, log)
+        with closing(made) as backend:
+            yield backend
+
+
+def forbid_memory_dumps() -> None:
+    """Forbid core dumps and, on Linux, other processes of the same user to read this one's memory.
+
+    Memory holds records and the key of a run.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

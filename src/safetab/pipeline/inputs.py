@@ -1,39 +1,41 @@
-"""What a run is given: public files, the plan they make, and the records, found and checked."""
+"""The inputs of a run: public files, the plan they make, and records; none may change meanwhile."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from safetab.census.geography import Geography
 from safetab.census.geography_levels import TabulationPass
-from safetab.config.config_file import product_asked_for, read_config, reader_asked_for
-from safetab.config.run_config import ReaderKind
-from safetab.engines.backend import Backend, Persons
-from safetab.engines.contract import CountingEngine, EngineSettings
-from safetab.engines.known_lists import KnownLists
-from safetab.engines.local.local_backend import LocalBackend
+from safetab.config.config_file import ReaderKind, product_asked_for, read_config, reader_asked_for
+from safetab.engines.contract import Backend, CountingEngine, EngineSettings, KnownLists, RecordLocation, Records
+from safetab.engines.local.backend import LocalBackend
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.files import identity_of
 from safetab.foundation.findings import Checked, Finding, InvalidInput
 from safetab.foundation.progress import Progress
+from safetab.outputs.manifest import hashes_by_name
 from safetab.pipeline.options import RunOptions, refused_plan
-from safetab.pipeline.rerelease import populated_geography
+from safetab.pipeline.release_parts import populated_geography
 from safetab.pipeline.totals_of_release import given_totals
-from safetab.planning.given_geography import states_asked_for
-from safetab.planning.planner import PublicFiles, plan_of, read_public_files
+from safetab.planning.planner import PublicFiles, plan_of, read_public_files, states_asked_for
 from safetab.planning.run_plan import RunPlan
+from safetab.readers.cef.reader_file import CefFiles
+
+_DEPTH_OF_RELEASES = 4  # OUT/release/numbers/geography_level=COUNTY
 
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """Everything that was given, checked but for the rows of the person records."""
+    """All inputs, checked except for the rows of the records."""
 
     files: PublicFiles
     plan: RunPlan
-    persons: Persons
+    persons: Records
     populated: Mapping[TabulationPass, Geography]  # the blocks that may hold people
-    hashes: Mapping[str, str] = field(default_factory=dict)  # of the public files, once a run has taken them
+    hashes: Mapping[str, str] = field(default_factory=dict)  # of the public files, for the manifest
 
 
 def read_inputs(
@@ -43,30 +45,31 @@ def read_inputs(
     backend: Backend | None = None,
     totals: Path | None = None,
 ) -> Checked[RunInputs]:
-    """Without a backend, what is given lies in the two directories; `totals` is a release that chooses tables."""
+    """Read the public files, make the plan and find the records; no record is read.
+
+    The local backend finds the records if none is given. `totals` is a release whose totals choose
+    tables. There is no value if any finding is an error.
+    """
     backend = backend or LocalBackend(EngineSettings(data), lambda _: None)
     config = read_config(parameters)
     if reader_asked_for(parameters, data) is ReaderKind.CEF:
         folder = Checked(data, ())
-        persons = backend.cef_persons(data, () if config.value is None else states_asked_for(config.value))
+        persons = backend.cef_records(data, () if config.value is None else states_asked_for(config.value))
     else:
         folder = backend.geography_folder(data)
-        persons = backend.persons(data, product_asked_for(parameters).record)
+        persons = backend.records(data, product_asked_for(parameters).record)
     if folder.value is None:
         return Checked(None, config.findings + folder.findings + persons.findings)
     public = read_public_files(parameters, data, folder.value, given_totals(totals, data))
-    findings = tuple(dict.fromkeys(public.findings + persons.findings))  # both read the .ini file of a CEF
+    # Both read the .ini file of a CEF, so findings may repeat.
+    findings = tuple(dict.fromkeys(public.findings + persons.findings))
     if public.value is None:
         return Checked(None, findings)
     planned = plan_of(public.value)
     populated = populated_geography(public.value.geography_of_pass, empty_blocks)
     findings += planned.findings + populated.findings
-    if (
-        planned.value is None
-        or persons.value is None
-        or populated.value is None
-        or any(one.is_error for one in findings)
-    ):
+    has_errors = any(finding.is_error for finding in findings)
+    if planned.value is None or persons.value is None or populated.value is None or has_errors:
         return Checked(None, findings)
     return Checked(RunInputs(public.value, planned.value, persons.value, populated.value), findings)
 
@@ -74,39 +77,102 @@ def read_inputs(
 def required_inputs(
     parameters: Path, data: Path, options: RunOptions, progress: Progress, backend: Backend
 ) -> Checked[RunInputs]:
-    """Has a value; raises InvalidInput if there is none, with what can still be judged of the person records."""
+    """The inputs, with their warnings.
+
+    Raises InvalidInput if one is at fault, with all that can still be judged about the records.
+    """
     progress.step("Reading the public files", 1)
     checked = read_inputs(parameters, data, options.empty_blocks, backend, options.totals)
     progress.advance()
+    refused: tuple[Finding, ...] = ()
     if checked.value is None:
         noun = product_asked_for(parameters).record.noun
         progress.step(f"Checking what can be checked of the {noun} records", 0)
-        known = _known_lists(parameters, data, backend)
-        raise InvalidInput((*checked.findings, *backend.judge(data, known, progress.advance)))
-    refused = refused_plan(checked.value.plan, data, options)
-    if refused:
-        known = _known_lists(parameters, data, backend)
+    else:
+        refused = refused_plan(checked.value.plan, data, options)
+    if checked.value is None or refused:
+        is_cef = reader_asked_for(parameters, data) is ReaderKind.CEF
+        known = KnownLists.readable(parameters, data, data if is_cef else backend.geography_folder(data).value)
         raise InvalidInput((*checked.findings, *refused, *backend.judge(data, known, progress.advance)))
     return checked
-
-
-def _known_lists(parameters: Path, data: Path, backend: Backend) -> KnownLists:
-    is_cef = reader_asked_for(parameters, data) is ReaderKind.CEF
-    return KnownLists.readable(parameters, data, data if is_cef else backend.geography_folder(data).value)
 
 
 @contextmanager
 def checked_engine(
     checked: Checked[RunInputs], backend: Backend, progress: Progress
 ) -> Iterator[tuple[tuple[Finding, ...], CountingEngine]]:
-    """An engine whose persons all keep to the rules."""
+    """An engine whose records all keep to the rules, and all warnings.
+
+    Raises InvalidInput, with all findings, if a record breaks a rule. Closes the engine at the end.
+    """
     inputs = checked.require()
-    if backend.remark is not None:
-        progress.note(backend.remark)
     with closing(backend.engine(inputs.persons, inputs.files)) as engine:
         noun = inputs.plan.config.product.record.noun
-        progress.step(f"Checking the {noun} records", backend.number_of_persons(inputs.persons))
+        progress.step(f"Checking the {noun} records", backend.number_of_records(inputs.persons))
         findings = engine.check(progress.advance)
         if any(finding.is_error for finding in findings):
             raise InvalidInput((*checked.findings, *findings))
         yield (*checked.warnings, *findings), engine
+
+
+class WatchedFiles:
+    """Notices if a file of the run is replaced or changed after it was first looked at.
+
+    The manifest hashes the bytes that were used, so they must stay the same. Device, number, size
+    and times of change are compared.
+    """
+
+    def __init__(self, given: Iterable[Path | None]) -> None:
+        """Look at these files, and at those in folders as deep as a release has its numbers."""
+        paths = [path for each in given if each for path in _files_at(each, _DEPTH_OF_RELEASES)]
+        self._identities = {path.absolute(): identity_of(path) for path in paths}
+
+    def add(self, files: Iterable[Path]) -> None:
+        """Look at further files, unless they were looked at before."""
+        for path in files:
+            self._identities.setdefault(path.absolute(), identity_of(path))
+
+    def hashes_of(self, files: dict[str, Path]) -> dict[str, str]:
+        """The hash of each file, by its name. Raises RunFailed if a watched one has changed."""
+        hashes = hashes_by_name(files)
+        self.require_unchanged(files.values())
+        return hashes
+
+    @contextmanager
+    def changes_reported_first(self) -> Iterator[None]:
+        """Raise RunFailed instead of InvalidInput if a file changed while it was checked."""
+        try:
+            yield
+        except InvalidInput:
+            self.require_unchanged(self._identities)
+            raise
+
+    def require_unchanged(self, files: Iterable[Path]) -> None:
+        """Raise RunFailed if a watched file is not what it was when it was first looked at."""
+        for path in files:
+            seen = path.absolute()
+            if seen in self._identities and self._identities[seen] != identity_of(path):
+                changed = f"{path.name} changed while the run was reading it. Nothing was written."
+                raise RunFailed(f"{changed} Leave the files of a run unchanged until it ends.")
+
+
+def record_files(persons: Records) -> tuple[Path, ...]:
+    """The files on this machine that hold records."""
+    if isinstance(persons, RecordLocation):
+        return persons.parts_of_this_machine
+    if isinstance(persons, CefFiles):
+        of_states = ((state.persons, state.units, state.counts) for state in persons.states)
+        return tuple(path for files in of_states for path in files if path is not None)
+    return persons.parts
+
+
+def _files_at(path: Path, depth: int) -> Iterator[Path]:
+    """The file, or the files in the folder down to this depth; unreadable ones are left out."""
+    try:
+        if depth and path.is_dir():
+            for inside in path.iterdir():
+                yield from _files_at(inside, depth - 1)
+        elif path.is_file():
+            yield path
+    except OSError:  # reported when it is read
+        return

@@ -1,50 +1,50 @@
-"""Published 2020 files -> a release: every number with the margin that its parameters imply. Nothing is drawn."""
+"""Published 2020 files as a release: every number with its exact margin. Nothing is drawn."""
 
 from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from safetab.census.geography import NOWHERE, Geography
-from safetab.census.geography_levels import COTERMINOUS_ORDER, TabulationPass
+from safetab.census.geography_levels import COTERMINOUS_ORDER
+from safetab.census.iterations import PublicLists
 from safetab.census.official_tables import CODES, OfficialTables
-from safetab.census.public_lists import PublicLists
-from safetab.config.config_file import CONFIG_FILE, product_asked_for, read_config
-from safetab.config.run_config import RunConfig
+from safetab.config.config_file import CONFIG_FILE, RunConfig, product_asked_for, read_config
 from safetab.foundation.failures import machine_refused
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity, shortened
-from safetab.outputs.earlier_output import EarlierOutput
 from safetab.outputs.manifest import hashes_of
-from safetab.outputs.output_folder import output_findings, whole_output
+from safetab.outputs.output_folder import EarlierOutput, output_findings, whole_output
 from safetab.planning.planner import PublicFiles, plan_of
-from safetab.planning.run_plan import RunPlan
 from safetab.privacy.output_status import OutputStatus, gravest
-from safetab.products.product import Product
 from safetab.readers.geography import read_geography_at
-from safetab.readers.official.official_files import read_official_files
+from safetab.readers.official_files import read_official_files
 from safetab.readers.public_lists import list_paths, read_public_lists
 from safetab.readers.table_files import table_paths_at
-from safetab.release.census_form.beside import check_not_clamped, statuses_beside
 from safetab.release.checksums import names_with_checksums
-from safetab.release.coterminous.copies import PassSets, sets_of_passes
-from safetab.release.official.copies import sets_by_numbers
-from safetab.release.official.groups import FamilyTables, OfficialGroups
-from safetab.release.official.official_universe import areas_not_in, known_tables, official_universe, passes_of
+from safetab.release.coterminous import sets_of_passes
+from safetab.release.export import check_not_clamped, statuses_beside
+from safetab.release.official.groups import (
+    FamilyTables,
+    OfficialGroups,
+    areas_not_in,
+    known_tables,
+    official_universe,
+    passes_of,
+)
+from safetab.release.official.numbers import sets_by_numbers
 from safetab.release.official.write_official import ORIGIN_FILE, OfficialRelease, OfficialSummary, write_official
 from safetab.release.release_options import CoterminousOptions, confidence_of
 from safetab.release.release_universe import Universe
 
-GeographyOfPass = Mapping[TabulationPass, Geography]
-
 
 @dataclass(frozen=True, slots=True)
 class OfficialRequest:
-    """What is known besides the files: the parameters that made them, their blocks, whether they are whole tables."""
+    """What is known besides the files: parameters, blocks, and whether they are whole tables."""
 
     parameters: Path
     geography: Path | None = None
@@ -52,26 +52,21 @@ class OfficialRequest:
     confidence: str = "0.95"
 
 
-@dataclass(frozen=True, slots=True)
-class _PublicInputs:
-    config: RunConfig
-    lists: PublicLists
-    tables: OfficialTables
-    geography: Geography | None
+_PublicInputs = tuple[RunConfig, PublicLists, OfficialTables, Geography | None]
 
 
 def read_official_release(
     files: Sequence[Path], new: Path, request: OfficialRequest, *, overwrite: bool = False
 ) -> tuple[OfficialSummary, tuple[Finding, ...]]:
-    """Writes NEW, a release of what the files say; tells what was found, and what is worth a look.
+    """Write NEW, a release of the numbers in the files; return a summary and the warnings.
 
-    Raises InvalidInput, with all findings, if what was given is at fault; RunFailed if the machine refuses.
+    Raises InvalidInput, with all findings, if an input is at fault, and RunFailed if the machine
+    refuses.
     """
     inputs = (*files, request.parameters, *([request.geography] if request.geography else []))
+    earlier = EarlierOutput(ORIGIN_FILE, names_with_checksums)
     try:
-        refused = output_findings(
-            new, inputs, overwrite=overwrite, earlier=EarlierOutput(ORIGIN_FILE, names_with_checksums)
-        )
+        refused = output_findings(new, inputs, overwrite=overwrite, earlier=earlier)
         if refused:
             raise InvalidInput(refused)
         read, findings = _read(files, request)
@@ -84,35 +79,42 @@ def read_official_release(
 
 
 def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRelease, tuple[Finding, ...]]:
+    """The release that the files make, and all warnings."""
     command = FindingsOf("the command")
     confidence = confidence_of(request.confidence, command)
     beside = statuses_beside(files, command)
     check_not_clamped(files, command)
     given = _inputs(files, request, command)
-    inputs = given.require()
-    inside = [OutputStatus(one) for one in inputs.tables.statuses]
+    config, lists, published, geography = given.require()
+    inside = [OutputStatus(status) for status in published.statuses]
     status = gravest([*inside, *beside]) or OutputStatus.OFFICIAL
-    tables = known_tables(inputs.tables, inputs.config, inputs.lists)
+    tables = known_tables(published, config, lists)
     passes = passes_of(tables)
     if not passes:
-        raise _invalid("FILES", "none of their rows is of a group and an area that the parameters have.")
-    config = replace(inputs.config, passes=passes)
+        message = "no row has both a group and an area of the parameters."
+        raise InvalidInput([Finding(Severity.ERROR, "FILES", "", message)])
+    config = replace(config, passes=passes)
     of_pass = None
-    if inputs.geography is not None:
-        of_pass = {one: inputs.geography.of_states(config.states_of(one)) for one in passes}
-    plan = _plan(config, inputs.lists, of_pass)
+    if geography is not None:
+        of_pass = {each: geography.of_states(config.states_of(each)) for each in passes}
+    plan = plan_of(PublicFiles(config, lists, of_pass or dict.fromkeys(passes, NOWHERE))).require()
     universe = official_universe(plan, tables, of_pass)
     groups, findings = _groups(universe, tables, is_complete=request.is_complete)
-    sets = sets_by_numbers(universe, groups) if of_pass is None else _sets_of_blocks(of_pass)
+    if of_pass is None:
+        sets = sets_by_numbers(universe, groups)
+    else:
+        sets = sets_of_passes(of_pass, CoterminousOptions(COTERMINOUS_ORDER, copy_all=False))
+    blocks = () if request.geography is None else table_paths_at(request.geography)
+    paths = [*files, request.parameters / CONFIG_FILE, *list_paths(request.parameters), *blocks]
     read = OfficialRelease(
         plan, universe, tables, groups, sets, of_pass is not None, request.is_complete, confidence,
-        hashes_of(_paths(files, request)), status,
+        hashes_of(paths), status,
     )  # fmt: skip
-    return read, (*(one for one in given.findings if not one.is_error), *findings)
+    return read, (*given.warnings, *findings)
 
 
 def _inputs(files: Sequence[Path], request: OfficialRequest, command: FindingsOf) -> Checked[_PublicInputs]:
-    """Everything that was given, with all that is wrong with it."""
+    """All inputs, or every problem with them."""
     config, lists = read_config(request.parameters), read_public_lists(request.parameters)
     geography: Checked[Geography] = Checked(None, ())
     if request.geography is not None:
@@ -120,40 +122,31 @@ def _inputs(files: Sequence[Path], request: OfficialRequest, command: FindingsOf
     product = product_asked_for(request.parameters)
     tables = read_official_files(files, product)
     if config.value is not None and not config.value.allow_negative_counts:
-        message = "false: numbers below 0 were raised to 0, and what noise the others have can't be told. Give the"
-        command.error("allow_negative_counts", f"{message} parameters of the published tables.")
+        message = "false: numbers below 0 were raised to 0, so the noise of the others is not known."
+        command.error("allow_negative_counts", f"{message} Give the parameters of the published tables.")
     if request.is_complete and tables.value is not None:
-        _check_complete(tables.value, product, command)
+        read = {table_id for file in tables.value.files for table_id in file.table_ids}
+        missing = [table_id for table_id in product.table_ids if table_id not in read]
+        if missing:
+            message = f"no file has {shortened(missing)}. Give the files of all tables, or leave it out."
+            command.error("--complete", message)
     found = config.findings + lists.findings + geography.findings + tables.findings + command.findings
-    if (
-        config.value is None
-        or lists.value is None
-        or tables.value is None
-        or (request.geography is not None and geography.value is None)
-        or any(one.is_error for one in found)
-    ):
+    is_wrong = request.geography is not None and geography.value is None
+    is_wrong |= any(finding.is_error for finding in found)
+    if config.value is None or lists.value is None or tables.value is None or is_wrong:
         return Checked(None, found)
-    return Checked(_PublicInputs(config.value, lists.value, tables.value, geography.value), found)
-
-
-def _check_complete(tables: OfficialTables, product: Product, command: FindingsOf) -> None:
-    read = {table_id for file in tables.files for table_id in file.table_ids}
-    missing = [table_id for table_id in product.table_ids if table_id not in read]
-    if missing:
-        command.error("--complete", f"no file has {shortened(missing)}. Give the files of all tables, or leave it out.")
-
-
-def _plan(config: RunConfig, lists: PublicLists, of_pass: GeographyOfPass | None) -> RunPlan:
-    geography_of_pass = dict.fromkeys(config.passes, NOWHERE) if of_pass is None else of_pass
-    return plan_of(PublicFiles(config, lists, geography_of_pass)).require()
+    return Checked((config.value, lists.value, tables.value, geography.value), found)
 
 
 def _groups(
     universe: Universe, tables: OfficialTables, *, is_complete: bool
 ) -> tuple[list[OfficialGroups], tuple[Finding, ...]]:
-    errors, warnings, groups = Counter[str](), Counter[str](), list[OfficialGroups]()
+    """The groups of all table families. Raises InvalidInput if numbers contradict each other."""
+    errors: Counter[str] = Counter()
+    warnings: Counter[str] = Counter()
+    groups: list[OfficialGroups] = []
     total_only = np.zeros(CODES, dtype=np.bool_)
-    codes = [int(one.code) for one in universe.lists.iterations if one.is_total_only]
+    codes = [int(iteration.code) for iteration in universe.lists.iterations if iteration.is_total_only]
     total_only[codes] = universe.product.has_total_only
     for family in universe.product.families:
         of_family = FamilyTables(family, tables.tables, total_only, is_complete=is_complete)
@@ -168,18 +161,5 @@ def _groups(
     if findings.has_errors:
         raise InvalidInput(findings.findings)
     for sentence, count in warnings.items():
-        findings.warning("", f"{count:,} groups {sentence}. They are kept as they are.")
+        findings.warning("", f"{count:,} groups {sentence}. They are kept unchanged.")
     return groups, findings.findings
-
-
-def _sets_of_blocks(of_pass: GeographyOfPass) -> tuple[PassSets, ...]:
-    return sets_of_passes(of_pass, CoterminousOptions(COTERMINOUS_ORDER, copy_all=False))
-
-
-def _paths(files: Sequence[Path], request: OfficialRequest) -> list[Path]:
-    blocks = () if request.geography is None else table_paths_at(request.geography)
-    return [*files, request.parameters / CONFIG_FILE, *list_paths(request.parameters), *blocks]
-
-
-def _invalid(file: str, message: str) -> InvalidInput:
-    return InvalidInput([Finding(Severity.ERROR, file, "", message)])

@@ -1,4 +1,4 @@
-"""How to run: what the command line and Python can choose, and what of it is refused."""
+"""The options of a run, from the command line or Python, and the reasons to refuse them."""
 
 from __future__ import annotations
 
@@ -13,34 +13,36 @@ from pathlib import Path
 from safetab.config.config_file import CONFIG_FILE
 from safetab.engines.spark.options import SparkOptions, check_spark_options
 from safetab.foundation.failures import raise_if_the_machine_failed
+from safetab.foundation.files import resolved, whole_path
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.locked_folder import why_no_folder
-from safetab.foundation.whole_path import resolved, whole_path
-from safetab.pipeline.declared_options import DEFAULTS, RUN, DeclaredOption, with_defaults
-from safetab.pipeline.engine_kind import EngineKind
+from safetab.pipeline.declared_options import DEFAULTS, RUN, DeclaredOption, EngineKind, with_defaults
 from safetab.pipeline.spend_log.accounts import amount_of
-from safetab.pipeline.spend_log.limit_changes import AMOUNT_RULE
 from safetab.pipeline.spend_log.log_file import refused_file
 from safetab.pipeline.spend_log.log_lines import DATASET_NAME, DATASET_RULE
+from safetab.pipeline.spend_log.people_accounts import AMOUNT_RULE
 from safetab.pipeline.spend_log.run_spending import SpendRequest
-from safetab.planning.protection import no_protection
+from safetab.planning.losses import no_protection
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.addressed_bits import KEY_BYTES
 from safetab.privacy.output_status import SYNTHETIC_MARKER, OutputStatus, output_status
-from safetab.readers.synthetic_marker import is_synthetic
+from safetab.readers.cef.reader_file import is_synthetic
 from safetab.release.release_options import ReleaseOptions, ReleaseRequest
 from safetab.tabulation.tabulate_level import GROUPS_AT_ONCE
 
 _MEMORY = re.compile(r"([0-9]{1,6})(\.[0-9]{1,6})? ?[KMGT]i?B")
 _MOST_THREADS = 1024
-
+_ONE_KEY = (
+    "Two runs with one key on the data of real people would give them away, so a key can be chosen only for people"
+    " who do not exist."
+)
 TEMPORARY_PREFIX = "safetab-persons-"
-"""How the folder of a run in --temp begins."""
+"""The beginning of the name of a run's folder in --temp."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """None of it changes a released number but `test_key`, which is for synthetic people alone."""
+    """Options of a run. Only `test_key`, which is for synthetic people, changes a released number."""
 
     engine: EngineKind = DEFAULTS["engine"]
     memory: str = DEFAULTS["memory"]
@@ -61,46 +63,48 @@ class RunOptions:
 
     @classmethod
     def of(cls, declared: Iterable[DeclaredOption] = RUN, /, **given: object) -> RunOptions:
-        """From values by the names of declared options, as the command line and Python are given them.
+        """Options from the values of declared options, as the command line and Python have them.
 
-        TypeError for a name that there isn't; InvalidInput, with all that is wrong, if the steps make no sense.
+        Raises TypeError for an unknown name or a wrong type; InvalidInput, with every mistake, if the
+        steps of the release contradict each other.
         """
         values = with_defaults(RUN, with_defaults(declared, given))
         limit = values["spend_limit"]
+        unchanged = {name: values[name] for name in ("memory", "threads", "overwrite", "dataset")}
+        names = ("temp", "confidential_log", "spend_log", "empty_blocks", "totals")
+        paths = [None if values[name] is None else Path(values[name]) for name in names]
+        temporary_parent, confidential_log, spend_log, empty_blocks, totals = paths
+        settings = tuple(values["spark_conf"] or ())
         return cls(
             engine=_engine(values["engine"]),
-            memory=values["memory"],
-            threads=values["threads"],
-            temporary_parent=_path(values["temp"]),
-            overwrite=values["overwrite"],
-            confidential_log=_path(values["confidential_log"]),
-            test_key=key_of(values["test_key"]),
-            dataset=values["dataset"],
-            spend_log=_path(values["spend_log"]),
+            test_key=_key_of(values["test_key"]),
             spend_limit=None if limit is None else str(limit),
             same_people_as=tuple(values["same_people_as"] or ()),
             release=ReleaseRequest.of(values).options(),
-            empty_blocks=_path(values["empty_blocks"]),
-            totals=_path(values["totals"]),
-            spark=SparkOptions(
-                values["spark_master"], tuple(values["spark_conf"] or ()), values["persons"], values["geography"]
-            ),
+            spark=SparkOptions(values["spark_master"], settings, values["persons"], values["geography"]),
+            temporary_parent=temporary_parent,
+            confidential_log=confidential_log,
+            spend_log=spend_log,
+            empty_blocks=empty_blocks,
+            totals=totals,
+            **unchanged,
         )
 
     @property
     def temporary_folder(self) -> Path:
-        """The one that was asked for, whether or not it is there: Python's tempfile would quietly take another."""
+        """The folder asked for, even if it doesn't exist; Python's tempfile would use another."""
         if self.temporary_parent is not None:
             return self.temporary_parent
         variable = _temporary_variable()
         return Path(os.environ[variable]) if variable else Path(tempfile.gettempdir())
 
     def log_of(self, out: Path) -> Path:
+        """The path of the confidential log: by default beside OUT."""
         return self.confidential_log or out.parent / f"{out.name}.confidential.log"
 
     @property
     def spend_request(self) -> SpendRequest | None:
-        """Once `refused_spending` found nothing."""
+        """The accounts to keep, or None. Call it only if `refused_spending` found nothing."""
         if self.dataset is None or self.spend_log is None:
             return None
         limit = None if self.spend_limit is None else amount_of(self.spend_limit)
@@ -108,19 +112,16 @@ class RunOptions:
 
 
 def _engine(given: str | EngineKind) -> EngineKind:
+    """The engine with this name. Raises InvalidInput if it is unknown."""
     try:
         return EngineKind(given)
     except ValueError:
-        message = f"must be one of {', '.join(one.value for one in EngineKind)}."
+        message = f"must be one of {', '.join(kind.value for kind in EngineKind)}."
         raise InvalidInput([Finding(Severity.ERROR, "the command", "--engine", message)]) from None
 
 
-def _path(given: str | Path | None) -> Path | None:
-    return None if given is None else Path(given)
-
-
-def key_of(hexadecimal: str | None) -> bytes | None:
-    """A key from its digits; what is no such text becomes a key of no length, which is refused with everything else."""
+def _key_of(hexadecimal: str | None) -> bytes | None:
+    """A key from its digits; other text gives an empty key, which `refused_options` refuses."""
     if hexadecimal is None:
         return None
     try:
@@ -130,26 +131,28 @@ def key_of(hexadecimal: str | None) -> bytes | None:
 
 
 def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
+    """Every problem with the options, spending aside."""
     findings = FindingsOf("the command")
     if options.test_key is not None:
         if len(options.test_key) != KEY_BYTES:
             findings.error("--test-key", f"must be {2 * KEY_BYTES} hexadecimal digits.")
         if not is_synthetic(data):
-            findings.error(
-                "--test-key",
-                f"refused: {data} has no file {SYNTHETIC_MARKER}. Two runs with one key on the data of real people"
-                " would give them away, so a key can be chosen only for people who do not exist.",
-            )
+            findings.error("--test-key", f"refused: {data} has no file {SYNTHETIC_MARKER}. {_ONE_KEY}")
     if options.empty_blocks is not None and options.release.coterminous is None:
-        findings.error("--empty-blocks", "says which blocks the coterminous step ignores. Give --coterminous too.")
+        findings.error("--empty-blocks", "needs --coterminous: it lists blocks that this step ignores.")
     why = _why_not_private(options.temporary_folder)
     if why is not None:
         where = None if options.temporary_parent is not None else _temporary_variable()
         findings.error(where or "--temp", f"{options.temporary_folder} {why}")
     if options.engine is EngineKind.SPARK:
         check_spark_options(options.spark, findings, has_test_key=options.test_key is not None)
-    elif options.spark != SparkOptions():
-        findings.error("--engine", "--spark-master, --spark-conf, --persons and --geography need --engine spark.")
+    else:
+        spark = options.spark
+        values = (spark.master, spark.settings, spark.persons, spark.geography)
+        names = ("--spark-master", "--spark-conf", "--persons", "--geography")
+        given = [name for name, value in zip(names, values, strict=True) if value not in {None, ()}]
+        for option in given:
+            findings.error("", f"{option} needs --engine spark.")
     if not _MEMORY.fullmatch(options.memory):
         findings.error("--memory", "must be a number and a unit, e.g. 8GB or 500MB.")
     if not 1 <= options.threads <= _MOST_THREADS:
@@ -158,12 +161,12 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
 
 
 def has_synthetic_people(data: Path, options: RunOptions) -> bool:
-    """Whether the people of a run do not exist: the marker says so of those who lie beside it, in DATA."""
+    """Whether the people of a run do not exist. The marker in DATA says so about records in DATA."""
     return is_synthetic(data) and options.spark.persons is None
 
 
 def refused_plan(plan: RunPlan, data: Path, options: RunOptions) -> tuple[Finding, ...]:
-    """Real people are never tabulated without protection. Proof: docs/privacy.md#no-protection."""
+    """An error if real people would get no protection. Proof: docs/privacy.md#no-protection."""
     findings = FindingsOf(CONFIG_FILE)
     words = no_protection(plan.unprotected_levels)
     if words is not None and not has_synthetic_people(data, options):
@@ -172,6 +175,7 @@ def refused_plan(plan: RunPlan, data: Path, options: RunOptions) -> tuple[Findin
 
 
 def status_of_run(plan: RunPlan, data: Path, options: RunOptions) -> OutputStatus:
+    """Whether the output of the run may be released, and if not, why."""
     return output_status(
         is_synthetic=has_synthetic_people(data, options),
         has_test_key=options.test_key is not None,
@@ -180,7 +184,7 @@ def status_of_run(plan: RunPlan, data: Path, options: RunOptions) -> OutputStatu
 
 
 def refused_log(log: Path, kept_apart: tuple[Path, ...], called: str = "the confidential log") -> tuple[Finding, ...]:
-    """A log of the curator's may lie neither in what is released nor among what is read."""
+    """An error if a file for the curator alone lies inside an input or the output."""
     findings = FindingsOf(str(log))
     try:
         if any(resolved(log).is_relative_to(resolved(folder)) for folder in kept_apart):
@@ -192,6 +196,7 @@ def refused_log(log: Path, kept_apart: tuple[Path, ...], called: str = "the conf
 
 
 def refused_spending(options: RunOptions, kept_apart: tuple[Path, ...], confidential_log: Path) -> tuple[Finding, ...]:
+    """Every problem with the options about accounts."""
     findings = FindingsOf("the command")
     if options.spend_log is not None and options.dataset is None:
         findings.error("--spend-log", "needs --dataset, the name of the people whose privacy is spent.")
@@ -209,20 +214,20 @@ def refused_spending(options: RunOptions, kept_apart: tuple[Path, ...], confiden
         return findings.findings
     log = whole_path(options.spend_log)
     if log == whole_path(confidential_log):
-        findings.error("--spend-log", "must be another file than the confidential log.")
+        findings.error("--spend-log", "must not be the confidential log. Choose another file.")
     return findings.findings + (refused_log(log, kept_apart, "the spend log") or refused_file(log))
 
 
 def _temporary_variable() -> str | None:
-    """Which variable of the environment names a folder for temporary files, in the order of Python's tempfile."""
+    """The environment variable that names a temporary folder, in the order of Python's tempfile."""
     return next((name for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)), None)
 
 
 def _why_not_private(folder: Path) -> str | None:
     """Why confidential files would not be safe in this folder, or None.
 
-    Anyone who can rename entries in it could replace our own folder; with the sticky bit, as in /tmp, only its owner
-    can.
+    Users who can rename entries could replace our own folder; with the sticky bit, as in /tmp, only
+    its owner can.
     """
     try:
         status = folder.stat()
@@ -235,14 +240,11 @@ def _why_not_private(folder: Path) -> str | None:
         return "is not a directory. Name another folder with --temp."
     if not os.access(folder, os.W_OK | os.X_OK):
         return "can't be written to: permission denied. Name another folder with --temp."
+    replace_files = "could replace the confidential files in it."
     if status.st_uid not in {0, os.geteuid()}:
-        return (
-            "belongs to another user, who could replace the confidential files in it. Name one of your own with --temp."
-        )
+        return f"belongs to another user, who {replace_files} Name one of your own with --temp."
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX:
-        return (
-            f"has mode {stat.S_IMODE(status.st_mode):04o}: other users could replace the confidential files in it. Name"
-            " a private folder with --temp, or run chmod go-w on this one."
-        )
+        advice = "Name a private folder with --temp, or run chmod go-w on this one."
+        return f"has mode {stat.S_IMODE(status.st_mode):04o}: other users {replace_files} {advice}"
     why = why_no_folder(folder, TEMPORARY_PREFIX)
     return None if why is None else f"can't be written to: {why}. Name another folder with --temp."

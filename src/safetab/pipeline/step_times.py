@@ -1,4 +1,4 @@
-"""How long each step of a run took. It depends on the persons, so it is for the curator's log alone."""
+"""How long each step of a run took; times depend on records, so only the curator's log gets them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True, slots=True)
 class Elapsed:
-    """A time, or the time between two: on the clock, and of all processor cores together."""
+    """A point in time, or the time between two: on the clock, and in CPU seconds of all cores."""
 
     wall_seconds: float
     cpu_seconds: float
 
     @classmethod
     def now(cls) -> Self:
+        """The present, on clocks that only go forward."""
         return cls(time.monotonic(), time.process_time())
 
     def __sub__(self, earlier: Elapsed) -> Elapsed:
@@ -42,7 +43,7 @@ class Elapsed:
 
 
 class StepTimes:
-    """Progress that is passed on, and the time of each step, and of named parts of it, written to a log."""
+    """Passes progress on, and logs the time of each step and of its named parts."""
 
     def __init__(
         self, progress: Progress, log: Callable[[str], None], now: Callable[[], Elapsed] = Elapsed.now
@@ -53,50 +54,56 @@ class StepTimes:
         self._step: str | None = None
         self._began = now()
         self._of_parts: dict[str, Elapsed] = {}
-        self._inside = Elapsed(0, 0)  # parts that lie in the part that is open
-        self._alongside = 0.0  # CPU seconds of work in another thread
+        self._inside = Elapsed(0, 0)  # time of parts inside the open part
+        self._elsewhere = 0.0  # CPU seconds of work in another thread
 
     def step(self, name: str, parts: int) -> None:
+        """Log the time of the last step and begin another."""
         self.end_step()
-        self._step, self._began = name, self._now()
+        self._step = name
+        self._began = self._now()
         self._progress.step(name, parts)
 
     def advance(self, parts: int = 1) -> None:
+        """Count parts of the step as done."""
         self._progress.advance(parts)
 
     def note(self, text: str) -> None:
+        """Write a remark to the log and to the progress."""
         self._log(text)
         self._progress.note(text)
 
     def tell(self, text: str) -> None:
+        """Write what the curator must see to the log and to the progress."""
         self._log(text)
         self._progress.tell(text)
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Time inside is this part's, but for parts that lie in it."""
-        before, self._inside = self._inside, Elapsed(0, 0)
+        """Count the time inside as this part's, except for parts inside it."""
+        before = self._inside
+        self._inside = Elapsed(0, 0)
         began = self._now_of_parts()
         yield
         taken = self._now_of_parts() - began
         self._of_parts[name] = self._of_parts.get(name, Elapsed(0, 0)) + (taken - self._inside)
         self._inside = before + taken
 
-    def alongside(self, work: Callable[[], None]) -> Callable[[], None]:
-        """The same work, for another thread or between parts: its CPU time, taken when it ends, is no part's."""
+    def in_another_thread(self, work: Callable[[], None]) -> Callable[[], None]:
+        """The same work, whose CPU time counts for no part of the step."""
 
         def timed() -> None:
             began = time.thread_time()
             work()
-            self._alongside += time.thread_time() - began
+            self._elsewhere += time.thread_time() - began
 
         return timed
 
     def _now_of_parts(self) -> Elapsed:
-        return self._now() - Elapsed(0, self._alongside)
+        return self._now() - Elapsed(0, self._elsewhere)
 
     def each(self, name: str, things: Iterator[Thing]) -> Iterator[Thing]:
-        """The same things; the time to make them is this part's, what is done with them is not."""
+        """The same things; the time to make them, but not to use them, is this part's."""
         while True:
             with self.part(name):
                 thing = next(things, None)
@@ -105,16 +112,18 @@ class StepTimes:
             yield thing
 
     def end_step(self) -> None:
+        """Log the times of the step and its parts, if a step has begun."""
         if self._step is None:
             return
         self._log(f'step "{self._step}": {self._now() - self._began}')
         for name, taken in self._of_parts.items():
             self._log(f'of it "{name}": {taken}')
-        self._step, self._of_parts = None, {}
+        self._step = None
+        self._of_parts = {}
 
 
 class TimedCounts:
-    """An engine's answers, with the time that they take."""
+    """An engine's counts; the time that they take is logged as "counting"."""
 
     def __init__(self, counts: GroupCounts, times: StepTimes) -> None:
         self._counts = counts

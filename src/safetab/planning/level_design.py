@@ -1,6 +1,8 @@
-"""How a configuration measures a level: stages, noise, suppression threshold, and what follows from them.
+"""How a level is measured: stages, noise, margins of error, and suppression.
 
-Needs no geography and no person. A level of a plan, a level that is being tuned and a level of a release each have one.
+Suppression (5.3.2 of the paper) withholds totals that may well be pure noise. The threshold T
+follows from the noise of stage 2, and below state level only totals above T are published. The test
+looks only at noisy numbers, so it is post-processing: docs/privacy.md#post-processing.
 """
 
 from __future__ import annotations
@@ -12,28 +14,36 @@ from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
-from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.config.run_config import FamilyConfig, RunConfig
-from safetab.distributions.noise_distribution import DEFAULT_BITS
-from safetab.distributions.precision import working_precision
-from safetab.planning.suppression import suppression_threshold
-from safetab.privacy.calibration import Noise, calibrated_noise, stage_fraction
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
+from safetab.census.population_groups import PopulationGroupLevel
+from safetab.config.config_file import FamilyConfig, RunConfig
+from safetab.distributions.noise_distribution import DEFAULT_BITS, working_precision
+from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage, calibrated_noise, stage_fraction
 from safetab.products.product import LineKind, Product, Selector, Shape, TableFamily, Thresholds
 
+
+def suppression_threshold(level: PopulationGroupLevel, stage_2: Noise | None, chance: Fraction) -> int | None:
+    """The paper's T: an empty group is suppressed with at least this chance; None: never suppressed."""
+    if not level.geography.is_substate or chance == 0 or stage_2 is None or stage_2.out_of_sampler_range is not None:
+        return None
+    return stage_2.quantile(chance)
+
+
+def passes_suppression(noisy_totals: NDArray[np.int64], threshold: int | None) -> NDArray[np.bool_]:
+    """Which totals may be published: those above the threshold, or all without one."""
+    return np.ones(len(noisy_totals), dtype=np.bool_) if threshold is None else noisy_totals > threshold
+
+
 CONFIDENCE = Fraction(95, 100)
-_STAGES_OF_ADAPTIVE = {
-    Selector.NOISY_STAGE_1: (Stage.STAGE_1, Stage.STAGE_2),
-    Selector.PUBLISHED_TOTALS: (Stage.STAGE_2,),
-}
+_ADAPTIVE = {Selector.NOISY_STAGE_1: (Stage.STAGE_1, Stage.STAGE_2), Selector.PUBLISHED_TOTALS: (Stage.STAGE_2,)}
 
 
 @dataclass(frozen=True, slots=True)
 class IterationsMeasured:
-    """How many iterations of a level get tables as their size allows, and how many a total alone."""
+    """How many iterations of a level are measured adaptively, and how many get only a total."""
 
     adaptive: int
     total_only: int
@@ -41,7 +51,7 @@ class IterationsMeasured:
 
 @dataclass(frozen=True, slots=True)
 class StageDesign:
-    """A stage of a level: the budget it spends and the noise that this buys."""
+    """A stage of a level: the budget it spends and the noise that this budget buys."""
 
     stage: Stage
     budget: Fraction
@@ -50,7 +60,7 @@ class StageDesign:
 
 @dataclass(frozen=True, slots=True)
 class LevelMargins:
-    """Margins of error, each exact for its number's own noise; those of a shape by kind of line."""
+    """The margins of error of a level, exact for the noise of each number; a shape's by kind of line."""
 
     stage_1_total: int | None
     total_only: int | None
@@ -59,10 +69,7 @@ class LevelMargins:
 
 @dataclass(frozen=True, slots=True)
 class LevelDesign:
-    """How one table family of one population group level is measured.
-
-    It has stages 1 and 2 if some of its iterations are adaptive, and stage TOTAL_ONLY if some are total-only.
-    """
+    """How a family of a level is measured: stages 1 and 2 if adaptive, TOTAL_ONLY for lone totals."""
 
     product: Product
     family: TableFamily
@@ -75,24 +82,24 @@ class LevelDesign:
     suppression_threshold: int | None  # the paper's T: a total is published only above it; None = no suppression
 
     def noise(self, stage: Stage) -> Noise:
+        """The noise of one stage. Raises KeyError if the level does not have the stage."""
         return self.stages[stage].noise
 
     @property
     def is_protected(self) -> bool:
-        """Whether every stage has noise worth the name: 0 with a chance of at most 1/2."""
+        """Whether the noise of every stage is 0 with a chance of at most 1/2."""
         return not any(stage.noise.is_mostly_zero for stage in self.stages.values())
 
     @property
     def can_be_drawn(self) -> bool:
+        """Whether the sampler can draw the noise of every stage."""
         return all(stage.noise.out_of_sampler_range is None for stage in self.stages.values())
 
     def margins(self, confidence: Fraction = CONFIDENCE) -> LevelMargins:
+        """The margins of error of the level's numbers at this confidence."""
         shapes = {}
-        if Stage.STAGE_2 in self.stages:
-            shapes = {
-                shape: MappingProxyType({kind.name: self.margin(kind, confidence) for kind in shape.kinds})
-                for shape in self.family.shapes
-            }
+        for shape in self.family.shapes if Stage.STAGE_2 in self.stages else ():
+            shapes[shape] = MappingProxyType({kind.name: self.margin(kind, confidence) for kind in shape.kinds})
         return LevelMargins(
             stage_1_total=self._margin_of_one(Stage.STAGE_1, confidence),
             total_only=self._margin_of_one(Stage.TOTAL_ONLY, confidence),
@@ -107,14 +114,14 @@ class LevelDesign:
         return margin_of(self.noise(stage), 1, confidence) if stage in self.stages else None
 
     def shape_chances(self, true_size: int = 0) -> Mapping[Shape, arb]:
-        """How likely an adaptive group of so many people gets each shape."""
+        """The chance that an adaptive group with `true_size` records gets each shape."""
         noise, limits = self.noise(Stage.STAGE_1), [total - true_size for total in self.thresholds.totals]
         between = (noise.chance_between(low, high) for low, high in pairwise(limits))
         chances = (noise.cdf(limits[0] - 1), *between, noise.tail(limits[-1]))
         return dict(zip(self.family.shapes, chances, strict=True))
 
     def publication_chance(self, true_size: int = 0) -> arb:
-        """How likely an adaptive group of so many people is published."""
+        """The chance that an adaptive group with `true_size` records is published."""
         if self.suppression_threshold is None:
             return arb(1)
         chances = self.shape_chances(true_size)
@@ -124,7 +131,7 @@ class LevelDesign:
             return with_table + chances[self.family.total] * passes
 
     def suppression_chance(self, true_size: int) -> arb:
-        """How likely an adaptive group of so many people is not published."""
+        """The chance that an adaptive group with `true_size` records is suppressed."""
         if self.suppression_threshold is None:
             return arb(0)
         with working_precision(DEFAULT_BITS):
@@ -132,16 +139,17 @@ class LevelDesign:
             return self.shape_chances(true_size)[self.family.total] * below
 
     def bias(self, true_size: int) -> arb:
-        """How many persons the published total of a group of this size is too high on average, if it is a total.
+        """How many records too high the published total of a group is on average, if it gets a total.
 
-        The paper's E[X | n + X > T]: which shape a group gets doesn't depend on the noise of its second stage.
+        This is the paper's E[X | n + X > T]. The shape of a group does not depend on the noise of
+        its second stage.
         """
         if self.suppression_threshold is None:
             return arb(0)
         return self.noise(Stage.STAGE_2).mean_given_at_least(self.suppression_threshold + 1 - true_size)
 
     def empty_groups_published(self, adaptive_groups: int, total_only_groups: int) -> float:
-        """How many of so many groups would be published, on average, if nobody were in any."""
+        """Expected number of published groups if all of them were empty."""
         total_only = total_only_groups if Stage.TOTAL_ONLY in self.stages else 0
         if Stage.STAGE_2 not in self.stages:
             return float(total_only)
@@ -156,8 +164,9 @@ def level_design(
     stability: int,
     measured: IterationsMeasured,
 ) -> LevelDesign:
-    """For a level whose budget is above 0."""
+    """The design of a level whose budget is above 0."""
     stages = _stages_of(config, of_family.budgets[level], stability, measured)
+    stage_2 = stages[Stage.STAGE_2].noise if Stage.STAGE_2 in stages else None
     return LevelDesign(
         product=config.product,
         family=of_family.family,
@@ -167,14 +176,12 @@ def level_design(
         budget=of_family.budgets[level],
         thresholds=of_family.thresholds[level],
         stages=stages,
-        suppression_threshold=suppression_threshold(
-            level, stages[Stage.STAGE_2].noise if Stage.STAGE_2 in stages else None, config.zero_suppression_chance
-        ),
+        suppression_threshold=suppression_threshold(level, stage_2, config.zero_suppression_chance),
     )
 
 
 def not_measured(config: RunConfig, of_family: FamilyConfig, level: PopulationGroupLevel) -> LevelDesign:
-    """For a level that nothing is measured at."""
+    """The design of a level at which nothing is measured."""
     return level_design(config, of_family, level, 0, IterationsMeasured(0, 0))
 
 
@@ -184,7 +191,7 @@ def _stages_of(
     """The stages of a level, each with the noise that its share of the budget buys."""
     if stability == 0:  # no person can be in any group: there is nothing to protect, and nothing to count
         return MappingProxyType({})
-    adaptive = _STAGES_OF_ADAPTIVE[config.product.selector] if iterations.adaptive else ()
+    adaptive = _ADAPTIVE[config.product.selector] if iterations.adaptive else ()
     total_only = (Stage.TOTAL_ONLY,) if iterations.total_only else ()
     stages: dict[Stage, StageDesign] = {}
     for stage in (*adaptive, *total_only):
@@ -195,5 +202,5 @@ def _stages_of(
 
 @lru_cache(maxsize=4096)
 def margin_of(noise: Noise, draws: int, confidence: Fraction) -> int:
-    """The margin of error of a sum of so many draws."""
+    """The margin of error of a sum of this many draws."""
     return noise.sum_of(draws).margin_of_error(confidence)

@@ -1,15 +1,21 @@
-"""What a run costs, in figures and words for people."""
+"""What a run costs, alone or together with another product, in figures and words for people."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
-from safetab.privacy.composition import PrivacyLoss
-from safetab.privacy.conversions import epsilon_of_rho
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.loss_text import loss_text
-from safetab.privacy.reference import loss_of_2020
+from safetab.census.geography_levels import TabulationPass
+from safetab.census.population_groups import PopulationGroupLevel
+from safetab.config.config_file import RunConfig, read_config
+from safetab.foundation.findings import Checked, Finding, Severity
+from safetab.planning.run_plan import RunPlan, loss_of_config_pass
+from safetab.privacy.calibration import PrivacyDefinition
+from safetab.privacy.composition import PrivacyLoss, epsilon_of_rho
+from safetab.privacy.output_status import SYNTHETIC_MARKER
+from safetab.privacy.reference import level_far_above, loss_of_2020, loss_text, total_far_above
 from safetab.products.product import Product
 
 DELTA = Fraction(1, 10**10)
@@ -18,7 +24,7 @@ DELTAS = tuple(Fraction(1, 10**digits) for digits in range(5, 16))
 
 @dataclass(frozen=True, slots=True)
 class ReportedLoss:
-    """The loss in its own unit, exact, and as an epsilon: at DELTA under zCDP, rounded up; at delta 0 under pure DP."""
+    """A loss in its own unit, exact, and as an epsilon: under zCDP that at DELTA, rounded up."""
 
     unbounded: Fraction
     bounded: Fraction
@@ -27,6 +33,7 @@ class ReportedLoss:
 
 
 def reported_loss(definition: PrivacyDefinition, loss: PrivacyLoss) -> ReportedLoss:
+    """The loss as reports show it."""
     if definition is PrivacyDefinition.PURE_DP:
         return ReportedLoss(loss.unbounded, loss.bounded, loss.unbounded, loss.bounded)
     unbounded, bounded = (epsilon_of_rho(rho, DELTA) for rho in (loss.unbounded, loss.bounded))
@@ -44,10 +51,111 @@ def reference_loss(product: Product) -> ReportedLoss:
 
 
 def reference_words(product: Product, definition: PrivacyDefinition) -> str:
-    """The loss of 2020 in a sentence, for people who look at a loss under this definition."""
+    """One sentence on the loss of 2020, for readers of a loss under this definition."""
     loss, name = reference_loss(product), product.reference.name
     rho = f"For comparison, the {name}: rho {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})"
     if definition is PrivacyDefinition.PURE_DP:
         return f"{rho}. A pure epsilon counts as rho = epsilon squared / 2 at most."
     epsilon = f"epsilon {loss_text(loss.unbounded_epsilon)} (bounded {loss_text(loss.bounded_epsilon)})"
     return f"{rho}, {epsilon} at delta {float(DELTA):g}."
+
+
+PEOPLE_SHOWN = (2, 3, 4, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class JointLoss:
+    """The loss of two runs over the same people, persons and households: docs/privacy.md#two-products."""
+
+    persons: RunConfig
+    households: RunConfig
+
+    @property
+    def definition(self) -> PrivacyDefinition:
+        return self.persons.privacy_definition
+
+    @property
+    def passes(self) -> tuple[TabulationPass, ...]:
+        """The passes of either run. A pass that one of them does not run costs nothing there."""
+        return tuple(one for one in TabulationPass if one in self.persons.passes or one in self.households.passes)
+
+    def of_a_record(self, one: TabulationPass) -> Fraction:
+        """The loss when a household record is added or removed and nobody's own record changes."""
+        return _loss(self.households, one)
+
+    def of_a_person(self, one: TabulationPass) -> Fraction:
+        """A person is added or removed: one person record, and a change of at most one household's."""
+        return _loss(self.persons, one) + 2 * _loss(self.households, one)
+
+    def of_changed_answers(self, one: TabulationPass) -> Fraction:
+        """The loss when a person's answers change: one person record and at most one household record."""
+        return 2 * _loss(self.persons, one) + 2 * _loss(self.households, one)
+
+    def of_a_move(self, one: TabulationPass) -> Fraction:
+        """A person moves: one person record changes, and two household records may change alike."""
+        return 2 * _loss(self.persons, one) + self._group_factor(2) * 2 * _loss(self.households, one)
+
+    def of_people(self, one: TabulationPass, people: int) -> Fraction:
+        """The loss when a household of this many people is added or removed with everybody in it."""
+        return self._group_factor(people) * _loss(self.persons, one) + _loss(self.households, one)
+
+    def _group_factor(self, records: int) -> int:
+        """How many times the loss of one record this many records cost if all change alike."""
+        return records**2 if self.definition is PrivacyDefinition.ZCDP else records
+
+    def rows(self) -> Iterator[tuple[str, dict[TabulationPass, Fraction]]]:
+        """What changes, and the most that this can cost in each pass."""
+        noun = self.households.product.record.noun
+        yield f"one {noun} record is added or removed", {one: self.of_a_record(one) for one in self.passes}
+        yield "a person is added or removed", {one: self.of_a_person(one) for one in self.passes}
+        yield "a person's answers change", {one: self.of_changed_answers(one) for one in self.passes}
+        yield f"a person moves to another {noun}", {one: self.of_a_move(one) for one in self.passes}
+        for people in PEOPLE_SHOWN:
+            losses = {one: self.of_people(one, people) for one in self.passes}
+            yield f"a {noun} of {people} people is added or removed", losses
+
+
+def _loss(config: RunConfig, one: TabulationPass) -> Fraction:
+    return loss_of_config_pass(config, one).unbounded if one in config.passes else Fraction(0)
+
+
+def joint_loss(config: RunConfig, other_parameters: Path) -> Checked[JointLoss]:
+    """The joint loss with another directory's configuration, or findings if the two don't add up."""
+    read = read_config(other_parameters)
+    if read.value is None:
+        return Checked(None, read.findings)
+    persons, households = sorted((config, read.value), key=lambda one: one.product.record.holds_people)
+    problem = None
+    if config.product is read.value.product:
+        problem = f"is for {config.product.name} too. Two runs of one product are added up by --spend-log."
+    elif config.privacy_definition is not read.value.privacy_definition:
+        problem = "has another privacy_defn. Losses of two definitions don't add up to one."
+    if problem is not None:
+        return Checked(None, (*read.findings, Finding(Severity.ERROR, str(other_parameters), "--with", problem)))
+    return Checked(JointLoss(persons, households), read.findings)
+
+
+def privacy_warnings(plan: RunPlan) -> Iterator[str]:
+    """Sentences on losses far above those of the 2020 Census: the whole run, then each level."""
+    definition, product = plan.config.privacy_definition, plan.config.product
+    total = total_far_above(product, definition, plan.loss.unbounded)
+    if total is not None:
+        yield total
+    for level in plan.levels:
+        sentence = level_far_above(product, definition, level.design.budget)
+        if sentence is not None:
+            yield f"{level}: {sentence}"
+
+
+def no_protection(unprotected_levels: Collection[PopulationGroupLevel]) -> str | None:
+    """A warning that names the levels whose noise is mostly 0, or None without such a level."""
+    if not unprotected_levels:
+        return None
+    count = len(unprotected_levels)
+    where = ", ".join(map(str, unprotected_levels))
+    return (
+        f"No protection at {count} {'level' if count == 1 else 'levels'}: {where}. The noise there is 0 more often than"
+        " not, so a published number would more likely be exact than not. `safetab run` refuses such budgets: make them"
+        f" smaller. It accepts them only for people who do not exist (DATA holds them and a file {SYNTHETIC_MARKER}),"
+        " and its output is then not for release."
+    )

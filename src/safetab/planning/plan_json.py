@@ -1,27 +1,24 @@
-"""The plan for programs: plain JSON values, exact numbers as texts beside the floats that approximate them."""
+"""The plan as JSON for programs: exact numbers as texts beside the floats that approximate them."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.foundation.version import VERSION
-from safetab.planning.expectations import output_if_all_groups_are_empty
-from safetab.planning.joint_loss import JointLoss
+from safetab.census.population_groups import PopulationGroupLevel
+from safetab.foundation.findings import VERSION
+from safetab.planning import losses
 from safetab.planning.level_design import CONFIDENCE
-from safetab.planning.losses import DELTA, ReportedLoss, epsilons_by_delta, reference_loss, reported_loss
-from safetab.planning.privacy_warnings import privacy_warnings
-from safetab.planning.protection import no_protection
-from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.privacy.calibration import Noise
-from safetab.privacy.conversions import epsilon_of_rho
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.loss_text import loss_number
+from safetab.planning.losses import DELTA, JointLoss, ReportedLoss
+from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
+from safetab.privacy.calibration import Noise, PrivacyDefinition
+from safetab.privacy.composition import epsilon_of_rho
+from safetab.privacy.reference import loss_number
 
 JsonObject = dict[str, object]
 
 
 def plan_as_json(plan: RunPlan) -> JsonObject:
+    """All facts of a plan as JSON values."""
     config = plan.config
     definition = config.privacy_definition
     return {
@@ -35,29 +32,28 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
         "levels": [_level(level_plan) for level_plan in plan.levels],
         "levels_left_out": [_level_name(level) for level in plan.levels_left_out],
         "levels_without_protection": [_level_name(level) for level in plan.unprotected_levels],
-        "no_protection": no_protection(plan.unprotected_levels),
+        "no_protection": losses.no_protection(plan.unprotected_levels),
         "groups": sum({level_plan.level: level_plan.universe.size for level_plan in plan.levels}.values()),
         "loss": loss_as_json(plan),
-        "loss_of_2020": _loss(reference_loss(config.product), PrivacyDefinition.ZCDP),
-        "privacy_warnings": list(privacy_warnings(plan)),
+        "loss_of_2020": _loss(losses.reference_loss(config.product), PrivacyDefinition.ZCDP),
+        "privacy_warnings": list(losses.privacy_warnings(plan)),
     }
 
 
 def loss_as_json(plan: RunPlan) -> JsonObject:
-    """What each pass costs a person in it, and the run a person in any."""
+    """The cost of each pass to a person in it, and of the whole run."""
     definition = plan.config.privacy_definition
-    losses = {tabulation_pass.value: plan.loss_of(tabulation_pass) for tabulation_pass in plan.config.passes}
-    losses["whole_run"] = plan.loss
-    return {who: _loss(reported_loss(definition, loss), definition) for who, loss in losses.items()}
+    loss_of = {one.value: plan.loss_of(one) for one in plan.config.passes} | {"whole_run": plan.loss}
+    return {who: _loss(losses.reported_loss(definition, loss), definition) for who, loss in loss_of.items()}
 
 
 def joint_loss_as_json(joint: JointLoss) -> list[JsonObject]:
-    """What changes, and what it costs in both products together, by pass."""
+    """The rows of a joint loss: what changes and what it costs in each pass."""
     symbol = joint.definition.budget_symbol
     return [
         {"change": change}
-        | {one.value: {symbol: exact(loss), **_epsilon(loss, joint.definition)} for one, loss in losses.items()}
-        for change, losses in joint.rows()
+        | {one.value: {symbol: exact(loss), **_epsilon(loss, joint.definition)} for one, loss in of_passes.items()}
+        for change, of_passes in joint.rows()
     ]
 
 
@@ -72,6 +68,7 @@ def _level_name(level: PopulationGroupLevel) -> JsonObject:
 
 
 def _level(plan: LevelPlan) -> JsonObject:
+    """Everything that the plan says about one level."""
     design, universe, output = plan.design, plan.universe, output_if_all_groups_are_empty(plan)
     margins = design.margins()
     return {
@@ -110,6 +107,7 @@ def _noise(noise: Noise, definition: PrivacyDefinition) -> JsonObject:
 
 
 def _loss(loss: ReportedLoss, definition: PrivacyDefinition) -> JsonObject:
+    """A loss in its own unit and, under zCDP, as an epsilon at several deltas."""
     values: JsonObject = {
         f"unbounded_{definition.budget_symbol}": exact(loss.unbounded),
         f"bounded_{definition.budget_symbol}": exact(loss.bounded),
@@ -126,11 +124,11 @@ def _loss(loss: ReportedLoss, definition: PrivacyDefinition) -> JsonObject:
 
 
 def _by_delta(rho: Fraction) -> dict[str, float]:
-    return {delta: loss_number(epsilon) for delta, epsilon in epsilons_by_delta(rho).items()}
+    return {delta: loss_number(epsilon) for delta, epsilon in losses.epsilons_by_delta(rho).items()}
 
 
 def exact(number: Fraction) -> str:
-    """A decimal if the number is one, else numerator/denominator."""
+    """The number as a decimal if it has at most 60 digits, else as numerator/denominator."""
     digits = 0
     while digits <= 60 and (number * 10**digits).denominator != 1:
         digits += 1

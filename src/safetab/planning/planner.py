@@ -1,8 +1,8 @@
-"""Public files -> the plan of a run, with every finding about them at once."""
+"""Reads the public files of a run and makes its plan."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -10,26 +10,32 @@ from typing import TYPE_CHECKING
 
 from safetab.census.geography import NOWHERE, Geography
 from safetab.census.geography_levels import EntityKind, TabulationPass
-from safetab.census.group_universe import GroupUniverse, universe_of
-from safetab.census.iteration_map import iteration_map_of
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.census.public_lists import PublicLists
-from safetab.census.published_totals import PublishedTotals
-from safetab.census.stability import stability
-from safetab.config.config_file import CONFIG_FILE, budget_key, read_config, reader_asked_for
-from safetab.config.run_config import FamilyConfig, ReaderKind, RunConfig
+from safetab.census.iterations import IterationLevel, PublicLists, iteration_map_of, stability
+from safetab.census.population_groups import PublishedTotals, universe_of
+from safetab.config.config_file import (
+    CONFIG_FILE,
+    ReaderKind,
+    RunConfig,
+    budget_key,
+    read_config,
+    reader_asked_for,
+)
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity, shortened
-from safetab.planning.given_geography import folder_beside, read_given_geography
 from safetab.planning.level_design import IterationsMeasured, level_design
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.planning.selected_groups import check_totals, selected_groups
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import Stage
 from safetab.products.product import Product
 from safetab.readers.cef.reader_file import read_reader_file
-from safetab.readers.geography import GEOGRAPHY_TABLE
-from safetab.readers.geography_names import GeographyNames, geography_names_path, read_geography_names
+from safetab.readers.geography import (
+    GEOGRAPHY_TABLE,
+    GeographyNames,
+    geography_names_path,
+    geography_paths,
+    read_geography,
+    read_geography_names,
+)
 from safetab.readers.public_lists import list_paths, read_public_lists
 from safetab.readers.published_totals import find_published_totals, find_totals_in, read_published_totals
 
@@ -38,8 +44,53 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenGeography:
+    """The blocks, the files that list them, and, for a CEF, the ids by which its units name blocks."""
+
+    geography: Geography
+    paths: tuple[Path, ...]
+    oids: BlockOids | None = None
+
+
+def read_given_geography(data: Path, reader: ReaderKind, config: RunConfig | None) -> Checked[GivenGeography]:
+    """The geography of a directory, or of a CEF's .ini file for the states of a configuration."""
+    if reader is ReaderKind.CEF:
+        return _of_cef(data, None if config is None else states_asked_for(config))
+    read = read_geography(data)
+    return Checked(None if read.value is None else GivenGeography(read.value, geography_paths(data)), read.findings)
+
+
+def states_asked_for(config: RunConfig) -> tuple[str, ...]:
+    """The states of all passes that run."""
+    return tuple(state for which in config.passes for state in config.states_of(which))
+
+
+def _of_cef(data: Path, states: Iterable[str] | None) -> Checked[GivenGeography]:
+    """The geography that a CEF's .ini file names, for these states."""
+    from safetab.readers.cef.geography import read_cef_geography  # noqa: PLC0415 - most data are no CEF
+
+    reader = read_reader_file(data)
+    if reader.value is None:
+        return Checked(None, reader.findings)
+    wanted = tuple(reader.value.states_there if states is None else states)
+    paths = reader.value.geography_of(wanted)
+    if paths.value is None:
+        return Checked(None, reader.findings + paths.findings)
+    read = read_cef_geography(paths.value, wanted)
+    findings = reader.findings + paths.findings + read.findings
+    if read.value is None:
+        return Checked(None, findings)
+    return Checked(GivenGeography(read.value.geography, paths.value, read.value.oids), findings)
+
+
+def folder_beside(data: Path, reader: ReaderKind) -> Path:
+    """The folder of files that accompany the data: DATA itself, or the folder of a CEF's .ini file."""
+    return data.parent if reader is ReaderKind.CEF else data
+
+
+@dataclass(frozen=True, slots=True)
 class PublicFiles:
-    """All that a plan is made of."""
+    """Everything that a plan is made from."""
 
     config: RunConfig
     lists: PublicLists
@@ -53,14 +104,14 @@ class PublicFiles:
 
 @dataclass(frozen=True, slots=True)
 class GivenTotals:
-    """Published totals from elsewhere than the data directory, and the files that they are from."""
+    """Published totals from outside the data directory, and their files."""
 
     totals: Checked[PublishedTotals]
     files: Mapping[str, Path] = field(default_factory=dict)  # by the names that a manifest gives them
 
 
 def plan_of_files(parameters: str | Path, data: str | Path, totals: GivenTotals | None = None) -> Checked[RunPlan]:
-    """The plan that the parameters directory and the geography of the data directory make; opens no record file."""
+    """The plan that the parameters and the geography of the data make. Opens no record file."""
     files = read_public_files(Path(parameters), Path(data), totals=totals)
     if files.value is None:
         return Checked(None, files.findings)
@@ -71,9 +122,10 @@ def plan_of_files(parameters: str | Path, data: str | Path, totals: GivenTotals 
 def read_public_files(
     parameters: Path, data: Path, geography_folder: Path | None = None, totals: GivenTotals | None = None
 ) -> Checked[PublicFiles]:
-    """Reads the lists, the geography of DATA or of another folder, and totals if the product needs them.
+    """Read the configuration, the lists, the geography, and published totals if the product needs them.
 
-    Totals are those of DATA, unless others are given.
+    The geography is that of DATA unless another folder is given; so are the totals. Returns every
+    finding; the value is None if one of them is an error.
     """
     geography_folder, reader = geography_folder or data, reader_asked_for(parameters, data)
     if not _is_directory(parameters):
@@ -88,21 +140,17 @@ def read_public_files(
     if geography.value is None:  # what is wrong with the budgets doesn't need it
         nowhere = dict.fromkeys(config.value.passes, NOWHERE)
         return Checked(None, findings + plan_of(PublicFiles(config.value, lists.value, nowhere)).errors)
-    of_pass = {
-        tabulation_pass: geography.value.geography.of_states(config.value.states_of(tabulation_pass))
-        for tabulation_pass in config.value.passes
-    }
+    whole, states_of = geography.value.geography, config.value.states_of
+    of_pass = {which: whole.of_states(states_of(which)) for which in config.value.passes}
     findings += _states_without_blocks(config.value, of_pass)
-    beside = folder_beside(data, reader)
-    names_path = geography_names_path(beside)
+    names_path = geography_names_path(folder_beside(data, reader))
     paths = (parameters / CONFIG_FILE, *list_paths(parameters), *geography.value.paths)
     paths += () if names_path is None else (names_path,)
-    files = PublicFiles(
-        config.value, lists.value, MappingProxyType(of_pass), paths, names.value or {}, geography.value.oids
-    )
+    oids, geographies = geography.value.oids, MappingProxyType(of_pass)
+    files = PublicFiles(config.value, lists.value, geographies, paths, names.value or {}, oids)
     chosen = _selecting_totals(config.value.product, data, reader, totals)
     if chosen is not None:
-        checked = _checked_totals(chosen.totals, lists.value, geography.value.geography, of_pass)
+        checked = _checked_totals(chosen.totals, lists.value, whole, of_pass)
         findings += checked.findings
         files = replace(files, totals=checked.value, totals_files=chosen.files)
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)
@@ -111,7 +159,7 @@ def read_public_files(
 def _selecting_totals(
     product: Product, data: Path, reader: ReaderKind, given: GivenTotals | None
 ) -> GivenTotals | None:
-    """Those that were given, or those of DATA; none if the product measures its own."""
+    """The totals that were given, or those in DATA. None if the product measures its own."""
     if product.totals_table is None:
         if given is None:
             return None
@@ -134,7 +182,7 @@ def _selecting_totals(
 
 
 def _beside_a_file(given: GivenTotals, data: Path, table: str) -> GivenTotals:
-    """The same, with a word about totals in DATA that are not used."""
+    """The same totals, with a warning if DATA also has totals, which are then not used."""
     ignored = FindingsOf(table)
     if find_published_totals(data, table, FindingsOf(table)) is not None:
         ignored.warning("", "lies in DATA and is not used: --totals stands for it.")
@@ -160,7 +208,7 @@ def _is_directory(path: Path) -> bool:
 
 
 def _states_without_blocks(config: RunConfig, of_pass: Mapping[TabulationPass, Geography]) -> tuple[Finding, ...]:
-    """A pass without a block is an error; a state without one is worth a look."""
+    """A pass without any block is an error; a state without one is a warning."""
     findings = FindingsOf(GEOGRAPHY_TABLE)
     for tabulation_pass, geography in of_pass.items():
         states = config.states_of(tabulation_pass)
@@ -175,14 +223,10 @@ def _states_without_blocks(config: RunConfig, of_pass: Mapping[TabulationPass, G
 
 
 def plan_of(files: PublicFiles) -> Checked[RunPlan]:
-    """The plan, and findings about levels that can't be measured as they are configured."""
+    """The plan, and findings about levels that can't be measured as configured."""
     findings = FindingsOf(CONFIG_FILE)
-    tabulated = [
-        (of_family, level)
-        for level in files.config.levels
-        for of_family in files.config.families
-        if of_family.budgets[level] > 0
-    ]
+    of_families = ((one, level) for level in files.config.levels for one in files.config.families)
+    tabulated = [(of_family, level) for of_family, level in of_families if of_family.budgets[level] > 0]
     entities = {
         geography: files.geography_of_pass[geography.tabulation_pass].entities(geography.entity_kind)
         for geography in {level.geography for _, level in tabulated}
@@ -192,43 +236,27 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
         level: universe_of(level, entities[level.geography], files.lists, has_total_only=has_total_only)
         for level in dict.fromkeys(level for _, level in tabulated)
     }
-    stabilities = {grain: _stability_of(grain, files) for grain in {_grain(level) for _, level in tabulated}}
-    levels = tuple(
-        _level_plan(universes[level], of_family, files, stabilities[_grain(level)]) for of_family, level in tabulated
-    )
-    for level_plan in levels:
-        _check_level(level_plan, findings)
+    stabilities: dict[tuple[IterationLevel, bool], int] = {}
+    levels = list[LevelPlan]()
+    for of_family, level in tabulated:
+        grain = level.iterations, level.geography.is_substate  # what stability depends on, besides the lists
+        if grain not in stabilities:
+            most = files.config.max_race_codes
+            codes = iteration_map_of(files.lists, grain[0], is_substate=grain[1], max_race_codes=most)
+            stabilities[grain] = stability(codes)
+        universe, total_only = universes[level], universes[level].total_only_iterations
+        measured = IterationsMeasured(len(universe.iterations) - total_only, total_only)
+        design = level_design(files.config, of_family, level, stabilities[grain], measured)
+        selected = None if files.totals is None else selected_groups(universe, files.totals)
+        levels.append(LevelPlan(design, universe, selected))
+        _check_level(levels[-1], findings)
     left_out = tuple(level for level in files.config.levels if files.config.budget_of(level) == 0)
-    plan = RunPlan(files.config, files.lists, levels, left_out)
+    plan = RunPlan(files.config, files.lists, tuple(levels), left_out)
     return Checked(None if findings.has_errors else plan, findings.findings)
 
 
-def _grain(level: PopulationGroupLevel) -> tuple[IterationLevel, bool]:
-    """All that a level's stability depends on, besides the lists: which iterations it has."""
-    return level.iterations, level.geography.is_substate
-
-
-def _stability_of(grain: tuple[IterationLevel, bool], files: PublicFiles) -> int:
-    level, is_substate = grain
-    maximum = files.config.max_race_codes
-    return stability(iteration_map_of(files.lists, level, is_substate=is_substate, max_race_codes=maximum))
-
-
-def _level_plan(
-    universe: GroupUniverse, of_family: FamilyConfig, files: PublicFiles, stability_of_level: int
-) -> LevelPlan:
-    measured = _iterations_measured(universe)
-    design = level_design(files.config, of_family, universe.level, stability_of_level, measured)
-    return LevelPlan(design, universe, None if files.totals is None else selected_groups(universe, files.totals))
-
-
-def _iterations_measured(universe: GroupUniverse) -> IterationsMeasured:
-    return IterationsMeasured(
-        adaptive=len(universe.iterations) - universe.total_only_iterations, total_only=universe.total_only_iterations
-    )
-
-
 def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:
+    """Report a level whose noise can't be drawn or at which nothing is measured."""
     product = plan.design.product
     key = budget_key(product, plan.family, plan.level)
     advice = f"Change the budget{f' or {product.stage_1_key}' if product.stage_1_key else ''}."
@@ -237,9 +265,8 @@ def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:
         if complaint is not None:
             findings.error(key, f"the noise of {_STAGE_NAMES[measured.stage]} is out of range: {complaint}. {advice}")
     if not plan.design.stages:
-        findings.warning(
-            key, "no code leads to an iteration of this level, so nothing will be measured for this budget."
-        )
+        message = "no code leads to an iteration of this level, so nothing will be measured for this budget."
+        findings.warning(key, message)
     elif not len(plan.universe.entities):
         kind = plan.level.geography.entity_kind.noun
         findings.warning(key, f"the geography lists no {kind}, so nothing will be measured for this budget.")

@@ -1,4 +1,4 @@
-"""The groups of a level that published totals select, and what is worth saying about totals that select none."""
+"""The groups that published totals select, and the table that a total chooses."""
 
 from __future__ import annotations
 
@@ -11,34 +11,40 @@ from numpy.typing import NDArray
 
 from safetab.census.geography import Geography, region_id
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.group_universe import GroupUniverse
-from safetab.census.iterations import IterationLevel
-from safetab.census.public_lists import PublicLists
-from safetab.census.published_totals import PublishedTotals, TotalsOfLevel
+from safetab.census.iterations import IterationLevel, PublicLists
+from safetab.census.population_groups import GroupUniverse, PublishedTotals, TotalsOfLevel
+from safetab.foundation.arrays import find_sorted
 from safetab.foundation.findings import FindingsOf, shortened
+from safetab.products.product import Thresholds
+
+
+def chosen_shapes(totals: NDArray[np.int64], thresholds: Thresholds) -> NDArray[np.int8]:
+    """Each group's position in its family's ladder: reaching a threshold moves it up."""
+    return np.searchsorted(np.array(thresholds.totals), totals, side="right").astype(np.int8)
+
 
 _CODES = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SelectedGroups:
-    """Groups by rising index, each with the published total that chooses its shape. A public fact."""
+    """The groups that have a published total, sorted by index, with those totals. A public fact."""
 
     indices: NDArray[np.int64]
     totals: NDArray[np.int64]
 
 
 def selected_groups(universe: GroupUniverse, totals: PublishedTotals) -> SelectedGroups:
-    """The groups of the universe that have a total: no other is measured."""
+    """The groups of the universe that have a published total. No other group is measured."""
     of_level = totals.of_level.get(universe.level.geography)
     if of_level is None or not len(universe.entities):
         none = np.empty(0, dtype=np.int64)
         return SelectedGroups(none, none)
     positions = np.full(_CODES, -1, dtype=np.int64)
     positions[[int(iteration.code) for iteration in universe.iterations]] = np.arange(len(universe.iterations))
-    entity = np.minimum(np.searchsorted(universe.entities, of_level.entity), len(universe.entities) - 1)
+    entity, is_known = find_sorted(universe.entities, of_level.entity)
     iteration = positions[of_level.code]
-    rows = np.flatnonzero((universe.entities[entity] == of_level.entity) & (iteration >= 0))
+    rows = np.flatnonzero(is_known & (iteration >= 0))
     indices = universe.index.index_of(entity[rows], iteration[rows])
     order = np.argsort(indices, kind="stable")
     return SelectedGroups(indices[order], of_level.count[rows][order])
@@ -51,7 +57,7 @@ def check_totals(
     of_pass: Mapping[TabulationPass, Geography],
     findings: FindingsOf,
 ) -> None:
-    """Totals of unknown regions or iterations are errors; of what this run doesn't tabulate, worth a count."""
+    """Report totals of unknown regions or iterations as errors; count ignored ones in warnings."""
     known = {int(iteration.code): iteration for iteration in lists.iterations}
     ignored: Counter[str] = Counter()
     for geography, of_level in totals.of_level.items():
@@ -82,6 +88,7 @@ def _refuse_unknown(
     codes: Set[int],
     findings: FindingsOf,
 ) -> None:
+    """Report totals of regions and iterations that the public files do not have."""
     strange = np.unique(of_level.entity[~is_known]).tolist()
     if strange:
         ids = shortened(region_id(entity, geography.entity_kind) for entity in strange)
@@ -93,7 +100,7 @@ def _refuse_unknown(
 
 
 def _refuse_repeated(geography: GeographyLevel, of_level: TotalsOfLevel, findings: FindingsOf) -> None:
-    """A group with two totals would be measured twice, and count its records twice."""
+    """Report groups with two totals: they would be measured twice and count their records twice."""
     groups = np.sort(of_level.entity * _CODES + of_level.code)
     again = groups[1:][np.diff(groups) == 0]
     if len(again):

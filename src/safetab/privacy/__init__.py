@@ -1,4 +1,1 @@
-"""What is promised and what it costs: definitions, calibration, composition, conversions.
-
-docs/privacy.md has the proofs.
-"""
+"""What is promised and what it costs: definitions, calibration, composition. Proofs: docs/privacy.md."""

@@ -1,6 +1,8 @@
-"""Random bits that have an address: AES-256 of the address under a key that lives as long as the run.
+"""Random bits that have an address.
 
-docs/privacy.md#random-bits says what rests on this.
+AES-256 of the address, under a key that lives as long as the run.
+
+docs/privacy.md#random-bits says what depends on this.
 """
 
 from __future__ import annotations
@@ -20,18 +22,18 @@ _ZEROS = np.zeros(_BLOCKS_AT_ONCE * BLOCK_BYTES, dtype=np.uint8)
 
 
 class SharedBits(Exception):  # noqa: N818 - the name is the sentence
-    """Bits that a ledger owns were offered to another one, whose noise would repeat the first one's."""
+    """Bits that a ledger owns were offered to another ledger, which would repeat the first one's noise."""
 
 
 class _KeyStream(threading.local):
-    """AES in counter mode, with a buffer: each thread has its own of both, made when it first asks."""
+    """AES in counter mode with a buffer. Each thread gets its own of both when it first asks."""
 
     def __init__(self, key: bytes) -> None:
         self._scratch = np.empty_like(_ZEROS)
         self._counter_mode = Cipher(algorithms.AES(key), modes.CTR(bytes(BLOCK_BYTES))).encryptor()
 
     def beginning_at(self, counter: bytes, length: int) -> NDArray[np.uint8]:
-        """So many bytes, which the thread's next call overwrites."""
+        """`length` bytes of the stream from this counter on; the thread's next call overwrites them."""
         stream = self._scratch[:length]
         self._counter_mode.reset_nonce(counter)
         self._counter_mode.update_into(_ZEROS[:length].data, stream.data)
@@ -41,8 +43,9 @@ class _KeyStream(threading.local):
 class AddressedBits:
     """128 random bits for every address: a prefix of 64 bits and an index of 64 bits.
 
-    The same address always has the same bits, so noise that is computed again is the same noise, never a second draw.
-    A ledger becomes the owner of its bits, once and for good: it alone knows which addresses were charged.
+    An address always has the same bits, so noise that is computed again is the same noise and never
+    a second draw. A ledger owns its bits for good, because only it knows which addresses were
+    charged.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -54,27 +57,27 @@ class AddressedBits:
 
     @classmethod
     def of_the_operating_system(cls) -> AddressedBits:
-        """With a key that nobody else has."""
+        """Bits under a fresh key from the operating system."""
         return cls(os.urandom(KEY_BYTES))
 
     def __repr__(self) -> str:
         return "<random bits by address>"
 
     def become_owned(self) -> None:
-        """Called by the ledger that these bits belong to from now on; refused the second time."""
+        """Mark the bits as owned by a ledger. Raises SharedBits if they already are."""
         if self._is_owned:
             raise SharedBits("random bits belong to one ledger: make new bits for a new ledger")
         self._is_owned = True
 
     def words(self, prefix: int, indices: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Two words of 64 bits for each of the rising indices."""
+        """Two 64-bit words for each of the ascending indices."""
         found = np.empty((len(indices), 2), dtype="<u8")
         for part, words in self.batches(prefix, indices):
             found[part] = words
         return found
 
     def batches(self, prefix: int, indices: NDArray[np.int64]) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
-        """The same part by part: what a part holds is overwritten by the next."""
+        """The same words part by part. Each part overwrites the one before."""
         encryptor = self._cipher.encryptor()
         addresses = np.empty((min(len(indices), _BLOCKS_AT_ONCE), 2), dtype=">u8")
         addresses[:, 0] = prefix
@@ -90,12 +93,12 @@ class AddressedBits:
             yield slice(first, first + len(part)), stream.view("<u8").reshape(-1, 2)
 
     def first_words_of_range(self, prefix: int, first: int, end: int) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-        """The first word of each index in [first, end), part by part: where a part begins, and its words."""
+        """The first word of each index in [first, end), in parts: where a part begins, and its words."""
         for start in range(first, end, _BLOCKS_AT_ONCE):
             count = min(_BLOCKS_AT_ONCE, end - start)
             yield start, self._stream(prefix, start, count).view("<u8")[::2]
 
     def _stream(self, prefix: int, first: int, count: int) -> NDArray[np.uint8]:
-        """The blocks of neighbouring indices, as a key stream: AES in counter mode numbers them the same way."""
+        """The blocks of neighbouring indices as a key stream: counter mode numbers them the same way."""
         counter = prefix.to_bytes(8, "big") + first.to_bytes(8, "big")
         return self._key_stream.beginning_at(counter, count * BLOCK_BYTES)

@@ -1,29 +1,51 @@
-"""How much noise a budget buys."""
+"""The privacy definitions, the stages, and the noise that a budget buys."""
 
 from __future__ import annotations
 
+from enum import Enum, IntEnum
 from fractions import Fraction
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
+
+
+class PrivacyDefinition(Enum):
+    """A definition that a run can satisfy. The value is the spelling in config.json."""
+
+    ZCDP = ("zcdp", "zero-concentrated differential privacy", "rho")
+    PURE_DP = ("puredp", "pure differential privacy", "epsilon")
+
+    def __init__(self, spelling: str, full_name: str, budget_symbol: str) -> None:
+        self.spelling = spelling
+        self.full_name = full_name
+        self.budget_symbol = budget_symbol
+
+
+class Stage(IntEnum):
+    """A stage of a level. The numbers are those of the measurement file and of noise addresses."""
+
+    TOTAL_ONLY = 0  # the whole budget at once
+    STAGE_1 = 1
+    STAGE_2 = 2
+
 
 Noise = DiscreteGaussian | DiscreteLaplace
 
 
 def stage_fraction(stage: Stage, stage_1_fraction: Fraction) -> Fraction:
-    """The share of a level's budget that a stage spends: gamma, 1 - gamma, or all of it for a TotalOnly group."""
+    """A stage's share of a level's budget: gamma, 1 - gamma, or all of it for a TotalOnly group."""
     shares = {Stage.TOTAL_ONLY: Fraction(1), Stage.STAGE_1: stage_1_fraction, Stage.STAGE_2: 1 - stage_1_fraction}
     return shares[stage]
 
 
 def calibrated_noise(definition: PrivacyDefinition, stability: int, budget: Fraction) -> Noise:
-    """The noise that makes counts of a level's groups, or of their cells, cost `budget`.
+    """The noise with which the counts of a level's groups, or of their cells, cost `budget`.
 
-    Neighbours: add or remove one person, who changes at most `stability` of the counts, by one each.
+    Neighbours: add or remove one person, who changes at most `stability` of the counts, by one
+    each.
     Spends: nothing here; drawing this noise once for each count costs `budget`.
-    Proof: docs/privacy.md#calibration (sigma squared = stability / (2 rho); scale = stability / epsilon).
+    Proof: docs/privacy.md#calibration (sigma squared = stability / (2 rho); scale = stability /
+    epsilon).
     """
     if definition is PrivacyDefinition.ZCDP:
         return DiscreteGaussian(stability / (2 * budget))

@@ -1,4 +1,4 @@
-"""Exact counts are confidential: a type that doesn't show itself."""
+"""Exact counts: confidential, and read on the way to a release by `noisy_count` only."""
 
 from __future__ import annotations
 
@@ -8,17 +8,31 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.foundation.arrays import begins_run, find_sorted
 from safetab.foundation.compiled import compiled_if_worthwhile
-from safetab.privacy.rising_loop import take_counts
+
+
+def take_counts(
+    indices: NDArray[np.int64], counts: NDArray[np.int64], wanted: NDArray[np.int64], taken: NDArray[np.int64]
+) -> None:
+    """Write the counts of wanted indices and leave other rows; both lists ascend. Compiled."""
+    at = 0
+    for row in range(len(wanted)):
+        while at < len(indices) and indices[at] < wanted[row]:
+            at += 1
+        if at < len(indices) and indices[at] == wanted[row]:
+            for cell in range(counts.shape[1]):
+                taken[row, cell] = counts[at, cell]
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class ExactCounts:
     """Counts of population groups, or of their cells, as an engine made them.
 
-    `indices` are the groups' indices in their level's universe, rising. `confidential_counts` has a row for each index
-    and a column for each cell (one for a total). On the way to a release only
-    `safetab.mechanisms.noisy_count` reads it; `safetab.assessment` does, and what it writes is confidential.
+    `indices` are the groups' indices in their level's universe, ascending. `confidential_counts`
+    has a row for each index and a column for each cell (one for a total). On the way to a release
+    only `safetab.mechanisms.noisy_count` reads it. `safetab.assessment` reads it too, and what that
+    writes is confidential.
     """
 
     indices: NDArray[np.int64]
@@ -37,7 +51,7 @@ class ExactCounts:
         raise TypeError("exact counts are confidential and can't be stored")
 
     def of_groups(self, wanted: NDArray[np.int64]) -> ExactCounts:
-        """The counts of these indices, rising, in their order; 0 for a group that has none here."""
+        """The counts of these ascending indices, in order; 0 for a group without a count here."""
         counts = np.zeros((len(wanted), self.confidential_counts.shape[1]), dtype=np.int64)
         near = self.between(wanted[0], wanted[-1] + 1) if len(wanted) else self
         if len(wanted) and len(near.indices):
@@ -46,7 +60,7 @@ class ExactCounts:
         return ExactCounts(wanted, counts)
 
     def some(self, rows: NDArray[np.bool_] | slice) -> ExactCounts:
-        """The counts of some of the indices, in their order."""
+        """The counts of some of the rows, in order."""
         return ExactCounts(self.indices[rows], self.confidential_counts[rows])
 
     def between(self, first: int, end: int) -> ExactCounts:
@@ -59,15 +73,12 @@ def _take_counts(
     indices: NDArray[np.int64], counts: NDArray[np.int64], wanted: NDArray[np.int64], taken: NDArray[np.int64]
 ) -> None:
     """The same as the loop, on whole arrays."""
-    position = np.minimum(np.searchsorted(indices, wanted), len(indices) - 1)
-    is_there = indices[position] == wanted
+    position, is_there = find_sorted(indices, wanted)
     taken[is_there] = counts[position[is_there]]
 
 
 def union_of(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The indices of two rising lists, each once, rising."""
+    """The distinct indices of two ascending lists, ascending."""
     both = np.concatenate([one, other])
     both.sort(kind="stable")  # merges what is sorted already
-    is_new = np.ones(len(both), dtype=np.bool_)
-    np.not_equal(both[1:], both[:-1], out=is_new[1:])
-    return both[is_new]
+    return both[begins_run(both)]

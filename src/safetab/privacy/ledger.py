@@ -1,4 +1,4 @@
-"""The ledger: what is measured is charged first, and only who paid may draw noise."""
+"""The ledger: a measurement is charged first, and only then may its noise be drawn."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from fractions import Fraction
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.privacy.addressed_bits import AddressedBits
+from safetab.privacy.calibration import Stage
 from safetab.privacy.measurement_event import MeasuredLevel, MeasurementEvent
-from safetab.privacy.stages import Stage
 
 
 class OverspentBudget(Exception):  # noqa: N818 - the name is the sentence
-    """A charge that the budget doesn't cover; nothing was drawn."""
+    """A charge that the budget does not cover. Nothing was drawn."""
 
 
 _LEDGERS_OWN = object()
 
 
 class DrawingRight:
-    """The right to draw the noise of one event, once for each address under its prefix; made by `Ledger.charge`.
+    """The right to draw the noise of one event, once for each address under its prefix.
 
-    It carries the ledger's random bits: noise is drawn from these and no others.
+    `Ledger.charge` makes it. It carries the ledger's random bits, the only ones from which noise is
+    drawn.
     """
 
     __slots__ = ("_bits", "_event")
@@ -46,11 +47,13 @@ class DrawingRight:
 
 
 class Ledger:
-    """Budgets by table family and level, exact; refuses before anything is overspent, and charges each event once.
+    """Exact budgets by table family and level. Refuses to overspend and charges each event once.
 
-    A level's groups are either total-only or adaptive, and a person's cost is the larger of the two ways through it:
-    the whole budget, or stage 1 and stage 2 together. Proof: docs/privacy.md#level.
-    It owns the bits that it was made with: a second ledger can't have them, so no address is charged twice.
+    A level's groups are either total-only or adaptive, and a person's cost is the larger of the two
+    ways through it: the whole budget, or stages 1 and 2 together. Proof: docs/privacy.md#level.
+
+    The ledger owns its random bits. A second ledger can't have them, so no address is charged
+    twice.
     """
 
     def __init__(self, budgets: Mapping[MeasuredLevel, Fraction], bits: AddressedBits) -> None:
@@ -64,7 +67,7 @@ class Ledger:
         return tuple(self._events)
 
     def right_to_read_again(self, event: MeasurementEvent) -> DrawingRight:
-        """For an event that was charged: the same addresses and bits, so the same numbers, never a second draw.
+        """The right to read a charged event's noise again: the same addresses, bits and numbers.
 
         Neighbours and cost: those of the charge. Proof: docs/privacy.md#ledger.
         """
@@ -73,7 +76,7 @@ class Ledger:
         return DrawingRight(event, self._bits, _LEDGERS_OWN)
 
     def charge(self, event: MeasurementEvent) -> DrawingRight:
-        """Records the cost and hands out the right to draw.
+        """Record the cost and return the right to draw. Raises OverspentBudget.
 
         Neighbours: add or remove one person.
         Spends: `event.cost` of the level's budget, before any noise is drawn.
@@ -90,16 +93,10 @@ class Ledger:
         return DrawingRight(event, self._bits, _LEDGERS_OWN)
 
     def spent(self, tabulation_pass: TabulationPass) -> Fraction:
-        """What was charged in a pass, for a person in it."""
-        measured = {event.measured: event for event in self._events}
-        return sum(
-            (
-                _cost_to_a_person(self._events, one)
-                for one, event in measured.items()
-                if event.level.geography.tabulation_pass is tabulation_pass
-            ),
-            Fraction(0),
-        )
+        """What a pass was charged so far, for a person in it."""
+        events = (event for event in self._events if event.level.geography.tabulation_pass is tabulation_pass)
+        measured = {event.measured for event in events}
+        return sum((_cost_to_a_person(self._events, one) for one in measured), Fraction(0))
 
 
 def _cost_to_a_person(events: list[MeasurementEvent], measured: MeasuredLevel) -> Fraction:

@@ -1,7 +1,7 @@
-"""The exact delta(epsilon) of what is drawn for one person's groups: certified, from the distribution of the loss.
+"""The exact delta(epsilon) of the numbers drawn for one person's groups, certified.
 
-A conversion from rho bounds this curve from above. The curve itself is what an attack on the numbers can reach, and not
-exceed: docs/privacy.md#exact-curve.
+A conversion from rho bounds this curve from above. An attack on the numbers can reach the curve
+itself but never exceed it: docs/privacy.md#exact-curve.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from flint import arb
 
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.distributions.noise_distribution import exactly
-from safetab.distributions.precision import working_precision
+from safetab.distributions.noise_distribution import exactly, working_precision
 from safetab.privacy.calibration import Noise
 
 _BITS = 256
@@ -27,7 +26,7 @@ _NEGLIGIBLE = Fraction(1, 2**120)
 
 @dataclass(frozen=True, slots=True)
 class ChangedCounts:
-    """So many counts that one person changes by one each, with independent noise of one kind."""
+    """Counts that one person changes by one each, with independent noise of one kind."""
 
     noise: Noise
     number: int
@@ -35,9 +34,10 @@ class ChangedCounts:
 
 @dataclass(frozen=True, slots=True)
 class LossCurve:
-    """delta as a function of epsilon, for counts of one or two kinds of noise (two: stages 1 and 2).
+    """Delta as a function of epsilon, for counts with one or two kinds of noise (stages 1 and 2).
 
-    Which shape stage 2 measures makes no difference: a person changes one cell of each group by one, whatever it is.
+    The shape that stage 2 measures makes no difference: a person changes one cell of each group by
+    one in any shape.
     Proof: docs/privacy.md#exact-curve.
     """
 
@@ -48,20 +48,19 @@ class LossCurve:
             raise ValueError("a curve is of one or two kinds of noise")
 
     def delta(self, epsilon: Fraction) -> arb:
-        """A ball around the least delta at which these counts are (epsilon, delta)-differentially private."""
+        """A ball around the smallest delta at which these counts are (epsilon, delta)-DP."""
         with working_precision(_BITS):
             parts = [_losses(one) for one in self.counts]
             outer, inner = (_NO_LOSS, parts[0]) if len(parts) == 1 else parts
             total = arb(0)
             for place, chance in enumerate(outer.chances):
-                left = epsilon - outer.loss(place)
-                total += chance * inner.excess_over(left)
+                total += chance * inner.excess_over(epsilon - (outer.first + place * outer.step))
             return total.union(total + outer.left_out + inner.left_out)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Losses:
-    """The distribution of a loss whose values are `first`, `first` + `step`, ...; it leaves out some chance."""
+    """The distribution of a loss with values `first`, `first` + `step`, ..., except a negligible rest."""
 
     first: Fraction
     step: Fraction
@@ -70,11 +69,8 @@ class _Losses:
     chances_from: Sequence[arb]  # of this value and all greater ones
     weighted_from: Sequence[arb]  # the same, each times exp(-loss)
 
-    def loss(self, place: int) -> Fraction:
-        return self.first + place * self.step
-
     def excess_over(self, epsilon: Fraction) -> arb:
-        """The mean of 1 - exp(epsilon - loss) where the loss is above epsilon, and 0 elsewhere."""
+        """The mean of 1 - exp(epsilon - loss) where the loss exceeds epsilon, and 0 elsewhere."""
         place = max(floor((epsilon - self.first) / self.step) + 1, 0)
         if place >= len(self.chances):
             return arb(0)
@@ -99,7 +95,7 @@ def _losses(counts: ChangedCounts) -> _Losses:
 
 
 def _gaussian_losses(noise: DiscreteGaussian, number: int) -> _Losses:
-    """A noise x loses (2x + 1) / (2 sigma^2), so all of them lose what the sum of their noise tells."""
+    """The joint loss depends only on the sum of the noise; a noise x loses (2x + 1) / (2 sigma^2)."""
     together = noise.sum_of(number)
     most = together.least_with_tail_below(_NEGLIGIBLE)
     chances = [together.probability(value, _BITS) for value in range(-most, most + 1)]
@@ -108,7 +104,7 @@ def _gaussian_losses(noise: DiscreteGaussian, number: int) -> _Losses:
 
 
 def _geometric_losses(noise: DiscreteLaplace, number: int) -> _Losses:
-    """A noise from 0 on loses 1 / scale, one below 0 its negative: a biased coin, tossed `number` times."""
+    """A biased coin, tossed `number` times: noise of 0 or more loses 1 / scale, other noise minus that."""
     worse = 1 / (1 + arb(exactly(-1 / noise.scale)).exp())
     tosses = [arb(1)]
     for _ in range(number):

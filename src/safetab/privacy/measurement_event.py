@@ -1,14 +1,12 @@
-"""A measurement event: what is charged to a ledger. It knows its noise and its address, and draws nothing."""
+"""A measurement event: what a ledger is charged for. It knows its noise and address; it draws nothing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.privacy.calibration import Noise, calibrated_noise
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
+from safetab.census.population_groups import PopulationGroupLevel
+from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage, calibrated_noise
 from safetab.products.product import Product, TableFamily
 
 MeasuredLevel = tuple[TableFamily, PopulationGroupLevel]
@@ -18,10 +16,7 @@ _FIELD_BITS = 4
 
 @dataclass(frozen=True, slots=True)
 class MeasurementEvent:
-    """One stage of a table family at one level: what it costs a person, and so which noise its groups get.
-
-    Never about one group.
-    """
+    """One stage of a family at one level, never of one group: its cost to a person, and so its noise."""
 
     product: Product
     family: TableFamily
@@ -37,15 +32,15 @@ class MeasurementEvent:
 
     @property
     def noise(self) -> Noise:
-        """Follows from the cost: no event can pay for less noise than it draws."""
+        """The noise that the cost buys: no event can pay for less noise than it draws."""
         return calibrated_noise(self.definition, self.stability, self.cost)
 
     @property
     def address_prefix(self) -> int:
-        """24 bits, different for every product, pass, level, table family and stage.
+        """24 bits that differ for every product, pass, level, table family and stage.
 
-        4 bits each: product, geography level, family, iteration level, none, stage. A geography level belongs to one
-        pass, so the pass is in it.
+        4 bits each: product, geography level, family, iteration level, unused, stage. A geography
+        level belongs to one pass and so identifies it.
         """
         fields = (
             self.product.number, self.level.geography.address, self.family.number, int(self.level.iterations),

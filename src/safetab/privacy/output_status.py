@@ -1,4 +1,4 @@
-"""What an output is, decided once and shown the same everywhere."""
+"""Whether an output may be released, decided once and shown the same everywhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STATUS_COLUMN = "NOT_FOR_RELEASE"
 
 
 class OutputStatus(Enum):
-    """May this output leave the agency, and if not, why not. Files hold the value."""
+    """Whether an output may leave the agency, and if not, why not. Files hold the value."""
 
     FOR_RELEASE = "for release"
     SYNTHETIC = "synthetic"
@@ -23,15 +23,17 @@ class OutputStatus(Enum):
 
     @property
     def is_for_release(self) -> bool:
+        """Whether the output may be published."""
         return self in (OutputStatus.FOR_RELEASE, OutputStatus.OFFICIAL)
 
     @property
     def sentence(self) -> str:
+        """What the status means, in a sentence."""
         return _SENTENCES[self]
 
     @property
     def line(self) -> str:
-        """What people read wherever there is room for a line."""
+        """The status and its sentence, wherever there is room for a line."""
         return f"Status: {self.value}. {self.sentence}"
 
 
@@ -39,7 +41,7 @@ _SENTENCES = {
     OutputStatus.FOR_RELEASE: "This output may be released.",
     OutputStatus.SYNTHETIC: "Not for release: these people are synthetic. They do not exist, even where the places do.",
     OutputStatus.TEST_KEY: (
-        "Not for release: the noise was drawn with a test key, and whoever knows the key can remove it."
+        "Not for release: the noise was drawn with a test key, so anyone who knows the key can remove it."
         " These people are synthetic. They do not exist, even where the places do."
     ),
     OutputStatus.NO_PROTECTION: (
@@ -53,7 +55,7 @@ _BY_GRAVITY = (OutputStatus.SYNTHETIC, OutputStatus.TEST_KEY, OutputStatus.NO_PR
 
 
 def output_status(*, is_synthetic: bool, has_test_key: bool, is_unprotected: bool) -> OutputStatus:
-    """The gravest that holds. Only synthetic people may have a test key or go without protection."""
+    """The most serious status; only synthetic people may have a test key or no protection."""
     if is_unprotected:
         return OutputStatus.NO_PROTECTION
     if has_test_key:
@@ -62,12 +64,12 @@ def output_status(*, is_synthetic: bool, has_test_key: bool, is_unprotected: boo
 
 
 def gravest(statuses: Iterable[OutputStatus]) -> OutputStatus | None:
-    """Of several that forbid a release, the one that forbids it most; none if there are none."""
+    """The most serious status that forbids release, or None."""
     return max(statuses, key=_BY_GRAVITY.index, default=None)
 
 
 def status_that_forbids(line: str) -> OutputStatus:
-    """What a file NOT-FOR-RELEASE tells, of this version or another. Raises ValueError if it tells no such status."""
+    """The status in a file NOT-FOR-RELEASE. Raises ValueError if it has none that forbids a release."""
     found = next((one for one in _BY_GRAVITY if line.startswith(f"Status: {one.value}.")), None)
     if found is None:
         raise ValueError("no status that forbids a release")
@@ -75,20 +77,17 @@ def status_that_forbids(line: str) -> OutputStatus:
 
 
 def status_that_forbids_named(value: str) -> OutputStatus | None:
-    """The status with this value, if there is one and it forbids a release."""
+    """The status with this value if it exists and forbids a release, else None."""
     return next((one for one in _BY_GRAVITY if one.value == value), None)
 
 
 def status_as_json(status: OutputStatus) -> dict[str, object]:
-    """The same entries in manifest.json, datapackage.json and privacy.json."""
+    """The entries that manifest.json, datapackage.json and privacy.json share."""
     return {"status": status.value, "status_sentence": status.sentence, "for_release": status.is_for_release}
 
 
 def status_of_json(written: Mapping[str, object]) -> OutputStatus:
-    """Reads the entries back. An older output has only `for_release`, which nothing but a test key made false.
-
-    Raises KeyError or ValueError if they are no such entries, or contradict each other.
-    """
+    """Read these back; older outputs have only `for_release`. Raises KeyError or ValueError."""
     is_for_release = bool(written["for_release"])
     if "status" not in written:
         return OutputStatus.FOR_RELEASE if is_for_release else OutputStatus.TEST_KEY

@@ -1,35 +1,59 @@
-"""A line to compare a loss with: what the 2020 release of a product cost.
+"""How a privacy loss is spelled, and how it compares with that of 2020.
 
-Where the numbers are from, and when there is a warning: docs/privacy.md#reference.
+A loss is spelled exactly if it is short and rounded up otherwise. What is shown is never too small.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, inf, nextafter
 
-from safetab.privacy.composition import PrivacyLoss
-from safetab.privacy.conversions import rho_of_epsilon
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.loss_text import loss_text
+from safetab.privacy.calibration import PrivacyDefinition
+from safetab.privacy.composition import PrivacyLoss, rho_of_epsilon
 from safetab.products.product import Product
 
+_DIGITS = 10
+
+
+def loss_text(loss: Fraction, digits: int = _DIGITS) -> str:
+    """The loss to this many significant digits, rounded up. Whole digits are never dropped."""
+    decimals = max(0, digits - 1 - _power_of_ten(loss)) if loss else 0
+    whole, rest = divmod(ceil(loss * 10**decimals), 10**decimals)
+    part = f"{rest:0{decimals}d}".rstrip("0") if decimals else ""
+    return f"{whole:,}.{part}" if part else f"{whole:,}"
+
+
+def loss_number(loss: Fraction) -> float:
+    """The loss for JSON: the smallest float whose spelling is not below the loss."""
+    number = nextafter(float(loss), 0)
+    while Fraction(repr(number)) < loss:
+        number = nextafter(number, inf)
+    return number
+
+
+def _power_of_ten(number: Fraction) -> int:
+    """The largest power of ten that is at most a positive number."""
+    power = len(str(number.numerator)) - len(str(number.denominator))
+    return power if Fraction(10) ** power <= number else power - 1
+
+
 FAR_ABOVE = 2
-"""A total or a level that is more than so many times its counterpart of 2020 gets a warning."""
+"""How many times its counterpart of 2020 a total or level may be before it gets a warning."""
 
 
 def loss_of_2020(product: Product) -> PrivacyLoss:
+    """The loss of the product's 2020 release."""
     return PrivacyLoss(product.reference.rho)
 
 
 def total_far_above(product: Product, definition: PrivacyDefinition, total: Fraction) -> str | None:
-    """A sentence if the unbounded loss of a record is far above that of 2020."""
+    """A sentence if a record's unbounded loss is far above that of 2020, else None."""
     what, reference = f"The total loss of a {product.record.noun}", product.reference
     return _far_above(what, definition, total, reference.rho, f"the {reference.name}")
 
 
 def level_far_above(product: Product, definition: PrivacyDefinition, budget: Fraction) -> str | None:
-    """A sentence if the loss of one level is far above that of any level of 2020."""
+    """A sentence if one level's loss is far above that of any level of 2020, else None."""
     reference = product.reference
     whose = f"the costliest level of the {reference.name}"
     return _far_above("The loss of this level", definition, budget, reference.costliest_level, whose)

@@ -1,10 +1,11 @@
-"""The products that there are."""
+"""The products that exist, and the names that the Census Bureau gives their numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 
-from safetab.products.product import Product
+from safetab.products.product import Line, Product
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
@@ -12,17 +13,49 @@ PRODUCTS = (SAFETAB_P, SAFETAB_H)
 
 
 def product_named(name: str | None) -> Product:
-    """KeyError if there is none of that name; the first where none is named, as older files don't."""
+    """The product with this name; without a name, as in older files, the first. Raises KeyError."""
     return PRODUCTS[0] if name is None else {product.name: product for product in PRODUCTS}[name]
 
 
 def product_of_keys(keys: Iterable[str]) -> Product:
-    """The product that a configuration asks for: whose budgets it names; the first if it names none."""
+    """The product whose budgets a configuration names; the first if it names none."""
     given = tuple(keys)
     return max(PRODUCTS, key=lambda product: len(budget_keys_of(product, given)))
 
 
 def budget_keys_of(product: Product, keys: Iterable[str]) -> tuple[str, ...]:
-    """Those of the keys that are budgets of the product."""
+    """The keys that are budgets of the product."""
     prefixes = tuple(f"{one.budget_prefix}_level_" for one in product.family_keys.values())
     return tuple(key for key in keys if key.startswith(prefixes))
+
+
+_VARIABLE = re.compile(r"(T\d{5})_(\d{3})N", re.ASCII)
+
+
+def variable_of(line: Line) -> str:
+    """The Bureau's name of a line's number, such as T01001_001N."""
+    return f"{line.table_id}_{line.number:03d}N"
+
+
+def margin_variable_of(line: Line) -> str:
+    """The name of a line's margin of error. It is ours: the Bureau's tables have no margins."""
+    return f"{line.table_id}_{line.number:03d}M"
+
+
+def annotation_of(variable: str) -> str:
+    """The column that says why a number is missing, in downloads of whole tables."""
+    return f"{variable}A"
+
+
+def line_named(variable: str) -> tuple[str, int] | None:
+    """The table and line of a column, or None if its name is not that of a number."""
+    found = _VARIABLE.fullmatch(variable)
+    return None if found is None else (found[1], int(found[2]))
+
+
+def lines_of_tables(product: Product) -> Mapping[str, tuple[Line, ...]]:
+    """The lines of each published table, sorted by number."""
+    tables: dict[str, dict[int, Line]] = {table_id: {} for table_id in product.table_ids}
+    for line in (line for family in product.families for shape in family.shapes for line in shape.lines):
+        tables[line.table_id].setdefault(line.number, line)
+    return {table_id: tuple(lines[number] for number in sorted(lines)) for table_id, lines in tables.items()}

@@ -1,15 +1,10 @@
-"""What a product is: the record that is counted, the tables that divide it, and how a group's table is chosen.
-
-Engines, mechanisms, planning, tabulation, release, estimates and reports speak of attributes, shapes, cells and lines.
-What these stand for is known inside the product's own folder alone.
-"""
+"""A statistical product as data: its tables, its record, its questions, and what 2020 chose for it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -17,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.products.production import Production
+from safetab.products.production import Production, PublishedReference
 from safetab.products.record import RecordLayout
 
 Label = str | int
@@ -29,7 +24,7 @@ _MOST_CELLS = 127  # a line that sums all of them has a number of draws that fit
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a published table: a run of neighbouring cells, whose noisy numbers it sums."""
+    """One line of a published table: the sum of a run of neighbouring cells."""
 
     table_id: str
     number: int
@@ -42,13 +37,13 @@ class Line:
 
     @property
     def run(self) -> tuple[int, ...]:
-        """The cells that it sums."""
+        """The positions of the cells that the line sums."""
         return tuple(range(self.first_cell, self.first_cell + self.cells))
 
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A row of a table file: a run of neighbouring cells, and the texts that say which."""
+    """A row of a table file: a run of neighbouring cells and the texts that describe it."""
 
     texts: tuple[str, ...]
     first_cell: int
@@ -57,7 +52,7 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class LineKind:
-    """Lines of a shape that sum equally many cells: one cell, a marginal, the total."""
+    """The lines of a shape that sum the same number of cells: single cells, a marginal, the total."""
 
     name: str
     draws: int
@@ -65,13 +60,13 @@ class LineKind:
 
     @property
     def short(self) -> str:
-        """As questions and the heads of tables spell it."""
+        """The name as questions and table headings spell it."""
         return self.name.removesuffix("_marginal").replace("_", " ")
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A table that a group can get: a partition of attribute values into cells, and lines over the cells."""
+    """A table that a group can get: a partition of the attribute's values, and lines of its cells."""
 
     label: str  # in the measurement file
     title: str
@@ -88,14 +83,15 @@ class Shape:
 
     @property
     def cells(self) -> int:
-        """How many noisy numbers are drawn, and how many the total of this table sums."""
+        """How many noisy numbers are drawn, all of which the total of this table sums."""
         return len(self.cell_labels)
 
     def kind(self, name: str) -> LineKind:
+        """The kind of line with this name."""
         return next(kind for kind in self.kinds if kind.name == name)
 
     def file_row_of_lines(self, folder: str) -> tuple[int, ...]:
-        """For each line its row in the shape's part of a table file, or -1: the first line of a run stands for it."""
+        """The row of each line in its part of a table file, or -1; the first of two alike has the row."""
         rows = {(row.first_cell, row.cells): number for number, row in enumerate(self.file_rows.get(folder, ()))}
         return tuple(rows.pop((line.first_cell, line.cells), -1) for line in self.lines)
 
@@ -107,7 +103,7 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class TableFamily:
-    """A ladder of shapes, coarse to fine; the first is the lone total. A family has a budget of its own per level."""
+    """A ladder of shapes, coarse to fine; the first is the total alone. A level gives each a budget."""
 
     number: int  # in the address of noise
     name: str
@@ -120,59 +116,63 @@ class TableFamily:
 
     @property
     def total(self) -> Shape:
+        """The coarsest shape: a total alone."""
         return self.shapes[0]
 
     @property
     def finer(self) -> tuple[Shape, ...]:
-        """All but the total."""
+        """All shapes except the total."""
         return self.shapes[1:]
 
     @property
     def sums(self) -> tuple[str, ...]:
-        """The kinds of lines of finer shapes that sum several cells, fewest first."""
+        """The kinds of lines in finer shapes that sum several cells, fewest cells first."""
         draws = {kind.name: kind.draws for shape in self.finer for kind in shape.kinds if kind.draws > 1}
         return tuple(sorted(draws, key=draws.__getitem__))
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The folders of the table files that show it."""
+        """The folders of the table files that show this family."""
         return tuple(dict.fromkeys(folder for shape in self.shapes for folder in shape.file_rows))
 
     @cached_property
     def cells(self) -> NDArray[np.int64]:
-        """For each shape the number of its cells."""
+        """The number of cells of each shape."""
         return np.array([shape.cells for shape in self.shapes], dtype=np.int64)
 
     @cached_property
     def number_of_label(self) -> Mapping[str, int]:
+        """The position of each shape in the ladder, by label."""
         return {shape.label: number for number, shape in enumerate(self.shapes)}
 
     def shape(self, label: str) -> Shape:
+        """The shape with this label. Raises KeyError if the family has none."""
         return self.shapes[self.number_of_label[label]]
 
     def number_of(self, shape: Shape) -> int:
-        """The shape's position in the ladder, which is also in its noise's address."""
+        """The shape's position in the ladder, which is also part of its noise address."""
         return self.number_of_label[shape.label]
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The totals from which on a group gets each shape finer than the total: the paper's Theta, rising."""
+    """The totals, rising, from which a group gets each shape finer than the total: the paper's Theta."""
 
     totals: tuple[int, ...]
 
     def least_total_of(self, shape: Shape, family: TableFamily) -> int:
-        """The total from which on a group gets this shape or a finer one."""
+        """The smallest total with which a group gets this shape or a finer one."""
         return self.totals[family.number_of(shape) - 1]
 
     @property
     def first(self) -> int:
+        """The smallest total with which a group gets more than a total."""
         return self.totals[0]
 
 
 @dataclass(frozen=True, slots=True)
 class WantedCells:
-    """The cells of a shape that a question is about, and whom they count."""
+    """The cells of a shape that a question asks for, and whom they count, in words."""
 
     cells: tuple[int, ...]
     words: str
@@ -180,14 +180,14 @@ class WantedCells:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a question has no answer, and which of its arguments is at fault."""
+    """Why a question has no answer, and which of its arguments is wrong."""
 
     argument: str
     message: str
 
 
 class LineQuestion(Protocol):
-    """How people ask a group's table for some of the group's records, and what they call its lines."""
+    """How people ask for part of a group's table, and what they call its lines."""
 
     @property
     def arguments(self) -> tuple[str, ...]: ...
@@ -195,25 +195,22 @@ class LineQuestion(Protocol):
     @property
     def everything(self) -> str:
         """What a whole table shows, in a sentence."""
-        ...
 
-    def name_of(self, line: Line) -> str: ...
+    def name_of(self, line: Line) -> str:
+        """The name of a line as people read it."""
 
     def bar_of(self, line: Line) -> tuple[str | None, str]:
-        """Where a chart draws the line: on which of two opposite sides, if there are sides, and the name of its bar."""
-        ...
+        """The side of a line in a chart, if the chart has two opposite sides, and its bar's name."""
 
     def cells_of(self, shape: Shape, *wanted: Any, **named: Any) -> WantedCells | Refusal:
-        """The cells of the shape that the arguments ask for; all of them if there are no arguments."""
-        ...
+        """The cells of the shape that the arguments ask for; all of them without arguments."""
 
     def parsed(self, texts: Mapping[str, str]) -> Mapping[str, object] | Refusal:
         """The arguments from texts as people type them, without those that ask for everything."""
-        ...
 
 
 class Selector(Enum):
-    """Which total decides a group's shape, and so which groups are measured at all."""
+    """Which total decides a group's shape, and with it which groups are measured."""
 
     NOISY_STAGE_1 = "noisy stage 1"  # a share gamma of the budget; suppression; empty groups are read lazily
     PUBLISHED_TOTALS = "published totals"  # of another release: groups without one are not measured
@@ -221,7 +218,7 @@ class Selector(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LabelColumn:
-    """A column that says which attribute values a number counts: in the release of a line, before noise of a cell."""
+    """A column that says which values a number counts, with its types by line and by cell."""
 
     name: str
     line_type: str
@@ -232,7 +229,7 @@ class LabelColumn:
 
 @dataclass(frozen=True, slots=True)
 class TableFileLayout:
-    """A delimited file that the Bureau's program writes: the group's columns, then these, then COUNT."""
+    """A delimited file like the Bureau's: the group's columns, these label columns, then COUNT."""
 
     folder: str
     label_columns: tuple[str, ...]
@@ -246,19 +243,9 @@ class FamilyKeys:
     thresholds: str
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedReference:
-    """What the 2020 release of the product cost: a line to compare losses with. docs/privacy.md#reference."""
-
-    name: str
-    rho: Fraction  # of its US pass, the costlier one, for a record added or removed
-    costliest_level: Fraction
-    published: str  # which loss was published for it, in a sentence
-
-
 @dataclass(frozen=True, eq=False)
 class Product:
-    """One statistical product, complete: a new one needs no change outside its own folder."""
+    """One complete statistical product. A new product changes nothing outside its own folder."""
 
     number: int  # in the address of noise
     name: str
@@ -279,7 +266,7 @@ class Product:
     totals_table: str | None = None  # the public file of the totals that select
 
     def __post_init__(self) -> None:
-        """ValueError if noise of two numbers could share an address, or a number could be counted in two cells."""
+        """Raises ValueError if two numbers could share a noise address or a value could be in two cells."""
         if len({family.number for family in self.families}) < len(self.families):
             raise ValueError("families need numbers of their own: they are in the address of noise")
         for shape in (shape for family in self.families for shape in family.shapes):
@@ -300,7 +287,7 @@ class Product:
 
     @property
     def has_total_only(self) -> bool:
-        """Whether total-only iterations get a total whatever their size; published totals choose for all alike."""
+        """Whether total-only iterations get just a total. Published totals choose for all alike."""
         return self.selector is Selector.NOISY_STAGE_1
 
     @cached_property
@@ -310,10 +297,11 @@ class Product:
 
     @cached_property
     def number_of_label(self) -> Mapping[str, int]:
-        """The position of each shape in the ladder of its family, by its label."""
+        """The position of each shape in its family's ladder, by label."""
         return {label: family.number_of_label[label] for label, family in self.family_of_label.items()}
 
     def shape(self, label: str) -> Shape:
+        """The shape with this label. Raises KeyError if the product has none."""
         return self.family_of_label[label].shape(label)
 
     @property
@@ -322,12 +310,12 @@ class Product:
 
     @cached_property
     def total_table_ids(self) -> tuple[str, ...]:
-        """The published tables whose lines are totals: every published group has one of them in each family."""
+        """The tables whose lines are totals; every published group has one in each family."""
         lines = (line for family in self.families for shape in family.shapes for line in shape.lines)
         return tuple(dict.fromkeys(line.table_id for line in lines if line.is_total))
 
     @cached_property
     def table_ids(self) -> tuple[str, ...]:
-        """All published tables, in their order."""
+        """All published tables, in order."""
         lines = (line for family in self.families for shape in family.shapes for line in shape.lines)
         return tuple(dict.fromkeys(line.table_id for line in lines))

@@ -1,6 +1,8 @@
-"""One confidential record as data: its file, its columns, their rules, and the attribute that tables divide.
+"""A confidential record as data.
 
-Every record has a block, race codes and an ethnicity code, whose rules `readers.person_rules` has for all of them.
+A layout names the record's file, its columns with their rules, and the attribute that tables
+divide. Every record has a block, race codes and an ethnicity code, which the readers check in the
+same way for all layouts.
 """
 
 from __future__ import annotations
@@ -14,15 +16,14 @@ BLOCK_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4}
 BLOCK_COLUMNS = tuple(BLOCK_DIGITS)
 RACE_COLUMNS = tuple(f"QRACE{position}" for position in range(1, 9))
 ETHNICITY_COLUMN = "QSPAN"
+CODE_COLUMNS = (*RACE_COLUMNS, ETHNICITY_COLUMN)
 MOST_DIGITS = 9
 """How many digits an attribute's number may have, leading zeros included."""
-
-_CODE_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class AttributePart:
-    """A column of the record that tables divide: an integer from `low` to `high`."""
+    """A column that tables divide by: an integer from `low` to `high`."""
 
     column: str
     low: int
@@ -32,10 +33,11 @@ class AttributePart:
 
     @property
     def values(self) -> int:
+        """How many values the column can have."""
         return self.high - self.low + 1
 
     def number_of(self, text: str | None) -> int | None:
-        """The value counted from the lowest, or nothing if the text breaks the rule."""
+        """The value counted from the lowest, or None if the text breaks the rule."""
         if text is None or not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
             return None
         value = int(text)
@@ -43,28 +45,27 @@ class AttributePart:
             return None
         return value - self.low
 
-    def accepts(self, text: str | None) -> bool:
-        return self.number_of(text) is not None
-
 
 @dataclass(frozen=True, slots=True)
 class CheckedColumn:
-    """A column that is checked, and nothing is counted by: one of a few texts."""
+    """A column that is checked but not counted by: its text must be one of a few."""
 
     column: str
     texts: tuple[str, ...]
     rule: str
     digits: int | None  # how many, if the texts are numbers; truth values have none
 
-    def accepts(self, text: str | None) -> bool:
-        return text in self.texts
+    def number_of(self, text: str | None) -> int | None:
+        """0 for a text that is allowed, or None: the column is in no number."""
+        return 0 if text in self.texts else None
 
 
 @dataclass(frozen=True)
 class RecordLayout:
-    """One confidential record: its file, its columns in their order, and the attribute that tables divide.
+    """The layout of a confidential record: its file, its columns in order, and its attribute.
 
-    The attribute is one number: its parts, each counted from its lowest value, as the digits of a mixed radix.
+    The attribute is one number. Its parts, each counted from the lowest value, are the digits of a
+    mixed-radix number.
     """
 
     table: str  # the name of the file or folder, without its ending
@@ -77,25 +78,21 @@ class RecordLayout:
 
     @property
     def ruled(self) -> tuple[AttributePart | CheckedColumn, ...]:
-        """The columns whose rules are this record's own."""
+        """The columns that have rules of this record's own."""
         return (*self.attribute, *self.checked)
 
     @cached_property
     def attribute_values(self) -> int:
+        """How many values the attribute can have."""
         return prod(part.values for part in self.attribute)
 
     @cached_property
     def attribute_factors(self) -> tuple[int, ...]:
-        """What each part's number is multiplied by."""
+        """The factor by which each part's number is multiplied."""
         return tuple(prod(part.values for part in self.attribute[n + 1 :]) for n in range(len(self.attribute)))
 
     @cached_property
     def digits(self) -> Mapping[str, int]:
-        """The columns of so many digits, zeros in front included."""
+        """The columns with a fixed number of digits, leading zeros included."""
         own = {column.column: column.digits for column in self.checked if column.digits is not None}
-        return BLOCK_DIGITS | dict.fromkeys((*RACE_COLUMNS, ETHNICITY_COLUMN), _CODE_DIGITS) | own
-
-    def attribute_of(self, row: Mapping[str, str | None]) -> int:
-        """The attribute of a row that breaks no rule."""
-        numbers = (part.number_of(row[part.column]) or 0 for part in self.attribute)
-        return sum(number * factor for number, factor in zip(numbers, self.attribute_factors, strict=True))
+        return BLOCK_DIGITS | dict.fromkeys(CODE_COLUMNS, 4) | own

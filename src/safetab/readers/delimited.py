@@ -1,42 +1,50 @@
-"""Small public lists: pipe-delimited text, a header, no quoting; read whole."""
+"""Small public lists: pipe-delimited text with a header and without quoting, read as a whole."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import NamedTuple
 
+from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import FindingsOf, shortened
-from safetab.foundation.text_files import UnreadableFile, read_text
 
 SEPARATOR = "|"
-NAME_RULE = "must be a text of printable characters and plain spaces"
-"""Nor marks that turn the direction of reading: neither is printable."""
+NAME_RULE = "must be text with only printable characters and plain spaces"
+"""The rule for names. It also forbids marks that turn the direction of reading."""
 
 
 class Row(NamedTuple):
+    """A row below the header: the number of its line, and its fields."""
+
     line: int
     fields: tuple[str, ...]
 
 
 class RowProblems:
-    """Gathers rows that break a rule, so that a rule broken a thousand times is still one finding."""
+    """Gathers the rows that break a rule, so a rule that is broken a thousand times is one finding."""
 
     def __init__(self, findings: FindingsOf) -> None:
         self._findings = findings
         self._places: dict[tuple[str, str], list[str]] = {}
 
     def add(self, line: int, column: str, rule: str, value: str) -> None:
+        """Note that the value of a column breaks a rule in this line.
+
+        Only for public files: the value is shown.
+        """
         self._places.setdefault((column, rule), []).append(f'line {line} ("{_cut(value)}")')
 
     def report(self) -> None:
+        """Add one error for each rule that is broken."""
         for (column, rule), places in self._places.items():
             self._findings.error(column, f"{rule}: {shortened(places)}.")
 
 
 def read_rows(path: Path, header: tuple[str, ...], findings: FindingsOf, *, may_be_empty: bool = False) -> list[Row]:
-    """The rows below the header, their fields in this order, whatever order the file has.
+    """The rows below the header, with their fields in the order of `header`.
 
-    Whatever is wrong with the shape of the file goes to the findings.
+    The columns of the file may stand in any order. Problems with the shape of the file go to the
+    findings. If the header is wrong, there are no rows.
     """
     try:
         text = read_text(path)
@@ -54,17 +62,16 @@ def read_rows(path: Path, header: tuple[str, ...], findings: FindingsOf, *, may_
         return []
     found = lines[0].split(SEPARATOR)
     if sorted(found) != sorted(header):
-        told = (
-            f'the header is "{_cut(lines[0], 200)}". It must be {expected}, in any order{_wrong_names(found, header)}'
-        )
-        findings.error("line 1", told)
+        wrong = _wrong_names(found, header)
+        findings.error("line 1", f'the header is "{_cut(lines[0], 200)}". It must be {expected}, in any order{wrong}')
         return []
     if len(lines) == 1 and not may_be_empty:
-        findings.error("", "it has a header and no rows.")
+        findings.error("", "it has a header but no rows.")
     return _rows_below_header(lines, header, findings)
 
 
 def _wrong_names(found: list[str], header: tuple[str, ...]) -> str:
+    """The columns that are missing, repeated or unknown, as the end of a sentence."""
     names = {
         "missing": [column for column in header if column not in found],
         "more than once": [column for column in header if found.count(column) > 1],
@@ -74,11 +81,13 @@ def _wrong_names(found: list[str], header: tuple[str, ...]) -> str:
 
 
 def _rows_below_header(lines: list[str], header: tuple[str, ...], findings: FindingsOf) -> list[Row]:
-    width, found = len(header), lines[0].split(SEPARATOR)
+    """The rows of a small delimited file. Rows of a wrong shape are findings."""
+    width = len(header)
+    found = lines[0].split(SEPARATOR)
     positions = [found.index(column) for column in header]
     split = [tuple(line.split(SEPARATOR)) for line in lines[1:]]
     is_in_order = positions == [*range(width)]
-    if is_in_order and "" not in lines and {len(fields) for fields in split} <= {width}:  # as files mostly are
+    if is_in_order and "" not in lines and {len(fields) for fields in split} <= {width}:  # the usual case
         return [*map(Row, range(2, len(lines) + 1), split)]
     rows: list[Row] = []
     problems = RowProblems(findings)

@@ -1,4 +1,4 @@
-"""Columns of codes in digits -> integers, fast where all is well, and exact about which rows are not."""
+"""Columns of digits as integers: fast if all is well, and exact about which rows are wrong."""
 
 from __future__ import annotations
 
@@ -19,20 +19,14 @@ _MOST_SHOWN = 40
 _BLANK = ("", "blank lines are only allowed at the end")
 _NOTHING = ("", "a row has nothing in it")
 
-_TEXT_KINDS = (
-    pa.types.is_string,
-    pa.types.is_large_string,
-    pa.types.is_string_view,
-    pa.types.is_binary,
-    pa.types.is_large_binary,
-    pa.types.is_binary_view,
-)
-
 Digits = dict[str, NDArray[np.int64]]
 
 
 def digits_of(column: pa.Array, width: int) -> NDArray[np.int64]:
-    """The numbers that the digits spell; NOT_DIGITS where a value is not `width` digits."""
+    """The numbers that the digits spell, or NOT_DIGITS where a value does not have `width` digits.
+
+    Integers may be smaller: leading zeros are not stored.
+    """
     if pa.types.is_integer(column.type):  # Parquet may hold codes as integers: the zeros in front are not stored
         if len(column) and not column.null_count:
             as_stored: NDArray[np.integer] = column.to_numpy()
@@ -50,7 +44,7 @@ def digits_of(column: pa.Array, width: int) -> NDArray[np.int64]:
 
 
 def _all_have(column: pa.Array, width: int) -> bool:
-    """Whether it is known that all values have this width: of texts whose ends lie in 32 bits, none absent."""
+    """Whether all values surely have this width. Only texts without nulls are looked at."""
     if column.null_count or not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
         return False
     offsets = column.buffers()[1]
@@ -61,15 +55,18 @@ def _all_have(column: pa.Array, width: int) -> bool:
 
 
 def are_right(digits: Digits) -> bool:
+    """Whether every value of every column is a number."""
     return all(numbers.min(initial=0) > NOT_DIGITS for numbers in digits.values())
 
 
 def is_text(column_type: pa.DataType) -> bool:
-    return any(is_kind(column_type) for is_kind in _TEXT_KINDS)
+    """Whether a column has one of Arrow's types of text or bytes."""
+    kinds = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
+    return any(getattr(pa.types, f"is_{kind}")(column_type) for kind in kinds)
 
 
 def _digits_of_width(text: pa.Array, width: int) -> NDArray[np.int64]:
-    """Of values that all have this width; their bytes are read where they lie."""
+    """The numbers of values that all have this width. Their bytes are read in place."""
     if not len(text):
         return np.empty(0, dtype=np.int64)
     first = np.frombuffer(text.buffers()[1], dtype=np.int32)[text.offset]
@@ -84,11 +81,12 @@ def _digits_of_width(text: pa.Array, width: int) -> NDArray[np.int64]:
 
 
 class WrongRows:
-    """Gathers what is wrong, with places; a blank line is wrong only if something follows it."""
+    """Gathers what is wrong in public files, with places.
 
-    def __init__(
-        self, findings: FindingsOf, rules: Mapping[str, str], misshapen_lines: Sequence[int], noun: str
-    ) -> None:
+    A blank line is wrong only if something follows it.
+    """
+
+    def __init__(self, findings: FindingsOf, rules: Mapping[str, str], misshapen_lines: Sequence[int], noun: str):
         """`rules` says what the values of each column must be."""
         self._findings = findings
         self._rules = rules
@@ -100,6 +98,7 @@ class WrongRows:
         self._blank_rows_at_the_end = 0  # that nothing has followed yet
 
     def look_at(self, digits: Digits, batch: pa.RecordBatch) -> None:
+        """Check the next batch of a file, whose columns were read as these numbers."""
         if not self._blank_rows_at_the_end and are_right(digits):
             self._rows_before += len(batch)
             return
@@ -111,12 +110,15 @@ class WrongRows:
             rule = (column, self._rules[column])
             self._counts[rule] += len(rows)
             for row in rows[:_EXAMPLES].tolist():
-                self._add_example(
-                    rule, f'{self._place(self._rows_before + row)} ("{_text(batch.column(column)[row])}")'
-                )
+                place = self._place(self._rows_before + row)
+                self._add_example(rule, f'{place} ("{_text(batch.column(column)[row])}")')
         self._rows_before += len(batch)
 
     def report(self, blank_lines_at_the_end: Callable[[], int]) -> None:
+        """Add one error for each rule that is broken, with examples.
+
+        Blank lines at the end are right, but rows of empty fields are not.
+        """
         if self._blank_rows_at_the_end > 0:
             missing = self._blank_rows_at_the_end - blank_lines_at_the_end()
             if missing > 0:  # fields with nothing in them are no blank line
@@ -135,7 +137,10 @@ class WrongRows:
         return is_blank if self._noun == "line" else np.zeros_like(is_blank)
 
     def _look_at_blank_rows(self, is_blank: NDArray[np.bool_]) -> None:
-        """Blank rows at the end may be blank lines there; those that something follows are wrong."""
+        """Note which blank rows are wrong.
+
+        Those at the end may be blank lines of the file; those that something follows are wrong.
+        """
         filled = np.flatnonzero(~is_blank)
         if not len(filled):
             self._blank_rows_at_the_end += len(is_blank)
@@ -153,7 +158,7 @@ class WrongRows:
             examples.append(example)
 
     def _place(self, row: int) -> str:
-        """Which line of a text file, or row of a Parquet file, the row was."""
+        """The line of a text file, or the row of a Parquet file."""
         if self._noun == "row":
             return f"row {row + 1}"
         line = row + 2  # the first line is the header

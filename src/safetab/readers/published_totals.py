@@ -1,4 +1,4 @@
-"""pop-group-totals, the public totals of another release -> PublishedTotals."""
+"""Reads pop-group-totals, the public totals of another release."""
 
 from __future__ import annotations
 
@@ -12,24 +12,22 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from safetab.census.geography_levels import GeographyLevel
-from safetab.census.published_totals import PublishedTotals, TotalsOfLevel
+from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
+from safetab.foundation.arrays import Columns
 from safetab.foundation.failures import raise_if_the_machine_failed
+from safetab.foundation.files import why_unreadable
 from safetab.foundation.findings import Checked, FindingsOf, shortened
-from safetab.foundation.text_files import why_unreadable
 from safetab.readers.digit_columns import NOT_DIGITS, digits_of
-from safetab.readers.geography_batches import batches_of
-from safetab.readers.table_files import TableFiles, TableForm, find_table
+from safetab.readers.table_files import TableFiles, TableForm, batches_of, find_table
 
 COLUMNS = ("REGION_ID", "REGION_TYPE", "ITERATION_CODE", "COUNT")
 
-_LABELS = pa.array([level.label.encode() for level in GeographyLevel], pa.binary())
 _CODE_DIGITS = 4
 _COUNT = "^-?[0-9]{1,18}$"
-_EXAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _Rows(Columns):
     """Rows that keep to the format: level, entity, iteration code and count, each as a number."""
 
     level: NDArray[np.int64]
@@ -39,12 +37,16 @@ class _Rows:
 
 
 def find_published_totals(data: Path, table: str, findings: FindingsOf) -> TableFiles | None:
-    """The files of the totals in a data directory."""
+    """The files of the totals in a data directory, or None and a finding."""
     return find_table(data, table, findings, " Or give --totals: the output or release that published them.")
 
 
 def find_totals_in(folder: Path, findings: FindingsOf) -> TableFiles | None:
-    """All files of a folder that holds nothing else, whatever their names, as the Bureau's program takes them."""
+    """All files of a folder that holds nothing but totals.
+
+    Their names may be anything, as in the Bureau's program. Returns None and a finding if the
+    folder can't be read or holds more than one form.
+    """
     try:
         parts = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith((".", "_")))
     except OSError as error:
@@ -53,28 +55,29 @@ def find_totals_in(folder: Path, findings: FindingsOf) -> TableFiles | None:
         return None
     forms = {TableForm.PARQUET if path.suffix == TableForm.PARQUET.value else TableForm.TEXT for path in parts}
     if len(forms) != 1:
-        findings.error("pop_dir", f"{folder} must hold files of totals, all of them text or all of them Parquet.")
+        findings.error("pop_dir", f"{folder} must contain files of totals, either all text or all Parquet.")
         return None
     return TableFiles(forms.pop(), tuple(parts))
 
 
 def read_published_totals(files: TableFiles, table: str) -> Checked[PublishedTotals]:
-    """The totals of some files, whatever levels they are of."""
+    """The totals of these files, at any levels, and every finding about them."""
     findings = FindingsOf(table)
-    rows = _joined([one for path in files.parts for one in _rows_of_file(path, files, findings)])
-    if not len(rows.level) and not findings.has_errors:
-        findings.error("", "it has no total, so nothing could be measured.")
-    if findings.has_errors:
-        return Checked(None, findings.findings)
+    rows = _Rows.concat([one for path in files.parts for one in _rows_of_file(path, files, findings)])
+    if not len(rows) and not findings.has_errors:
+        findings.error("", "it has no totals, so nothing could be measured.")
     levels = {
-        geography: TotalsOfLevel(*(column[rows.level == number] for column in (rows.entity, rows.code, rows.count)))
+        geography: TotalsOfLevel(rows.entity, rows.code, rows.count).take(rows.level == number)
         for number, geography in enumerate(GeographyLevel)
+        if (rows.level == number).any()
     }
-    return Checked(PublishedTotals({level: one for level, one in levels.items() if len(one.entity)}), findings.findings)
+    return Checked(None if findings.has_errors else PublishedTotals(levels), findings.findings)
 
 
 def _rows_of_file(path: Path, files: TableFiles, findings: FindingsOf) -> Iterator[_Rows]:
-    of_file, misshapen = FindingsOf(path.name), list[int]()
+    """The totals of one file, batch by batch."""
+    of_file = FindingsOf(path.name)
+    misshapen = list[int]()
     wrong: dict[tuple[str, str], list[str]] = {}
     before = 1 if files.form is TableForm.PARQUET else 2
     for batch in batches_of(path, files.form, COLUMNS, of_file, misshapen):
@@ -83,13 +86,17 @@ def _rows_of_file(path: Path, files: TableFiles, findings: FindingsOf) -> Iterat
     for found in of_file.findings:
         findings.error(found.where, f"{path.name}: {found.message}")
     for (column, rule), places in wrong.items():
-        findings.error(column, f"{rule}: {path.name}, {shortened(places, _EXAMPLES)}.")
+        findings.error(column, f"{rule}: {path.name}, {shortened(places)}.")
 
 
 def _checked(batch: pa.RecordBatch, first_line: int, wrong: dict[tuple[str, str], list[str]]) -> _Rows:
-    """The rows of a batch that keep to the format; the others are noted by line."""
-    texts = {name: batch.column(name) for name in COLUMNS}
-    level = _numbers(pc.index_in(_as_text(texts["REGION_TYPE"]), value_set=_LABELS).cast(pa.int64()))
+    """The rows of a batch that keep to the format.
+
+    The lines of the others are added to `wrong`, by column and rule.
+    """
+    texts = dict(zip(COLUMNS, batch.columns, strict=True))
+    labels = pa.array([level.label.encode() for level in GeographyLevel], pa.binary())
+    level = _numbers(pc.index_in(_as_text(texts["REGION_TYPE"]), value_set=labels).cast(pa.int64()))
     entity = np.full(len(batch), NOT_DIGITS, dtype=np.int64)
     for number, geography in enumerate(GeographyLevel):
         own = np.flatnonzero(level == number)
@@ -110,7 +117,7 @@ def _checked(batch: pa.RecordBatch, first_line: int, wrong: dict[tuple[str, str]
         if rows.any():
             wrong.setdefault(rule, []).extend(f"line {first_line + row}" for row in np.flatnonzero(rows).tolist())
             is_right &= ~rows
-    return _Rows(level[is_right], entity[is_right], code[is_right], count[is_right])
+    return _Rows(level, entity, code, count).take(is_right)
 
 
 def _as_text(column: pa.Array) -> pa.Array:
@@ -119,9 +126,3 @@ def _as_text(column: pa.Array) -> pa.Array:
 
 def _numbers(column: pa.Array) -> NDArray[np.int64]:
     return np.asarray(column.fill_null(NOT_DIGITS).to_numpy(zero_copy_only=False))
-
-
-def _joined(parts: list[_Rows]) -> _Rows:
-    none = np.empty(0, dtype=np.int64)
-    columns = ([none, *(getattr(part, name) for part in parts)] for name in _Rows.__slots__)
-    return _Rows(*(np.concatenate(column) for column in columns))

@@ -1,18 +1,29 @@
-"""Finds the files of a large table: text, gzipped text or Parquet, one file or a folder of them."""
+"""The files of a large table: finds them, and reads wanted columns batch by batch as Arrow arrays.
+
+A table is text, gzipped text or Parquet, in one file or in a folder of files.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.csv
+
 from safetab.foundation.failures import raise_if_the_machine_failed
+from safetab.foundation.files import why_unreadable
 from safetab.foundation.findings import FindingsOf, shortened
-from safetab.foundation.text_files import why_unreadable
+from safetab.foundation.parquet_facts import opened_parquet, rows_of_parquet, schema_of
+from safetab.readers.delimited import SEPARATOR
+from safetab.readers.digit_columns import is_text
+from safetab.readers.text_tables import BLOCK_BYTES, header_of, is_ascii, is_header_alone
 
 
 class TableForm(Enum):
-    """The value is the ending of the file name."""
+    """The form of a file. The value is the ending of its name."""
 
     TEXT = ".txt"
     GZIPPED_TEXT = ".txt.gz"
@@ -25,11 +36,14 @@ class TableFiles:
 
     form: TableForm
     parts: tuple[Path, ...]
-    rows: int | None = None  # as their bytes say, once these were looked at
+    rows: int | None = None  # known once the files were checked
 
 
 def find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str = "") -> TableFiles | None:
-    """The files of a table, or nothing and a finding about what is missing (and what to do otherwise) or ambiguous."""
+    """The files of a table in a folder, or None and a finding.
+
+    A finding about a missing table ends with `otherwise`, which says what else can be done.
+    """
     try:
         files = _find_table(folder, table, findings, otherwise)
     except OSError as error:
@@ -43,7 +57,11 @@ def find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str = 
 
 
 def find_table_at(path: Path, findings: FindingsOf) -> TableFiles | None:
-    """The files of a table that is given by its own path: a file with a known ending, or a folder of such files."""
+    """The files of a table that is given by its own path.
+
+    The path is a file with a known ending, or a folder of such files. Returns None and a finding if
+    it is neither.
+    """
     try:
         if path.is_dir():
             return _parts_of(path, findings)
@@ -62,7 +80,7 @@ def find_table_at(path: Path, findings: FindingsOf) -> TableFiles | None:
 
 
 def table_paths_at(path: Path) -> tuple[Path, ...]:
-    """The files that a table given by its own path is read from, and no other file of its folder."""
+    """The files that a table given by its own path is read from."""
     files = find_table_at(path, FindingsOf(path.name))
     return files.parts if files else ()
 
@@ -76,6 +94,7 @@ def _is_utf8(path: Path) -> bool:
 
 
 def _find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str) -> TableFiles | None:
+    """The files of a table in a folder, or None and a finding that says what is wrong."""
     if not folder.is_dir():
         advice = ' For an .ini file, config.json must say "reader": "cef".' if folder.suffix == ".ini" else ""
         findings.error("", f"{folder} is not a directory. Give the directory that holds {table}.txt.{advice}")
@@ -85,51 +104,46 @@ def _find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str) 
     if not present:
         forms = f"{table}.txt, {table}.txt.gz, {table}.parquet, or folder {table}"
         findings.error("", f"{folder} holds no {forms}.{otherwise}")
-        return None
-    if len(present) > 1:
+    elif len(present) > 1:
         names = shortened(path.name for path in present)
         findings.error("", f"{folder} holds more than one form of this table: {names}. Keep one.")
-        return None
-    if present[0] == folder / table:
+    elif present[0] == folder / table:
         return _parts_of(present[0], findings)
-    if not present[0].is_file():  # a pipe, say, could not be read twice
-        kind = "a directory" if present[0].is_dir() else "something else"
-        findings.error("", f"{present[0]} is {kind}, not a file.")
-        return None
-    return TableFiles(_form_of(present[0]), (present[0],))
+    elif not present[0].is_file():  # a pipe, for example, could not be read twice
+        kind = "a directory, not a file" if present[0].is_dir() else "not a regular file"
+        findings.error("", f"{present[0]} is {kind}.")
+    else:
+        return TableFiles(_form_of(present[0]), (present[0],))
+    return None
 
 
 def _parts_of(folder: Path, findings: FindingsOf) -> TableFiles | None:
-    """Names that begin with . or _ are other programs' notes, such as Spark's _SUCCESS."""
+    """The parts of a table in its own folder.
+
+    Names that begin with . or _ are left out: they are notes of other programs, such as Spark's
+    _SUCCESS.
+    """
     if not folder.is_dir():
         findings.error("", f"{folder} is a file without an ending. Name it {folder.name}.txt, or make it a folder.")
         return None
     parts = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
     strange = [path.name for path in parts if not path.is_file() or not _has_known_ending(path)]
+    forms = set() if strange else {_form_of(path) for path in parts}
+    names: dict[tuple[int, int], list[str]] = {}  # links to one file, whose records would count twice
     if strange:
-        endings = ", ".join(form.value for form in TableForm)
-        findings.error("", f"{folder} holds what is no part of a table: {shortened(strange)}. Parts end in {endings}.")
-        return None
-    forms = {_form_of(path) for path in parts}
-    if len(forms) > 1:
+        problem = f"{folder} contains files that are not part of a table: {shortened(strange)}"
+        findings.error("", f"{problem}. Parts end in {', '.join(form.value for form in TableForm)}.")
+    elif len(forms) > 1:
         findings.error("", f"{folder} holds more than one form of this table. Keep one.")
-        return None
-    if not parts:
+    elif not parts:
         findings.error("", f"{folder} is empty.")
-        return None
-    return TableFiles(forms.pop(), tuple(parts)) if _are_different_files(parts, findings) else None
-
-
-def _are_different_files(parts: list[Path], findings: FindingsOf) -> bool:
-    """By links one file could be two parts, and its records would count twice."""
-    names: dict[tuple[int, int], list[str]] = {}
-    for path in parts:
-        status = path.stat()
-        names.setdefault((status.st_dev, status.st_ino), []).append(path.name)
-    same = [of_one for of_one in names.values() if len(of_one) > 1]
-    for of_one in same:
-        findings.error("", f"{shortened(of_one)} are the same file, by links. Keep one.")
-    return not same
+    else:
+        for path in parts:
+            status = path.stat()
+            names.setdefault((status.st_dev, status.st_ino), []).append(path.name)
+        for same in (of_file for of_file in names.values() if len(of_file) > 1):
+            findings.error("", f"{shortened(same)} are links to the same file. Keep one.")
+    return TableFiles(forms.pop(), tuple(parts)) if len(forms) == 1 and len(names) == len(parts) else None
 
 
 def _has_known_ending(path: Path) -> bool:
@@ -138,3 +152,111 @@ def _has_known_ending(path: Path) -> bool:
 
 def _form_of(path: Path) -> TableForm:
     return next(form for form in TableForm if path.name.endswith(form.value))
+
+
+def batches_of(
+    path: Path, form: TableForm, columns: tuple[str, ...], findings: FindingsOf, misshapen_lines: list[int]
+) -> Iterator[pa.RecordBatch]:
+    """Batches with exactly these columns. Problems with the shape of the file go to the findings.
+
+    Lines with too few or too many fields are left out. Their numbers are appended to
+    `misshapen_lines` before the batch that they would have been in comes out.
+    """
+    try:
+        if form is TableForm.PARQUET:
+            yield from _parquet_batches(path, columns, findings)
+        else:
+            yield from _text_batches(path, columns, findings, misshapen_lines)
+    except (pa.ArrowException, OSError) as error:
+        raise_if_the_machine_failed(error)
+        findings.error("", why_damaged(path, error))
+
+
+def why_damaged(path: Path, error: Exception, name: str | None = None) -> str:
+    """The sentence about a file that can't be read to its end. `name` stands for the file in it."""
+    # an OSError without a number is from the decompressor, not from the operating system
+    if isinstance(error, OSError) and error.errno is not None:
+        return why_unreadable(path, error)
+    return f"{name or path} is damaged, or not what its ending says. Write it again."
+
+
+def columns_of(path: Path) -> list[str]:
+    """The names of a file's columns. Raises OSError or an ArrowException if the file can't be read."""
+    is_parquet = path.name.endswith(TableForm.PARQUET.value)
+    return list(schema_of(path).names) if is_parquet else header_of(path)
+
+
+def _parquet_batches(path: Path, columns: tuple[str, ...], findings: FindingsOf) -> Iterator[pa.RecordBatch]:
+    """The columns of a Parquet file as text, batch by batch."""
+    with opened_parquet(path) as file:
+        names = file.schema_arrow.names
+        missing = [column for column in columns if names.count(column) != 1]
+        if missing:
+            findings.error("", f"columns missing or repeated: {shortened(missing, len(columns))}.")
+            return
+        types = {name: file.schema_arrow.field(name).type for name in columns}
+        strange = {name: kind for name, kind in types.items() if not _is_readable(kind)}
+        for name, kind in strange.items():
+            findings.error(name, f"has the type {kind}. Give text or integers.")
+        if strange:
+            return
+        rows = rows_of_parquet(file)
+        for batch in file.iter_batches(columns=list(columns)):
+            rows -= len(batch)
+            yield pa.record_batch([_as_bytes(batch.column(name)) for name in columns], names=list(columns))
+        if rows:
+            raise pa.ArrowInvalid("the number of rows differs from the one in the footer")
+
+
+def _is_readable(column_type: pa.DataType) -> bool:
+    values = column_type.value_type if pa.types.is_dictionary(column_type) else column_type
+    return pa.types.is_integer(values) or is_text(values)
+
+
+def _as_bytes(column: pa.Array) -> pa.Array:
+    """Integers unchanged, and every kind of text as bytes.
+
+    Bytes that are not UTF-8 are not digits either.
+    """
+    decoded = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    return decoded.cast(pa.binary()) if is_text(decoded.type) else decoded
+
+
+def _text_batches(
+    path: Path, columns: tuple[str, ...], findings: FindingsOf, misshapen_lines: list[int]
+) -> Iterator[pa.RecordBatch]:
+    """The columns of a delimited file, batch by batch. Lines of a wrong shape are listed instead."""
+    header = header_of(path)
+    missing = [column for column in columns if header.count(column) != 1]
+    if missing:
+        advice = f"The header must hold {SEPARATOR.join(columns)}, in any order."
+        listed = shortened(missing, len(columns))
+        findings.error("line 1", f"columns missing or repeated: {listed}. {advice}")
+        return
+
+    def remember(row: pa.csv.InvalidRow) -> str:
+        misshapen_lines.append(row.number)
+        return "skip"
+
+    if is_header_alone(path):
+        return
+    names = [str(position) for position in range(len(header))]
+    wanted = [str(header.index(column)) for column in columns]
+    as_it_is = {"delimiter": SEPARATOR, "quote_char": False, "double_quote": False, "ignore_empty_lines": False}
+    with pa.input_stream(str(path), compression="detect") as stream:
+        reader = pa.csv.open_csv(
+            # rows passed to `remember` must be UTF-8; Latin-1 makes every byte a character, but no new digit
+            stream if is_ascii(path) else pa.transcoding_input_stream(stream, "latin-1", "utf-8"),
+            # one thread, so the line of a wrong row is known
+            read_options=pa.csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, skip_rows=1, column_names=names),
+            parse_options=pa.csv.ParseOptions(**as_it_is, invalid_row_handler=remember),
+            convert_options=pa.csv.ConvertOptions(
+                include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary()), null_values=[]
+            ),
+        )
+        for batch in reader:
+            yield batch.rename_columns(list(columns))
+    if misshapen_lines:
+        lines = shortened(f"line {line}" for line in misshapen_lines)
+        rule = f"a row must have {len(header)} fields separated by {SEPARATOR}, as the header has"
+        findings.error("", f"{rule}: {lines}.")

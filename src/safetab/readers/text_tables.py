@@ -1,4 +1,4 @@
-"""Large delimited text files as streams of bytes, gzipped or not: their header, their blank lines, their end."""
+"""Large delimited text files as streams of bytes, gzipped or not: header, blank lines, line ends."""
 
 from __future__ import annotations
 
@@ -17,37 +17,41 @@ from safetab.readers.delimited import SEPARATOR
 BLOCK_BYTES = 8 << 20
 
 LONGEST_LINE = 1 << 20
-"""Bytes. Of far longer lines databases drop some, and say nothing."""
+"""In bytes. Databases silently drop lines that are far longer."""
 
 LONGEST_HEADER = 1 << 16
-_LINE_FEED, _RETURN = 10, 13
+_LINE_FEED = 10
+_RETURN = 13
 
 
 def header_of(path: Path) -> list[str]:
+    """The names in the first line of a file. Raises OSError if the file can't be read."""
     return header_in(_beginning(path))
 
 
 def header_in(beginning: bytes) -> list[str]:
-    """The names in the first line of these bytes, the first of a file."""
+    """The names in the first line of a file that begins with these bytes."""
     header: str = beginning.partition(b"\n")[0].decode("utf-8-sig", errors="replace")
     return header.removesuffix("\r").split(SEPARATOR)
 
 
 def ends_with_return(path: Path) -> bool:
-    """Whether a carriage return stands before the line feed that ends the header."""
+    """Whether the header ends with a carriage return and a line feed."""
     return _beginning(path).partition(b"\n")[0].endswith(b"\r")
 
 
 def is_header_alone(path: Path) -> bool:
+    """Whether a file has no line after its first."""
     return b"\n" not in _beginning(path)
 
 
 def is_ascii(path: Path) -> bool:
+    """Whether all bytes of a file are ASCII."""
     return all(block.isascii() for block in _blocks(path))
 
 
 def blank_lines_at_the_end(path: Path) -> int:
-    """How many lines at the end have nothing in them."""
+    """How many lines at the end of a file are blank."""
     run = b""
     for block in _blocks(path):
         kept = block.rstrip(b"\r\n")
@@ -57,21 +61,25 @@ def blank_lines_at_the_end(path: Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LinesOfText:
-    """What the bytes of a file say of its lines, whoever reads them afterwards."""
+    """Facts about the lines of a file, from its bytes alone."""
 
     rows: int  # lines after the first, without blank ones at the end
-    has_blank_line_inside: bool  # something follows it
+    has_blank_line_inside: bool  # and something follows it
     has_overlong_line: bool
-    has_stray_return: bool  # a carriage return that no line feed follows
+    has_stray_return: bool  # a carriage return without a line feed after it
 
 
 def lines_of_text(path: Path, threads: int = 1) -> LinesOfText:
-    """Reads to the end, so a decompressor checks all of the file; line ends are found in so many threads."""
+    """Facts about the lines of a file, read to its end, so a decompressor checks all of it.
+
+    This many threads look for line ends.
+    """
     lines = _Lines()
     searches = (partial(_line_ends, block) for block in _blocks(path))
     for block, ends in results_in_threads(searches, threads):
         lines.add(block, ends)
-    return LinesOfText(lines.ends - lines.ends_at_the_end, lines.has_blank_inside, lines.is_overlong, lines.returns > 0)
+    rows = lines.ends - lines.ends_at_the_end
+    return LinesOfText(rows, lines.has_blank_inside, lines.is_overlong, lines.returns > 0)
 
 
 def _line_ends(block: bytes) -> tuple[bytes, NDArray[np.intp]]:
@@ -80,11 +88,14 @@ def _line_ends(block: bytes) -> tuple[bytes, NDArray[np.intp]]:
 
 
 class _Lines:
-    """What was seen of a file's lines so far; a blank line lies between two line ends, with nothing or a return."""
+    """What is known of a file's lines so far.
+
+    A blank line lies between two line ends, with nothing or a carriage return in it.
+    """
 
     def __init__(self) -> None:
         self.ends = 0
-        self.ends_at_the_end = 0  # that nothing but returns and line ends has followed yet
+        self.ends_at_the_end = 0  # line ends that nothing but line ends has followed yet
         self.has_blank_inside = False
         self.is_overlong = False
         self.returns = 0  # carriage returns that no line feed has followed yet
@@ -93,7 +104,7 @@ class _Lines:
         self._last_byte = b""
 
     def add(self, block: bytes, ends: NDArray[np.intp]) -> None:
-        """The next of its blocks, and where lines end in it."""
+        """Take the next block of the file, and where lines end in it."""
         self._look_for_blanks(block, ends)
         self.is_overlong = self.is_overlong or _has_overlong_line(block, self._line)
         if b"\r" in block or self._last_byte == b"\r":
@@ -104,8 +115,9 @@ class _Lines:
         self._last_byte = block[-1:]
 
     def _look_for_blanks(self, block: bytes, ends: NDArray[np.intp]) -> None:
+        """Report blank lines in a block, except at the end of the file."""
         characters = np.frombuffer(block, dtype=np.uint8)
-        content = len(block.rstrip(b"\r\n"))  # what stands before is followed by something
+        content = len(block.rstrip(b"\r\n"))  # something follows every line that ends before it
         lengths = np.diff(ends) - 1
         is_blank = (lengths == 0) | ((lengths == 1) & (characters[ends[1:] - 1] == _RETURN))
         blanks = ends[1:][is_blank]
@@ -123,7 +135,10 @@ class _Lines:
 
 
 def _has_overlong_line(block: bytes, line: int) -> bool:
-    """Whether more than LONGEST_LINE bytes are without a line end, if so many of them came before the block."""
+    """Whether more than LONGEST_LINE bytes have no line end.
+
+    `line` bytes without one came before the block.
+    """
     start = -line
     while start + LONGEST_LINE < len(block):
         end = block.rfind(b"\n", max(start, 0), start + LONGEST_LINE + 1) if start + LONGEST_LINE >= 0 else -1
@@ -134,31 +149,42 @@ def _has_overlong_line(block: bytes, line: int) -> bool:
 
 
 def blank_lines_inside(path: Path, most: int) -> tuple[int, list[int]]:
-    """How many blank lines something follows, and the numbers of the first of them."""
-    count, first, run = 0, list[int](), 0  # `run`: blank lines that nothing has followed yet
-    for number, lines in numbered_lines(path):
-        for line_number, line in enumerate(lines, start=number):
-            if not line.removesuffix(b"\r"):
-                run += 1
-            elif run:
-                first += range(line_number - run, line_number)[: most - len(first)]
-                count, run = count + run, 0
+    """How many blank lines are followed by something, and the numbers of the first `most` of them."""
+    count = 0
+    first = list[int]()
+    run = 0  # blank lines that nothing has followed yet
+    numbered = (line for number, lines in numbered_lines(path) for line in enumerate(lines, start=number))
+    for number, line in numbered:
+        if not line.removesuffix(b"\r"):
+            run += 1
+        elif run:
+            first += range(number - run, number)[: most - len(first)]
+            count += run
+            run = 0
     return count, first
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
-    """All lines, many at a time, without their line feeds, and the number of the first; the header is line 1."""
-    number, rest = 1, b""
+    """All lines without their line feeds, many at a time, with the number of the first.
+
+    The header is line 1.
+    """
+    number = 1
+    rest = b""
     for block in _blocks(path):
-        *lines, rest = (rest[:LONGEST_LINE] + block).split(b"\n")  # a longer one is no row, whatever is in it
+        *lines, rest = (rest[:LONGEST_LINE] + block).split(b"\n")  # a longer line can't be a row
         yield number, lines
         number += len(lines)
     yield number, [rest]
 
 
 def whole_lines(path: Path) -> Iterator[bytes]:
-    """The lines after the header, many at a time; each block ends where a line does, as the header does."""
-    rest, is_after_header = b"", False
+    """The lines after the header, many at a time.
+
+    Each block ends with a line end like that of the header.
+    """
+    rest = b""
+    is_after_header = False
     for block in _blocks(path):
         first = 0 if is_after_header else block.find(b"\n") + 1
         is_after_header = is_after_header or first > 0
@@ -175,7 +201,10 @@ def _beginning(path: Path) -> bytes:
 
 
 def _blocks(path: Path, size: int = BLOCK_BYTES) -> Iterator[bytes]:
-    """Python opens the file, which reads again where a signal breaks off; Arrow decompresses."""
+    """The bytes of a file, block by block.
+
+    Python opens the file, so a read that a signal interrupts is repeated; Arrow decompresses.
+    """
     with path.open("rb") as file:
         stream = pa.CompressedInputStream(pa.PythonFile(file), "gzip") if path.suffix == ".gz" else file
         while block := stream.read(size):

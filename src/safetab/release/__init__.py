@@ -1,4 +1,5 @@
-"""The tidy release: numbers with their margins, the public universe beside them, and why a number is absent.
+"""The tidy release: numbers with margins, the public universe, and why a number is absent.
 
-A release is a function of the measurements of published groups, public lists and the options; it reaches no person.
+A release is a function of the measurements of published groups, public lists and the options. It
+reaches no record.
 """

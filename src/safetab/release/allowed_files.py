@@ -1,65 +1,48 @@
-"""Every file that an output may hold, and when. What is not named here does not leave."""
+"""Every file that an output may hold. A file that is not named here is not released."""
 
 from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
 from safetab.outputs.manifest import LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
-from safetab.release.after_steps import AFTER_STEPS_FOLDER, AFTER_STEPS_README
 from safetab.release.checksums import CHECKSUMS_FILE
-from safetab.release.csv_tables import CSV_FOLDER, csv_names
+from safetab.release.data_dictionary import CSV_FOLDER, csv_names
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
 from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import Universe
 from safetab.release.universe_files import COTERMINOUS_FILE, UNIVERSE_FILES
+from safetab.release.write_release import AFTER_STEPS_FOLDER, AFTER_STEPS_README
 
 REPORT_FILE = "report.html"
 
-OF_EVERY_OUTPUT = (
-    MANIFEST_FILE,
-    LOG_FILE,
-    REPORT_FILE,
-    *(
-        f"{RELEASE_FOLDER}/{name}"
-        for name in (README_FILE, REPORT_FILE, DATAPACKAGE_FILE, PRIVACY_FILE, CHECKSUMS_FILE, *UNIVERSE_FILES)
-    ),
-)
-MEASURED = "measurements/{}.parquet"
-OF_STEPS = (f"{AFTER_STEPS_FOLDER}/{AFTER_STEPS_README}",)
-OF_THE_COTERMINOUS_STEP = (f"{RELEASE_FOLDER}/{COTERMINOUS_FILE}",)
-OF_WHAT_IS_NOT_FOR_RELEASE = (NOT_FOR_RELEASE_FILE,)
+_OF_EVERY_RELEASE = (README_FILE, REPORT_FILE, DATAPACKAGE_FILE, PRIVACY_FILE, CHECKSUMS_FILE, *UNIVERSE_FILES)
 
 
 def measured_files(universe: Universe) -> tuple[str, ...]:
-    """The tables and measurements of the passes that ran: no step after measuring changes them."""
-    names = (*_tables(universe), MEASURED)
+    """The tables and measurements of the passes that ran. No step after measuring changes them."""
+    names = [*(f"{file.folder}/{{}}.csv" for file in universe.product.files), "measurements/{}.parquet"]
     return tuple(name.format(one.value) for one in universe.passes for name in names)
-
-
-def _tables(universe: Universe) -> list[str]:
-    return [f"{file.folder}/{{}}.csv" for file in universe.product.files]
 
 
 def allowed_files(universe: Universe, options: ReleaseOptions, *, for_release: bool) -> frozenset[str]:
     """The files that an output of this universe and these steps may hold."""
-    names = [*OF_EVERY_OUTPUT, *measured_files(universe)]
-    names += [f"{RELEASE_FOLDER}/{numbers_file(level.design)}" for level in universe.levels]
-    if options.change_numbers:
-        tables = [f"{AFTER_STEPS_FOLDER}/{name}" for name in _tables(universe)]
-        names += [*OF_STEPS, *(name.format(one.value) for one in universe.passes for name in tables)]
-    if options.coterminous is not None:
-        names += OF_THE_COTERMINOUS_STEP
+    names = [MANIFEST_FILE, LOG_FILE, REPORT_FILE, *measured_files(universe)]
+    coterminous = [] if options.coterminous is None else [COTERMINOUS_FILE]
+    released = [*_OF_EVERY_RELEASE, *coterminous, *(numbers_file(level.design) for level in universe.levels)]
     if options.csv:
-        tables_of = [*UNIVERSE_FILES, *([COTERMINOUS_FILE] if options.coterminous is not None else [])]
-        names += [f"{RELEASE_FOLDER}/{CSV_FOLDER}/{name}" for name in csv_names(universe, tables_of)]
+        released += [f"{CSV_FOLDER}/{name}" for name in csv_names(universe, [*UNIVERSE_FILES, *coterminous])]
+    names += [f"{RELEASE_FOLDER}/{name}" for name in released]
+    if options.change_numbers:
+        tables = [name for name in measured_files(universe) if name.endswith(".csv")]
+        names += [f"{AFTER_STEPS_FOLDER}/{name}" for name in (AFTER_STEPS_README, *tables)]
     if not for_release:
-        names += OF_WHAT_IS_NOT_FOR_RELEASE
+        names.append(NOT_FOR_RELEASE_FILE)
     return frozenset(names)
 
 
 def stray_paths(output: Path, allowed: frozenset[str]) -> list[str]:
-    """What lies in an output and may not: files of other names, links, and folders that no allowed file is in."""
+    """The paths in an output that may not be there: unknown files, links, and other folders."""
     folders = {str(folder) for name in allowed for folder in PurePosixPath(name).parents}
     stray = []
     for path in sorted(output.rglob("*")):

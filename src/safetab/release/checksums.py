@@ -1,49 +1,75 @@
-"""SHA256SUMS of a release: what each of its files must be, in the form that `sha256sum -c` reads."""
+"""Whether the files of a release are intact: checksums, and what to say about a damaged file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
+
+from safetab.foundation.failures import OF_THE_PATH, RunFailed, is_out_of_memory, refusal_of
+from safetab.foundation.files import why_unreadable
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
 from safetab.outputs.manifest import hashes_by_name
-from safetab.release.damage import damage_told
+
+_OF_CONTENT = (
+    pa.ArrowException, ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError,
+)  # fmt: skip
+
+
+@contextmanager
+def damage_as_invalid_input(path: Path, message: str = "is damaged. Get the release again.") -> Iterator[None]:
+    """Raise InvalidInput with the message if the content of `path`, read inside, is wrong.
+
+    An error of the machine is not damage: it raises RunFailed, unless the path itself is wrong.
+    """
+    try:
+        yield
+    except (OSError, *_OF_CONTENT) as error:
+        if is_out_of_memory(error):
+            raise MemoryError from None
+        refusal = error if isinstance(error, OSError) and error.errno is not None else refusal_of(error)
+        if refusal is not None:
+            where = Path(refusal.filename) if isinstance(refusal.filename, str) else path
+            why = why_unreadable(where, refusal)
+            raise (invalid(path, why) if refusal.errno in OF_THE_PATH else RunFailed(why)) from None
+        raise invalid(path, message) from None
+
+
+def document_of(path: Path) -> str:
+    """The text of a document of a release that is passed on unchanged."""
+    with damage_as_invalid_input(path):
+        return path.read_text(encoding="utf-8")
+
+
+def invalid(path: Path, *messages: str) -> InvalidInput:
+    """The exception with these messages about one path."""
+    return InvalidInput([Finding(Severity.ERROR, str(path), "", message) for message in messages])
+
 
 CHECKSUMS_FILE = "SHA256SUMS"
 CHECKSUMS = "checksums"
 """Where datapackage.json says that there are some."""
 
-_DIGITS = 64
-
 
 def write_checksums(release: Path) -> None:
-    """Of every file of the release; nothing may be written into it afterwards."""
+    """Write the checksum of every file. Nothing may be added to the release afterwards."""
     sums = hashes_by_name({name: release / name for name in _names_of(release) if name != CHECKSUMS_FILE})
     (release / CHECKSUMS_FILE).write_text(_lines(sums), encoding="utf-8", newline="\n")
 
 
 def check_files(release: Path) -> None:
-    """Raises InvalidInput if a file is missing, foreign, a link, or not what was released."""
+    """Raise InvalidInput if a file is missing, foreign, a link, or differs from what was released."""
     if not _is_file(release / CHECKSUMS_FILE):
-        raise _damaged(release, [f"its {CHECKSUMS_FILE} is no file"])
-    with damage_told(release, "a file can't be read. Get the release again."):
-        _check(release)
-
-
-def names_with_checksums(release: Path) -> set[str]:
-    """The files that were released, and their checksums. Raises ValueError if there are none to read."""
-    if not _is_file(release / CHECKSUMS_FILE):
-        raise ValueError(CHECKSUMS_FILE)
-    return {CHECKSUMS_FILE, *_read((release / CHECKSUMS_FILE).read_text(encoding="utf-8"))}
-
-
-def _check(release: Path) -> None:
-    present = {name for name in _names_of(release) if name != CHECKSUMS_FILE}
-    files = {name for name in present if _is_file(release / name)}
-    text = (release / CHECKSUMS_FILE).read_bytes().decode("utf-8")
-    released = _read(text)
-    found = hashes_by_name({name: release / name for name in sorted(files & released.keys())})
-    changed = [name for name, one in found.items() if one != released[name]]
+        raise invalid(release, f"its {CHECKSUMS_FILE} is no file. Get the release again.")
+    with damage_as_invalid_input(release, "a file can't be read. Get the release again."):
+        present = {name for name in _names_of(release) if name != CHECKSUMS_FILE}
+        files = {name for name in present if _is_file(release / name)}
+        text = (release / CHECKSUMS_FILE).read_bytes().decode("utf-8")
+        released = _read(text)
+        found = hashes_by_name({name: release / name for name in sorted(files & released.keys())})
+    changed = [name for name, digest in found.items() if digest != released[name]]
     if text != _lines(released):
         changed.append(CHECKSUMS_FILE)
     faults = {
@@ -52,12 +78,20 @@ def _check(release: Path) -> None:
         "links, or what is no file": present - files,
         "not what was released": changed,
     }
-    if any(faults.values()):
-        raise _damaged(release, [f"{what}: {shortened(sorted(names))}" for what, names in faults.items() if names])
+    messages = [f"{what}: {shortened(sorted(names))}" for what, names in faults.items() if names]
+    if messages:
+        raise invalid(release, *(f"{message}. Get the release again." for message in messages))
+
+
+def names_with_checksums(release: Path) -> set[str]:
+    """The released files and the list of checksums itself. Raises ValueError if there is no list."""
+    if not _is_file(release / CHECKSUMS_FILE):
+        raise ValueError(CHECKSUMS_FILE)
+    return {CHECKSUMS_FILE, *_read((release / CHECKSUMS_FILE).read_text(encoding="utf-8"))}
 
 
 def _read(text: str) -> Mapping[str, str]:
-    return {line[_DIGITS + 2 :]: line[:_DIGITS] for line in text.splitlines()}
+    return {line[66:]: line[:64] for line in text.splitlines()}  # 64 digits, two spaces, the name
 
 
 def _lines(sums: Mapping[str, str]) -> str:
@@ -65,26 +99,20 @@ def _lines(sums: Mapping[str, str]) -> str:
 
 
 def _names_of(release: Path) -> list[str]:
-    """What machines of readers leave behind is none of the release."""
+    """The files of the release, without those that readers' machines leave behind."""
     paths = (path.relative_to(release) for path in _paths_in(release) if not path.is_dir() or path.is_symlink())
-    return sorted(path.as_posix() for path in paths if not any(_is_left_behind(part) for part in path.parts))
+    left_behind = ("Thumbs.db", "desktop.ini")
+    kept = (path for path in paths if not any(part[0] == "." or part in left_behind for part in path.parts))
+    return sorted(path.as_posix() for path in kept)
 
 
 def _paths_in(folder: Path) -> Iterator[Path]:
-    """A folder that can't be listed is an error: what is in it would seem to be missing."""
+    """All paths in a folder. Raises if a folder can't be listed: its files would seem to be missing."""
     for path in folder.iterdir():
         yield path
         if path.is_dir() and not path.is_symlink():
             yield from _paths_in(path)
 
 
-def _is_left_behind(name: str) -> bool:
-    return name.startswith(".") or name in {"Thumbs.db", "desktop.ini"}
-
-
 def _is_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
-
-
-def _damaged(release: Path, faults: Iterable[str]) -> InvalidInput:
-    return InvalidInput([Finding(Severity.ERROR, str(release), "", f"{one}. Get the release again.") for one in faults])

@@ -1,29 +1,43 @@
-"""The data dictionary: for each table of a release a Frictionless resource with every field described."""
+"""The data dictionary, a Frictionless resource for each table, and the tables as CSV files.
+
+In CSV, texts are in quotes, null is nothing, and no text is a formula (`safetab.foundation.safe_csv`).
+A spreadsheet drops the zeros that an id of digits begins with, so every id of an area has a column
+`geo_id` beside it: the Census Bureau's own form, e.g. 0500000US01001, which stays text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
+from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.outputs.text_columns import TEXT
+from safetab.census.geography import geo_id
+from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.foundation.findings import OUTPUT_FORMAT
+from safetab.foundation.safe_csv import safe_texts
+from safetab.outputs.pass_files import TEXT
 from safetab.products.product import Product
-from safetab.release.csv_tables import CSV_FOLDER, geo_id_columns
-from safetab.release.numbers.number_columns import Column, number_columns
-from safetab.release.numbers.number_files import NUMBERS_FOLDER
-from safetab.release.universe_files import COTERMINOUS_COLUMNS, COTERMINOUS_FILE, universe_files
+from safetab.release.numbers.number_files import NUMBERS_FOLDER, Column, number_columns, numbers_file
+from safetab.release.numbers.read_numbers import rows_of_file
+from safetab.release.release_universe import Universe
+from safetab.release.universe_files import (
+    COTERMINOUS_COLUMNS,
+    COTERMINOUS_FILE,
+    GEOGRAPHY_LEVEL,
+    UNIVERSE_FILES,
+    universe_files,
+)
 
 JsonObject = dict[str, object]
-
-GEOGRAPHY_LEVEL = Column(
-    "geography_level",
-    TEXT,
-    "Geography level. It is in the name of the folder, geography_level=..., from which readers take it.",
-    values=tuple(level.label for level in GeographyLevel),
+_LEVEL_OF_FOLDER = replace(
+    GEOGRAPHY_LEVEL,
+    description="Geography level. It is in the name of the folder, geography_level=..., from which readers take it.",
 )
-_LEVEL_IN_CSV = replace(GEOGRAPHY_LEVEL, description="Geography level.")
 _KEYS = {
     "universe/entities.parquet": ["geography_level", "region_id"],
     "universe/iterations.parquet": ["iteration_code"],
@@ -34,46 +48,45 @@ _KEYS = {
 }
 _NUMBERS_DESCRIBED = "The numbers: one row for each line of each published table of each population group."
 _NUMBERS_KEY = ["geography_level", "region_id", "iteration_code", "table_id", "line"]
-_ENTITY_OF_NUMBERS: JsonObject = {
-    "fields": ["geography_level", "region_id"],
-    "reference": {"resource": "entities", "fields": ["geography_level", "region_id"]},
-}
-_ITERATION_OF_NUMBERS: JsonObject = {
-    "fields": ["iteration_code"],
-    "reference": {"resource": "iterations", "fields": ["iteration_code"]},
-}
+_FOREIGN_KEYS = [
+    {"fields": fields, "reference": {"resource": resource, "fields": fields}}
+    for resource, fields in (("entities", ["geography_level", "region_id"]), ("iterations", ["iteration_code"]))
+]
 
 
 def resources_of(product: Product, rows: Mapping[str, int], more: tuple[Column, ...] = ()) -> list[JsonObject]:
-    """The resources of the files that a release has, given how many rows each has; `more` are columns of numbers."""
+    """The resources of the files in a release, given the number of rows of each.
+
+    `more` has columns of the numbers beyond the usual ones.
+    """
     numbers = sorted(name for name in rows if name.startswith(f"{NUMBERS_FOLDER}/"))
-    keys: JsonObject = {"primaryKey": _NUMBERS_KEY, "foreignKeys": [_ENTITY_OF_NUMBERS, _ITERATION_OF_NUMBERS]}
-    found = (
-        [_resource("numbers", numbers, _NUMBERS_DESCRIBED, (GEOGRAPHY_LEVEL, *number_columns(product), *more), keys)]
-        if numbers
-        else []
-    )
+    keys: JsonObject = {"primaryKey": _NUMBERS_KEY, "foreignKeys": _FOREIGN_KEYS}
+    found = []
+    if numbers:
+        columns = (_LEVEL_OF_FOLDER, *number_columns(product), *more)
+        found = [_resource("numbers", numbers, _NUMBERS_DESCRIBED, columns, keys)]
     for name, (description, columns) in _tables_of(product).items():
         if name in rows:
             short = name.removeprefix("universe/").removesuffix(".parquet")
             found.append(_resource(short, [name], description, columns, {"primaryKey": _KEYS[name]}))
-    return found + csv_resources_of(
-        product, [name for name in rows if name.startswith(f"{CSV_FOLDER}/")], f"{CSV_FOLDER}/"
-    )
+    csv_files = [name for name in rows if name.startswith(f"{CSV_FOLDER}/")]
+    return found + csv_resources_of(product, csv_files, f"{CSV_FOLDER}/")
 
 
 def csv_resources_of(
     product: Product, names: Iterable[str], within: str = "", more: tuple[Column, ...] = ()
 ) -> list[JsonObject]:
-    """A resource for each CSV file, whose names begin with `within`; keys are those of the Parquet tables."""
+    """A resource for each CSV file whose name begins with `within`.
+
+    Keys are those of the Parquet tables.
+    """
     found = []
     for name in sorted(names):
         folder, stem = name.removeprefix(within).removesuffix(".csv").split("/")
         short = f"{folder}-{stem.lower()}" if folder == NUMBERS_FOLDER else stem
         described, columns, keys = _described(product, folder, stem, more)
-        resource = _resource(
-            f"{CSV_FOLDER}-{short}" if within else short, [name], described, _with_geo_ids(columns), keys
-        )
+        with_ids = [each for column in columns for each in (column, *_geo_id_column(column.name))]
+        resource = _resource(f"{CSV_FOLDER}-{short}" if within else short, [name], described, with_ids, keys)
         found.append(resource | {"format": "csv", "mediatype": "text/csv", "encoding": "utf-8"})
     return found
 
@@ -82,26 +95,18 @@ def _described(
     product: Product, folder: str, stem: str, more: tuple[Column, ...]
 ) -> tuple[str, tuple[Column, ...], JsonObject]:
     if folder == NUMBERS_FOLDER:
-        return _NUMBERS_DESCRIBED, (_LEVEL_IN_CSV, *number_columns(product), *more), {"primaryKey": _NUMBERS_KEY}
+        return _NUMBERS_DESCRIBED, (GEOGRAPHY_LEVEL, *number_columns(product), *more), {"primaryKey": _NUMBERS_KEY}
     tables = _tables_of(product)
     name = next(one for one in tables if one.rsplit("/", 1)[-1] == f"{stem}.parquet")
     return *tables[name], {"primaryKey": _KEYS[name]}
 
 
-def _with_geo_ids(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    added = geo_id_columns([column.name for column in columns])
-    return tuple(each for column in columns for each in (column, added.get(column.name)) if each is not None)
-
-
 def _tables_of(product: Product) -> Mapping[str, tuple[str, tuple[Column, ...]]]:
-    return universe_files(product) | {
-        COTERMINOUS_FILE: ("Entities that are made of the same blocks.", COTERMINOUS_COLUMNS)
-    }
+    coterminous = ("Entities that are made of the same blocks.", COTERMINOUS_COLUMNS)
+    return universe_files(product) | {COTERMINOUS_FILE: coterminous}
 
 
-def _resource(
-    name: str, paths: list[str], description: str, columns: tuple[Column, ...], keys: JsonObject
-) -> JsonObject:
+def _resource(name: str, paths: list[str], description: str, columns: Iterable[Column], keys: JsonObject) -> JsonObject:
     return {
         "name": name,
         "type": "table",
@@ -119,3 +124,75 @@ def _field(column: Column) -> JsonObject:
         constraints["enum"] = list(column.values)
     kind = "number" if pa.types.is_floating(column.type) else "string" if column.type == TEXT else "integer"
     return {"name": column.name, "type": kind, "description": column.description, "constraints": constraints}
+
+
+CSV_FOLDER = "csv"
+_UNIVERSE_FOLDER = "universe"
+_PREFIX = {level.label: geo_id(level, "") for level in GeographyLevel}
+_NATION = {level.label for level in GeographyLevel if level.entity_kind is EntityKind.NATION}
+_IDS = {"region_id": "geography_level", "donor_region_id": "donor_geography_level"}
+
+
+def _geo_id_column(name: str) -> tuple[Column, ...]:
+    """The column of identifiers that CSV files have behind the column with this name, if any."""
+    about = f"The same area as {name}, in the Census Bureau's form, which spreadsheets keep as text."
+    return (Column(_geo_name(name), TEXT, about, is_required=name == "region_id"),) if name in _IDS else ()
+
+
+def csv_names(universe: Universe, universe_tables: list[str]) -> tuple[str, ...]:
+    """Every CSV file that a release of this universe may have, by its path among the CSV files."""
+    numbers = dict.fromkeys(f"{NUMBERS_FOLDER}/{level.geography.label}.csv" for level in universe.levels)
+    return (*numbers, *(f"{_UNIVERSE_FOLDER}/{Path(name).stem}.csv" for name in universe_tables))
+
+
+def all_csv_names() -> tuple[str, ...]:
+    """Every CSV file that a release of any universe may have."""
+    universe = (f"{_UNIVERSE_FOLDER}/{Path(name).stem}.csv" for name in (*UNIVERSE_FILES, COTERMINOUS_FILE))
+    return (*(f"{NUMBERS_FOLDER}/{level.label}.csv" for level in GeographyLevel), *universe)
+
+
+def write_csv_tables(release: Path, universe: Universe, folder: Path, of_format: int = OUTPUT_FORMAT) -> dict[str, int]:
+    """numbers/COUNTY.csv, .., universe/entities.csv, ..; tells their rows, by the path in the folder."""
+    rows: dict[str, int] = {}
+    known = {release / name for name in (*UNIVERSE_FILES, COTERMINOUS_FILE)}
+    for path in sorted(known.intersection((release / _UNIVERSE_FOLDER).glob("*.parquet"))):
+        rows |= _written(folder, f"{_UNIVERSE_FOLDER}/{path.stem}.csv", [path], None)
+    for label in sorted({level.geography.label for level in universe.levels}):
+        designs = [level.design for level in universe.levels if level.geography.label == label]
+        paths = [path for design in designs if (path := release / numbers_file(design, of_format)).is_file()]
+        if paths:
+            rows |= _written(folder, f"{NUMBERS_FOLDER}/{label}.csv", paths, label)
+    return rows
+
+
+def _written(folder: Path, name: str, paths: list[Path], label: str | None) -> dict[str, int]:
+    """One CSV file of some Parquet files; the geography level, which their folder tells, becomes the first column."""
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    rows = 0
+    with (folder / name).open("wb") as file:
+        for table in chain.from_iterable(map(rows_of_file, paths)):
+            written = safe_texts(_with_ids(table, label))
+            pa.csv.write_csv(written, file, pa.csv.WriteOptions(include_header=not file.tell()))
+            rows += len(table)
+    return {name: rows}
+
+
+def _with_ids(table: pa.Table, label: str | None) -> pa.Table:
+    if label is not None:
+        table = table.add_column(0, "geography_level", pa.repeat(pa.scalar(label), len(table)))
+    for name, level in _IDS.items():
+        if name in table.column_names and level in table.column_names:
+            ids = _geo_ids(table[level], table[name])
+            table = table.add_column(table.column_names.index(name) + 1, _geo_name(name), ids)
+    return table
+
+
+def _geo_ids(levels: pa.ChunkedArray, regions: pa.ChunkedArray) -> pa.ChunkedArray:
+    positions = pc.index_in(levels, pa.array(list(_PREFIX), TEXT)).combine_chunks()
+    prefixes = pa.array(list(_PREFIX.values()), TEXT).take(positions)
+    own = pc.if_else(pc.is_in(levels, pa.array(sorted(_NATION), pa.string())), "", regions)
+    return pc.binary_join_element_wise(prefixes, own, "")
+
+
+def _geo_name(name: str) -> str:
+    return name.removesuffix("region_id") + "geo_id"

@@ -1,4 +1,4 @@
-"""What explains a release to people and programs: README.txt, datapackage.json, privacy.json."""
+"""The documents of a release: README.txt, datapackage.json and privacy.json."""
 
 from __future__ import annotations
 
@@ -11,28 +11,87 @@ from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 
-from safetab.foundation.formats import FORMAT, OUTPUT_FORMAT
-from safetab.foundation.version import VERSION
+from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, VERSION
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.loss_text import loss_number
+from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.output_status import OutputStatus, status_as_json
+from safetab.privacy.reference import loss_number
 from safetab.products.product import Product, Selector
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE
 from safetab.release.data_dictionary import resources_of
-from safetab.release.numbers.number_columns import Column
-from safetab.release.origin import Origin, origin_as_json
-from safetab.release.readme_words import (
-    README_WIDTH,
-    SELECTED_SUMS,
-    SELECTION,
-    absence_in_words,
-    indented,
-    reading_in_words,
-)
+from safetab.release.numbers.number_files import Column
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
+
+_README_WIDTH = 80
+SELECTION = {
+    Selector.NOISY_STAGE_1: "Small totals below state level are shown only if they are large enough. That makes the"
+    " smallest of those that are shown too large on average. For these, use interval_low and interval_high: they allow"
+    " for it.",
+    Selector.PUBLISHED_TOTALS: "Which groups are here, and how fine their tables are, was decided by published totals"
+    " of people, not by these numbers: their noise is as likely to raise as to lower them.",
+}
+_ABSENT = {
+    Selector.NOISY_STAGE_1: "If a group has no row, it was suppressed (too small to be shown, perhaps nobody, perhaps"
+    " some people), or it was never tabulated at that level.",
+    Selector.PUBLISHED_TOTALS: "If a group has no row, no total of its people was published, or it was never tabulated"
+    " at that level; there may be {nouns} in it.",
+}
+SELECTED_SUMS = """ If some of the numbers have an
+  interval_low (they were shown because they passed a threshold), their sum is
+  too large on average, and this is no 95 % interval: safetab's open_release
+  gives one."""
+
+
+def absence_in_words(product: Product) -> str:
+    """Why a number may be absent, in a sentence."""
+    return _ABSENT[product.selector].format(nouns=product.record.nouns)
+
+
+def reading_in_words(confidence: Fraction, number: tuple[int, int] | None) -> str:
+    """How to read a count and its margin of error, with an example if there is one."""
+    if number is None:
+        return "A true number is likely to be at most margin_of_error away from count."
+    count, margin = number
+    return (
+        f"count = {count:,} and margin_of_error = {margin:,} says: noise moved the true number by at most {margin:,},"
+        f" in {float(100 * confidence):.10g} of 100 cases. A true number between {count - margin:,} and"
+        f' {count + margin:,} is likely. A count can be negative: read it as "few".'
+    )
+
+
+def indented(text: str, indent: str = "  ") -> str:
+    """The text, wrapped and indented as in a README."""
+    return textwrap.fill(text, width=_README_WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def write_from_template(
+    path: Path, template: str, product: Product, facts: ReleaseFacts, values: Mapping[str, str]
+) -> None:
+    """Write a template that is beside this module, with each [KEY] replaced by its value.
+
+    The values that every README of a product's release has are added.
+    """
+    text = resources.files("safetab.release").joinpath(template).read_text(encoding="utf-8")
+    shared = {
+        "COUNTS": indented(f"For many geographic areas and race or ethnicity groups: {product.counts}."),
+        "SELECTION": indented(SELECTION[product.selector]),
+        "SELECTED_SUMS": SELECTED_SUMS if product.selector is Selector.NOISY_STAGE_1 else "",
+        "ADDING_UP": indented(product.adding_up),
+        "STATUS": textwrap.fill(facts.status.line, width=_README_WIDTH),
+        "DATE": facts.date.isoformat(),
+        "VERSION": facts.version,
+    }
+    for key, value in {**values, **shared}.items():
+        text = text.replace(f"[{key}]", value)
+    path.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, document: Mapping[str, object]) -> None:
+    """Write a JSON document that people can read: indented, in UTF-8, with a line feed at its end."""
+    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
 
 DATAPACKAGE_FILE = "datapackage.json"
 README_FILE = "README.txt"
@@ -63,19 +122,29 @@ _CSV = {
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """The published files that a release was read from, if its numbers were not made here.
+
+    `is_complete` says that they hold every row of their tables, as their provider states.
+    """
+
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseFacts:
-    """What is the same for all of a release."""
+    """The facts that hold for a whole release."""
 
     version: str
     date: datetime.date
     status: OutputStatus
     options: ReleaseOptions
-    origin: Origin | None = None  # the published files that the numbers were read from, if they were not made here
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ReadmeExamples:
-    """Of one very release: what to type and what comes back, and a number with its margin, if it has any."""
+    """Examples from this release: what to type with its output, and a number with its margin."""
 
     text: str
     number: tuple[int, int] | None = None
@@ -84,11 +153,12 @@ class ReadmeExamples:
 def write_datapackage(
     release: Path, universe: Universe, facts: ReleaseFacts, rows: Mapping[str, int], more: tuple[Column, ...] = ()
 ) -> None:
-    """A Frictionless Data Package: the data dictionary, and what a program must know to read the release.
+    """Write datapackage.json, a Frictionless Data Package.
 
-    `more` are columns of the numbers beyond the usual ones.
+    It has the data dictionary and everything that a program must know to read the release. `more`
+    has columns of the numbers beyond the usual ones.
     """
-    package: JsonObject = {
+    package = {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "name": "safetab-release",
         "title": "Differentially private counts of detailed race and ethnicity groups",
@@ -99,10 +169,11 @@ def write_datapackage(
         "safetab": facts_as_json(universe, facts),
         "resources": resources_of(universe.product, rows, more),
     }
-    _write_json(release / DATAPACKAGE_FILE, package)
+    write_json(release / DATAPACKAGE_FILE, package)
 
 
 def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
+    """The facts of a release as JSON values."""
     return {
         "version": facts.version,
         FORMAT: OUTPUT_FORMAT,
@@ -114,12 +185,12 @@ def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
         "allow_negative_counts": universe.allow_negative_counts,
         CHECKSUMS: CHECKSUMS_FILE,
         **steps_as_json(facts.options),
-        **origin_as_json(facts.origin),
+        **({} if facts.origin is None else {"origin": {"complete": facts.origin.is_complete}}),
     }
 
 
 def steps_as_json(options: ReleaseOptions) -> JsonObject:
-    """What was asked of the release beyond the measurements."""
+    """The steps that were asked for after measuring, as JSON values."""
     coterminous = options.coterminous
     return {
         "confidence": exact(options.confidence),
@@ -132,48 +203,42 @@ def steps_as_json(options: ReleaseOptions) -> JsonObject:
 
 
 def write_readme(release: Path, product: Product, facts: ReleaseFacts, examples: ReadmeExamples) -> None:
-    text = resources.files("safetab.release").joinpath("readme_template.txt").read_text(encoding="utf-8")
+    """Write README.txt."""
     is_protected = facts.status is not OutputStatus.NO_PROTECTION
-    rules = [_paragraph(f"- {rule.value}: {rule.explanation}.") for rule in facts.options.rules]
-    selector = product.selector
+    rules = [f"- {rule.value}: {rule.explanation}." for rule in facts.options.rules] or ["none."]
+    coterminous = (
+        "applied: such areas have the same numbers, those of the donor that donor_geography_level and"
+        " donor_region_id name."
+        if facts.options.coterminous
+        else "not applied: each area has numbers of its own, also where two areas have the same boundary."
+    )
     values = {
-        "COUNTS": indented(f"For many geographic areas and race or ethnicity groups: {product.counts}."),
-        "SELECTION": indented(SELECTION[selector]),
         "ABSENT": indented(f"{absence_in_words(product)} {_ASK}"),
-        "SELECTED_SUMS": SELECTED_SUMS if selector is Selector.NOISY_STAGE_1 else "",
-        "ADDING_UP": indented(product.adding_up),
         "NOUNS": product.record.nouns,
         "NOUN": product.record.noun,
         "CSV_FILES": _CSV_FILES if facts.options.csv else "",
         "CSV": indented(_CSV[facts.options.csv]),
         "EXAMPLES": examples.text.rstrip("\n"),
         "READING": indented(reading_in_words(facts.options.confidence, examples.number)),
-        "DATE": facts.date.isoformat(),
-        "VERSION": facts.version,
         "NOISE": indented(_NOISE[is_protected]),
         "PROTECTION": indented(_PROTECTION[is_protected].format(noun=product.record.noun)),
-        "STATUS": textwrap.fill(facts.status.line, width=README_WIDTH),
-        "COTERMINOUS": _paragraph(
-            "applied: such areas have the same numbers, those of the donor that donor_geography_level and"
-            " donor_region_id name."
-            if facts.options.coterminous
-            else "not applied: each area has numbers of its own, also where two areas have the same boundary."
-        ),
-        "RULES": "\n".join(rules) if rules else _paragraph("none."),
+        "COTERMINOUS": indented(coterminous, "    "),
+        "RULES": "\n".join(indented(rule, "    ") for rule in rules),
     }
-    for key, value in values.items():
-        text = text.replace(f"[{key}]", value)
-    (release / README_FILE).write_text(text, encoding="utf-8")
-
-
-def _paragraph(text: str) -> str:
-    return textwrap.fill(text, width=README_WIDTH, initial_indent="    ", subsequent_indent="    ")
+    write_from_template(release / README_FILE, "readme_template.txt", product, facts, values)
 
 
 def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: ReleaseFacts) -> None:
-    """For a registry of deployments: who is protected, how, and at what loss. A function of public numbers."""
+    """Write privacy.json for a registry of deployments: who is protected, how, and at what loss.
+
+    It is a function of public numbers.
+    """
     definition, noun = universe.definition, universe.product.record.noun
-    document: JsonObject = {
+    is_zcdp = definition is PrivacyDefinition.ZCDP
+    noise = ("discrete Gaussian", "sigma_squared = stability / (2 budget)")
+    if not is_zcdp:
+        noise = ("two-sided geometric (discrete Laplace)", "scale = stability / budget")
+    document = {
         **_made_by(universe.product, facts),
         FORMAT: OUTPUT_FORMAT,
         "date": facts.date.isoformat(),
@@ -189,10 +254,10 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
             "short_name": definition.spelling,
             "loss_parameter": definition.budget_symbol,
         },
-        "mechanism": _mechanism(definition),
-        "delta": "0 for the loss as stated"
-        if definition is PrivacyDefinition.PURE_DP
-        else "conversions of rho to (epsilon, delta) are listed by delta and rounded up",
+        "mechanism": {"name": noise[0], "parameter": noise[1], "sampling": "exact"},
+        "delta": "conversions of rho to (epsilon, delta) are listed by delta and rounded up"
+        if is_zcdp
+        else "0 for the loss as stated",
         "loss": loss_as_json(plan),
         "composition": "budgets of the levels of a pass add up; the passes are over disjoint"
         f" {universe.product.record.nouns}, so a {noun}'s loss is that of the pass they are in, at most the larger",
@@ -201,47 +266,35 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
         " noisy numbers and public lists alone, and cost nothing",
         "not_covered": "further releases about the same people add to the loss",
     }
-    _write_json(release / PRIVACY_FILE, document)
+    write_json(release / PRIVACY_FILE, document)
 
 
 def _made_by(product: Product, facts: ReleaseFacts) -> JsonObject:
+    name, software = "tabulation by safetab", {"program": "safetab", "version": VERSION}
     if facts.origin is not None:
         is_official = facts.status is OutputStatus.OFFICIAL
-        software = {
-            "program": product.name if is_official else "safetab",
-            "read_by": f"safetab {VERSION}",
-            "algorithm": product.source,
-        }
-        given_as = "files given as published by the Census Bureau" if is_official else "files that are not for release"
-        return {"name": f"{product.name} tabulation, read from {given_as}", "software": software}
-    software = {"program": "safetab", "version": VERSION, "algorithm": product.source}
-    return {"name": f"{product.name} tabulation by safetab", "software": software}
-
-
-def _mechanism(definition: PrivacyDefinition) -> JsonObject:
-    if definition is PrivacyDefinition.ZCDP:
-        return {"name": "discrete Gaussian", "parameter": "sigma_squared = stability / (2 budget)", "sampling": "exact"}
-    return {
-        "name": "two-sided geometric (discrete Laplace)",
-        "parameter": "scale = stability / budget",
-        "sampling": "exact",
-    }
+        given_as = "given as published by the Census Bureau" if is_official else "that are not for release"
+        name = f"tabulation, read from files {given_as}"
+        software = {"program": product.name if is_official else "safetab", "read_by": f"safetab {VERSION}"}
+    return {"name": f"{product.name} {name}", "software": software | {"algorithm": product.source}}
 
 
 def _level(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
+    """What privacy.json says about one level."""
     design = level.design
+    parameter = "sigma_squared" if definition is PrivacyDefinition.ZCDP else "scale"
     return {
         "pass": level.geography.tabulation_pass.value,
         "geography_level": level.geography.label,
         "iteration_level": level.level.iterations.label,
         **({"family": level.family.name} if design.product.has_several_families else {}),
-        f"budget_{definition.budget_symbol}": _loss(design.budget),
+        f"budget_{definition.budget_symbol}": _exact_and_decimal(design.budget, loss_number(design.budget)),
         "stability": design.stability if design.stages else None,
         "stages": {
             stage.name.lower(): {
-                f"cost_{definition.budget_symbol}": _loss(one.budget),
+                f"cost_{definition.budget_symbol}": _exact_and_decimal(one.budget, loss_number(one.budget)),
                 "mechanism": one.noise.mechanism,
-                "sigma_squared" if definition is PrivacyDefinition.ZCDP else "scale": _number(one.noise.parameter),
+                parameter: _exact_and_decimal(one.noise.parameter, float(one.noise.parameter)),
             }
             for stage, one in design.stages.items()
         },
@@ -249,15 +302,6 @@ def _level(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
     }
 
 
-def _loss(loss: Fraction) -> JsonObject:
-    """Exact as a fraction, and as a decimal that is no less."""
-    return {"fraction": str(loss), "decimal": loss_number(loss)}
-
-
-def _number(number: Fraction) -> JsonObject:
-    """Exact as a fraction, and as the decimal nearest to it."""
-    return {"fraction": str(number), "decimal": float(number)}
-
-
-def _write_json(path: Path, document: JsonObject) -> None:
-    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+def _exact_and_decimal(number: Fraction, decimal: float) -> JsonObject:
+    """A number as an exact fraction and as a decimal: the nearest, or for a loss one not smaller."""
+    return {"fraction": str(number), "decimal": decimal}

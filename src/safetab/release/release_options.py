@@ -1,26 +1,68 @@
-"""What is asked of a release beyond the numbers that were measured."""
+"""What is asked of a release: rules, the coterminous step, the confidence.
+
+Rules are those of a tabulation system: measured numbers that are not shown, or shown as zero.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
 from safetab.census.geography_levels import COTERMINOUS_ORDER, EntityKind
+from safetab.census.iterations import CharacteristicIteration, IterationKind, PublicLists
 from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.planning.level_design import CONFIDENCE
-from safetab.release.release_rules import ReleaseRule
+
+
+class ReleaseRule(Enum):
+    """A rule. The value is its name on the command line and in the release."""
+
+    CLAMP_NEGATIVES = "clamp-negatives"
+    WITHHOLD_NEGATIVES = "withhold-negatives"
+    WITHHOLD_ALONE_ABOVE_PARTNER = "withhold-alone-above-partner"
+
+    @property
+    def explanation(self) -> str:
+        """What the rule does, in words that end without a full stop."""
+        return {
+            "clamp-negatives": "a number below 0 is shown as 0",
+            "withhold-negatives": "a number below 0 is withheld",
+            "withhold-alone-above-partner": "a number of an Alone group is withheld if it is above the same number of"
+            " its partner, the group Alone or in Any Combination of the same codes",
+        }[self.value]
+
+
+def partner_codes(lists: PublicLists, *, is_substate: bool) -> dict[str, str]:
+    """For each Alone iteration tabulated there, its partner in combination with the same codes.
+
+    A code belongs to at most one iteration of a kind, a level and a grain of geography, so there is
+    at most one partner.
+    """
+
+    def identity(iteration: CharacteristicIteration) -> tuple[int, frozenset[str]]:
+        return int(iteration.level), lists.codes_of_iteration.get(iteration.code, frozenset())
+
+    tabulated = [iteration for iteration in lists.iterations if iteration.is_tabulated(is_substate=is_substate)]
+    in_combination = {
+        identity(iteration): iteration.code
+        for iteration in tabulated
+        if iteration.kind is IterationKind.RACE_IN_COMBINATION and lists.codes_of_iteration.get(iteration.code)
+    }
+    alone = ((one.code, identity(one)) for one in tabulated if one.kind is IterationKind.RACE_ALONE)
+    return {code: in_combination[its_own] for code, its_own in alone if its_own in in_combination}
+
 
 _LEAST_CONFIDENCE, _MOST_CONFIDENCE = Fraction(1, 2), Fraction(999_999, 1_000_000)
-_LONGEST_NUMBER = 20
 KIND_NAMES = {kind.name.lower(): kind for kind in COTERMINOUS_ORDER}
 """What `--order` calls the kinds of entities."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoterminousOptions:
-    """Which kinds give to which, and whether groups that the target's level doesn't tabulate are copied too."""
+    """Which kinds give to which, and whether to copy groups that the target's level does not tabulate."""
 
     order: tuple[EntityKind, ...] = COTERMINOUS_ORDER
     copy_all: bool = False
@@ -28,7 +70,7 @@ class CoterminousOptions:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseOptions:
-    """No rule and no copies unless asked for."""
+    """The steps after measuring. By default there are no rules and no copies."""
 
     confidence: Fraction = CONFIDENCE
     rules: tuple[ReleaseRule, ...] = ()
@@ -43,7 +85,7 @@ class ReleaseOptions:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRequest:
-    """The options of a release as the command line and Python are given them."""
+    """The options of a release as the command line and Python receive them."""
 
     confidence: str = "0.95"
     rules: tuple[str, ...] = ()
@@ -54,19 +96,13 @@ class ReleaseRequest:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> ReleaseRequest:
-        """From values by the names of declared options."""
-        rules = tuple(values["rules"] or ())
-        return cls(
-            str(values["confidence"]),
-            rules,
-            values["coterminous"],
-            values["order"],
-            values["copy_all"],
-            values.get("csv", False),
-        )
+        """The request, from values by the names of declared options."""
+        names = ("coterminous", "order", "copy_all")
+        given = {name: values[name] for name in names} | {"csv": values.get("csv", False)}
+        return cls(str(values["confidence"]), tuple(values["rules"] or ()), **given)
 
     def options(self) -> ReleaseOptions:
-        """Raises InvalidInput, with all that is wrong."""
+        """The checked options. Raises InvalidInput with every problem."""
         findings = FindingsOf("the command")
         confidence, rules = confidence_of(self.confidence, findings), rules_of(self.rules, findings)
         order = COTERMINOUS_ORDER if self.order is None else order_of(self.order, findings)
@@ -80,9 +116,9 @@ class ReleaseRequest:
 
 
 def confidence_of(text: str, findings: FindingsOf) -> Fraction:
-    """An exact confidence level, e.g. of 0.9; 0.95 and a finding if the text is none."""
+    """The exact confidence in a text such as 0.9, or 0.95 and a finding if the text is invalid."""
     try:
-        confidence = Fraction(text) if len(text) <= _LONGEST_NUMBER and "e" not in text.lower() else Fraction(0)
+        confidence = Fraction(text) if len(text) <= 20 and "e" not in text.lower() else Fraction(0)
     except (ValueError, ZeroDivisionError):
         confidence = Fraction(0)
     if not _LEAST_CONFIDENCE <= confidence <= _MOST_CONFIDENCE:
@@ -92,7 +128,7 @@ def confidence_of(text: str, findings: FindingsOf) -> Fraction:
 
 
 def order_of(text: str, findings: FindingsOf) -> tuple[EntityKind, ...]:
-    """An order such as state,county,tract; the usual one and a finding if the text is none."""
+    """The order in a text such as state,county,tract, or the usual order and a finding."""
     names = [name.strip().lower() for name in text.split(",")]
     if len(names) < 2 or len(set(names)) != len(names) or not set(names) <= set(KIND_NAMES):
         findings.error("--order", f"must be two or more of {','.join(KIND_NAMES)}, each once, separated by commas.")
@@ -101,7 +137,7 @@ def order_of(text: str, findings: FindingsOf) -> tuple[EntityKind, ...]:
 
 
 def rules_of(names: Collection[str], findings: FindingsOf) -> tuple[ReleaseRule, ...]:
-    """The rules of these names, each once, in the order in which they are applied."""
+    """The distinct rules with these names, in the order in which they are applied."""
     known = {rule.value: rule for rule in ReleaseRule}
     unknown = sorted(set(names) - set(known))
     if unknown:

@@ -1,31 +1,33 @@
-"""The public universe that travels with a release: what could have been counted, and how it was measured."""
+"""The public universe of a release: what could have been counted, and how it was measured."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from safetab.census.geography import Geography, region_id
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.group_universe import GroupIndex
-from safetab.census.iterations import CharacteristicIteration, IterationLevel, TabulationList
-from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.census.public_lists import PublicLists
+from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
+from safetab.census.iterations import CharacteristicIteration, IterationLevel, PublicLists, TabulationList
+from safetab.census.population_groups import PopulationGroupLevel, ReleaseIndex
 from safetab.planning.level_design import LevelDesign, not_measured
 from safetab.planning.run_plan import RunPlan
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.product import Product, TableFamily
-from safetab.release.release_rules import partner_codes
+from safetab.release.release_options import partner_codes
+
+EntityNames = Mapping[tuple[GeographyLevel, str], str]
+"""Names by geography level and id, as files write it."""
 
 
 class NotTabulated(Enum):
-    """Why a group could never have a number of its own; the value is what people read."""
+    """Why a group could never have a number of its own. The value is what people read."""
 
     MAJOR_GROUP = "a major group, which is never tabulated"
     NO_BUDGET = "the level has no budget"
@@ -36,7 +38,7 @@ class NotTabulated(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Entities:
-    """The entities of a geography level by rising id, and what they are called: the id, where no name was given."""
+    """The entities of a geography level, sorted by id, with their names, or their ids where unnamed."""
 
     ids: NDArray[np.int64]
     region_ids: tuple[str, ...]  # the ids as files write them
@@ -44,49 +46,47 @@ class Entities:
 
     @cached_property
     def columns(self) -> tuple[pa.Array, pa.Array]:
-        """The ids as files write them and the names, as Arrow arrays."""
+        """The ids as files spell them, and the names, as Arrow arrays."""
         return pa.array(self.region_ids, pa.string()), pa.array(self.names, pa.string())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IterationColumns:
-    """What files say of the iterations of a level, as Arrow arrays."""
+class IterationColumns(NamedTuple):
+    """The columns that files have for the iterations of a level, as Arrow arrays."""
 
     codes: pa.Array
     names: pa.Array
     kinds: pa.DictionaryArray
 
-    @classmethod
-    def of(cls, iterations: Sequence[CharacteristicIteration]) -> IterationColumns:
-        rows = [(one.code, one.name, one.kind.value) for one in iterations]
-        codes, names, kinds = (pa.array([row[column] for row in rows], pa.string()) for column in range(3))
-        return cls(codes, names, kinds.dictionary_encode())
-
 
 @dataclass(frozen=True, eq=False)
 class ReleaseLevel:
-    """One table family of a population group level: how it was measured, and which groups could have numbers.
+    """One table family of a population group level: how it was measured, and its possible groups.
 
-    `iterations` are all of the iteration level, tabulated or not, and `index` numbers the groups of all of them.
+    `iterations` are all of the iteration level, tabulated or not, and `index` numbers the groups of
+    all of them.
     """
 
     design: LevelDesign
     iterations: tuple[CharacteristicIteration, ...]
-    index: GroupIndex
+    index: ReleaseIndex
 
     @property
     def family(self) -> TableFamily:
+        """The table family that was measured."""
         return self.design.family
 
     @property
     def level(self) -> PopulationGroupLevel:
+        """The geography level crossed with the iteration level."""
         return self.design.level
 
     @property
     def geography(self) -> GeographyLevel:
+        """The geography level alone."""
         return self.design.level.geography
 
     def why_not_tabulated(self, iteration: CharacteristicIteration) -> NotTabulated | None:
+        """Why the iteration has no groups at this level, or None if it has."""
         if not self.design.budget:
             return NotTabulated.NO_BUDGET
         if not iteration.is_tabulated(is_substate=self.geography.is_substate):
@@ -96,14 +96,14 @@ class ReleaseLevel:
 
     @cached_property
     def is_tabulated(self) -> NDArray[np.bool_]:
-        """For each iteration whether it has groups at this level."""
+        """For each iteration, whether it has groups at this level."""
         one_of_list = {iteration.listed: iteration for iteration in self.iterations}  # of a list all have the same fate
         is_so = {listed: self.why_not_tabulated(one) is None for listed, one in one_of_list.items()}
         return np.array([is_so[iteration.listed] for iteration in self.iterations], dtype=np.bool_)
 
     @cached_property
     def is_total_only(self) -> NDArray[np.bool_]:
-        """For each iteration whether its groups get a total whatever their size."""
+        """For each iteration, whether its groups get only a total, whatever their size."""
         has_total_only = self.design.product.has_total_only
         return np.array([has_total_only and one.is_total_only for one in self.iterations], dtype=np.bool_)
 
@@ -117,7 +117,7 @@ class ReleaseLevel:
 
 @dataclass(frozen=True, eq=False)
 class Universe:
-    """Entities of the passes that ran, all iterations with their codes, and how each level was measured."""
+    """The entities of the passes that ran, all iterations, and how each level was measured."""
 
     product: Product
     definition: PrivacyDefinition
@@ -130,20 +130,27 @@ class Universe:
 
     @cached_property
     def number_of_level(self) -> Mapping[tuple[TableFamily, PopulationGroupLevel], int]:
+        """The position of each level and table family among the levels."""
         return {(level.family, level.level): number for number, level in enumerate(self.levels)}
 
     @cached_property
     def iteration_columns(self) -> Mapping[IterationLevel, IterationColumns]:
-        iterations = {level.level.iterations: level.iterations for level in self.levels}
-        return {level: IterationColumns.of(of_level) for level, of_level in iterations.items()}
+        """The columns of the iterations of each iteration level that a level of this universe has."""
+        columns = {}
+        for iterations in dict.fromkeys(level.level.iterations for level in self.levels):
+            listed = iterations_of_level(self.lists, iterations)
+            codes, names = (pa.array([getattr(one, name) for one in listed], pa.string()) for name in ("code", "name"))
+            kinds = pa.array([one.kind.value for one in listed], pa.string()).dictionary_encode()
+            columns[iterations] = IterationColumns(codes, names, kinds)
+        return columns
 
     @cached_property
     def partners(self) -> Mapping[bool, Mapping[str, str]]:
-        """Below state or not: for each Alone iteration tabulated there the code of its partner."""
+        """For substate levels and others: the partner's code of each Alone iteration tabulated there."""
         return {grain: partner_codes(self.lists, is_substate=grain) for grain in (False, True)}
 
     def partner_positions(self, level: ReleaseLevel) -> NDArray[np.int64]:
-        """For each iteration of the level the position of its partner, or -1."""
+        """The position of each iteration's partner at the level, or -1."""
         codes = np.array([*self.partners[level.geography.is_substate].items()], dtype=np.int64).reshape(-1, 2)
         alone, partner = level.position_of_code[codes].T
         positions = np.full(len(level.iterations), -1, dtype=np.int64)
@@ -153,54 +160,71 @@ class Universe:
     def level_of(
         self, geography: GeographyLevel, iterations: IterationLevel, family: TableFamily | None = None
     ) -> ReleaseLevel:
-        """The first family's, if none is named: entities and iterations are those of all families."""
+        """A level as measured for a table family, the first unless one is given.
+
+        All families share entities and iterations.
+        """
         level = PopulationGroupLevel(geography, iterations)
         return self.levels[self.number_of_level[family or self.product.families[0], level]]
 
     def levels_of(self, tabulation_pass: TabulationPass) -> tuple[ReleaseLevel, ...]:
+        """The levels of one pass."""
         return tuple(level for level in self.levels if level.geography.tabulation_pass is tabulation_pass)
 
 
 def universe_of_run(
-    plan: RunPlan,
-    geography_of_pass: Mapping[TabulationPass, Geography],
-    names: Mapping[tuple[GeographyLevel, str], str],
+    plan: RunPlan, geography_of_pass: Mapping[TabulationPass, Geography], names: EntityNames
 ) -> Universe:
-    entities = {
-        geography: _entities(geography_of_pass[geography.tabulation_pass], geography, names)
-        for geography in dict.fromkeys(level.geography for level in plan.config.levels)
-    }
+    """The universe of a run's plan and geography."""
+    entities = {}
+    for level in dict.fromkeys(level.geography for level in plan.config.levels):
+        ids = geography_of_pass[level.tabulation_pass].entities(level.entity_kind)
+        entities[level] = named_entities(ids, level, names)
     return universe_of_plan(plan, entities)
 
 
 def universe_of_plan(plan: RunPlan, entities: Mapping[GeographyLevel, Entities]) -> Universe:
-    """`entities` has every geography level of the passes that run."""
+    """The universe of a plan. `entities` has every geography level of the passes that run."""
     config = plan.config
     designs = {(level_plan.family, level_plan.level): level_plan.design for level_plan in plan.levels}
-    levels = []
+    all_designs = []
     for level in config.levels:
-        iterations = iterations_of_level(plan.lists, level.iterations)
-        index = GroupIndex(len(entities[level.geography].ids), len(iterations))
         for of_family in config.families:
-            design = designs.get((of_family.family, level)) or not_measured(config, of_family, level)
-            levels.append(ReleaseLevel(design, iterations, index))
-    return Universe(
-        product=config.product,
-        definition=config.privacy_definition,
-        allow_negative_counts=config.allow_negative_counts,
-        passes=config.passes,
-        states={tabulation_pass: config.states_of(tabulation_pass) for tabulation_pass in config.passes},
-        lists=plan.lists,
-        entities=entities,
-        levels=tuple(levels),
-    )
+            measured = designs.get((of_family.family, level))
+            all_designs.append(measured or not_measured(config, of_family, level))
+    states = {tabulation_pass: config.states_of(tabulation_pass) for tabulation_pass in config.passes}
+    facts = (config.product, config.privacy_definition, config.allow_negative_counts)
+    levels = release_levels(all_designs, plan.lists, entities)
+    return Universe(*facts, config.passes, states, plan.lists, entities, levels)
+
+
+def release_levels(
+    designs: Iterable[LevelDesign], lists: PublicLists, entities: Mapping[GeographyLevel, Entities]
+) -> tuple[ReleaseLevel, ...]:
+    """The levels with these designs, each with its iterations and an index of its possible groups."""
+    levels = []
+    for design in designs:
+        iterations = iterations_of_level(lists, design.level.iterations)
+        index = ReleaseIndex(len(entities[design.level.geography].ids), len(iterations))
+        levels.append(ReleaseLevel(design, iterations, index))
+    return tuple(levels)
 
 
 def iterations_of_level(lists: PublicLists, level: IterationLevel) -> tuple[CharacteristicIteration, ...]:
+    """The listed iterations of a level, sorted by code."""
     return tuple(iteration for iteration in lists.iterations if iteration.level is level)
 
 
-def _entities(blocks: Geography, level: GeographyLevel, names: Mapping[tuple[GeographyLevel, str], str]) -> Entities:
-    ids = blocks.entities(level.entity_kind)
+def is_in_states(level: GeographyLevel, ids: NDArray[np.int64], states: Sequence[str]) -> NDArray[np.bool_]:
+    """Whether each entity of a level is in one of the states; True if entities may cross states."""
+    kind = level.entity_kind
+    if kind.crosses_states:
+        return np.ones(len(ids), dtype=np.bool_)
+    state = ids // 10 ** (kind.id_digits - EntityKind.STATE.id_digits)
+    return np.isin(state, [int(one) for one in states])
+
+
+def named_entities(ids: NDArray[np.int64], level: GeographyLevel, names: EntityNames) -> Entities:
+    """The entities of a level with these rising ids. One without a name gets its id as its name."""
     shown = tuple(region_id(entity, level.entity_kind) for entity in ids.tolist())
     return Entities(ids, shown, tuple(names.get((level, one), one) for one in shown))

@@ -15,39 +15,37 @@ import pyarrow.parquet
 
 from safetab.census.geography import region_id
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.group_universe import GroupIndex
-from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel, TabulationList
-from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.census.public_lists import PublicLists
-from safetab.foundation.text_files import printable
+from safetab.census.iterations import (
+    CharacteristicIteration,
+    IterationKind,
+    IterationLevel,
+    PublicLists,
+    TabulationList,
+)
+from safetab.census.population_groups import PopulationGroupLevel
+from safetab.foundation.files import printable
+from safetab.outputs.pass_files import TEXT
 from safetab.planning.level_design import LevelDesign, StageDesign
 from safetab.planning.plan_json import exact
-from safetab.privacy.calibration import calibrated_noise
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
-from safetab.products.product import Product, Selector, Shape, Thresholds
-from safetab.release.coterminous.copies import PassSets, geography_level_of
-from safetab.release.numbers.number_columns import Column
-from safetab.release.release_universe import Entities, NotTabulated, ReleaseLevel, Universe, iterations_of_level
+from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise
+from safetab.products.product import Product, Selector, Thresholds
+from safetab.release.coterminous import PassSets, geography_level_of
+from safetab.release.numbers.number_files import COLUMNS_OF_GROUPS, Column, schema_of_columns
+from safetab.release.release_universe import Entities, NotTabulated, ReleaseLevel, Universe, release_levels
 
-_LEVEL = Column("geography_level", pa.string(), "Geography level.", values=tuple(one.label for one in GeographyLevel))
-_REGION = Column("region_id", pa.string(), "Id of the geographic entity, leading zeros included.")
-_CODE = Column("iteration_code", pa.string(), "Code of the race or ethnicity group (characteristic iteration).")
+GEOGRAPHY_LEVEL = Column("geography_level", TEXT, "Geography level.", values=tuple(one.label for one in GeographyLevel))
+_REGION, _REGION_NAME, _CODE, _NAME, _KIND, _ = COLUMNS_OF_GROUPS
 _ITERATION_LEVEL = Column(
-    "iteration_level", pa.string(), "How fine the group is.", values=tuple(one.label for one in IterationLevel)
+    "iteration_level", TEXT, "How fine the group is.", values=tuple(one.label for one in IterationLevel)
 )
 _STAGES = (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)
 _STAGE_COLUMNS = tuple(
-    Column(f"{stage.name.lower()}_{what}", pa.string(), f"{words} {where}; null if there was none.", is_required=False)
-    for stage, where in zip(
-        _STAGES,
-        (
-            "of stage 1, the total that chooses the table",
-            "of stage 2, the published numbers of groups measured in two stages",
-            "of groups that get a total whatever their size",
-        ),
-        strict=True,
-    )
+    Column(f"{stage.name.lower()}_{what}", TEXT, f"{words} {where}; null if there was none.", is_required=False)
+    for stage, where in {
+        Stage.STAGE_1: "of stage 1, the total that chooses the table",
+        Stage.STAGE_2: "of stage 2, the published numbers of groups measured in two stages",
+        Stage.TOTAL_ONLY: "of groups that get a total whatever their size",
+    }.items()
     for what, words in (("budget", "Share of the budget (exact)"), ("parameter", "Exact parameter of the noise"))
 )
 FAMILY = "family"
@@ -55,45 +53,37 @@ _TOTALS = {Selector.NOISY_STAGE_1: "Stage-1 total", Selector.PUBLISHED_TOTALS: "
 _FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
     "universe/entities.parquet": (
         "Every geographic entity of the levels that could be tabulated.",
-        (
-            _LEVEL,
-            _REGION,
-            Column("region_name", pa.string(), "Name of the entity; its id where no name is known."),
-        ),
+        (GEOGRAPHY_LEVEL, _REGION, _REGION_NAME),
     ),
     "universe/iterations.parquet": (
         "Every race or ethnicity group, whether it has numbers or not.",
         (
-            _CODE,
-            Column("iteration_name", pa.string(), "Name of the group."),
-            _ITERATION_LEVEL,
-            Column("iteration_kind", pa.string(), "Which answers define the group.",
-                   values=tuple(kind.value for kind in IterationKind)),
-            Column("list", pa.string(), "Where the group is tabulated: everywhere (common), as a total for nation and"
+            _CODE, _NAME, _ITERATION_LEVEL, _KIND,
+            Column("list", TEXT, "Where the group is tabulated: everywhere (common), as a total for nation and"
                    " state alone (total only), or below state alone (substate only); null for major groups, which"
                    " never are.", is_required=False, values=tuple(one.value for one in TabulationList)),
         ),
     ),
     "universe/codes.parquet": (
         "The race and ethnicity codes.",
-        (Column("code", pa.string(), "Four digits."), Column("code_name", pa.string(), "What the code stands for.")),
+        (Column("code", TEXT, "Four digits."), Column("code_name", TEXT, "What the code stands for.")),
     ),
     "universe/iteration-codes.parquet": (
         "Which codes make up which group: one row a pair.",
-        (_CODE, Column("code", pa.string(), "A code inside the group.")),
+        (_CODE, Column("code", TEXT, "A code inside the group.")),
     ),
     "universe/levels.parquet": (
         "How each level, a geography level crossed with an iteration level, was measured.",
         (
-            Column("pass", pa.string(), "United States (us) or Puerto Rico (pr).", values=("us", "pr")),
-            _LEVEL,
+            Column("pass", TEXT, "United States (us) or Puerto Rico (pr).", values=("us", "pr")),
+            GEOGRAPHY_LEVEL,
             _ITERATION_LEVEL,
-            Column("budget", pa.string(), "Privacy-loss budget of the level, exact; 0 = not tabulated."),
-            Column("not_tabulated", pa.string(), "Why the level has no numbers; null if it has.", is_required=False),
+            Column("budget", TEXT, "Privacy-loss budget of the level, exact; 0 = not tabulated."),
+            Column("not_tabulated", TEXT, "Why the level has no numbers; null if it has.", is_required=False),
             Column("stability", pa.int16(), "Most groups of the level that one record can be in."),
             Column("suppression_threshold", pa.int64(), "A group's total that stands alone is published only above"
                    " this; null if all are published.", is_required=False),
-            Column("noise_mechanism", pa.string(), "Distribution of one draw of noise.", is_required=False,
+            Column("noise_mechanism", TEXT, "Distribution of one draw of noise.", is_required=False,
                    values=("discrete_gaussian", "discrete_laplace")),
             *_STAGE_COLUMNS,
         ),
@@ -104,33 +94,34 @@ _LEVELS_FILE = "universe/levels.parquet"
 COTERMINOUS_FILE = "universe/coterminous.parquet"
 COTERMINOUS_COLUMNS = (
     Column("set", pa.int32(), "Number of the set: entities with the same number are made of the same blocks."),
-    _LEVEL,
+    GEOGRAPHY_LEVEL,
     _REGION,
 )
 
 
 def universe_files(product: Product) -> dict[str, tuple[str, tuple[Column, ...]]]:
-    """What each file is about, and its columns; those of the levels have the thresholds of the product's shapes."""
-    about, columns = _FILES[_LEVELS_FILE]
-    position = next(n for n, column in enumerate(columns) if column.name == "suppression_threshold")
-    thresholds = tuple(
-        Column(_threshold_name(shape), pa.int64(), f"{_TOTALS[product.selector]} from which on a group gets"
-               f" {shape.words}.", is_required=not product.has_several_families)
+    """What each file of the universe describes, and its columns.
+
+    Those of the levels include the thresholds of the product's shapes.
+    """
+    about, given = _FILES[_LEVELS_FILE]
+    columns = list(given)
+    total = f"{_TOTALS[product.selector]} from which on a group gets"
+    is_required = not product.has_several_families
+    at = [column.name for column in columns].index("suppression_threshold")
+    columns[at:at] = [
+        Column(f"threshold_{shape.label}", pa.int64(), f"{total} {shape.words}.", is_required=is_required)
         for family in product.families
         for shape in family.finer
-    )  # fmt: skip
-    families = tuple(family.name for family in product.families)
-    family = (Column(FAMILY, pa.string(), "What the tables show.", values=families),)
-    with_family = (*columns[:3], *(family if product.has_several_families else ()), *columns[3:position])
-    return _FILES | {_LEVELS_FILE: (about, (*with_family, *thresholds, *columns[position:]))}
-
-
-def _threshold_name(shape: Shape) -> str:
-    return f"threshold_{shape.label}"
+    ]
+    if product.has_several_families:
+        families = tuple(family.name for family in product.families)
+        columns.insert(3, Column(FAMILY, TEXT, "What the tables show.", values=families))
+    return _FILES | {_LEVELS_FILE: (about, tuple(columns))}
 
 
 def write_universe(release: Path, universe: Universe, sets: Iterable[PassSets] | None) -> dict[str, int]:
-    """Writes the files; tells how many rows each has."""
+    """Write the files of the universe and return the rows of each."""
     (release / "universe").mkdir(parents=True, exist_ok=True)
     rows_of: dict[str, list[tuple[object, ...]]] = {
         "universe/iterations.parquet": [
@@ -158,16 +149,12 @@ def write_universe(release: Path, universe: Universe, sets: Iterable[PassSets] |
 def _table(columns: tuple[Column, ...], rows: list[tuple[object, ...]]) -> pa.Table:
     by_column = zip(*rows, strict=True) if rows else ([] for _ in columns)
     arrays = [pa.array(list(values), column.type) for values, column in zip(by_column, columns, strict=True)]
-    return pa.table(arrays, schema=_schema(columns))
-
-
-def _schema(columns: tuple[Column, ...]) -> pa.Schema:
-    return pa.schema([pa.field(column.name, column.type, nullable=not column.is_required) for column in columns])
+    return pa.table(arrays, schema=schema_of_columns(columns))
 
 
 def _entities_table(columns: tuple[Column, ...], universe: Universe) -> pa.Table:
-    """By far the longest of the tables."""
-    schema = _schema(columns)
+    """The table of entities, by far the longest."""
+    schema = schema_of_columns(columns)
     parts = [
         pa.table([pa.repeat(geography.label, len(entities.ids)), *entities.columns], schema=schema)
         for geography, entities in universe.entities.items()
@@ -176,48 +163,38 @@ def _entities_table(columns: tuple[Column, ...], universe: Universe) -> pa.Table
 
 
 def _level_row(level: ReleaseLevel) -> tuple[object, ...]:
+    """The row of a level: budget, noise, thresholds and margins."""
     design, measured = level.design, level.design.stages
     why = None if measured else (NotTabulated.NO_CODES if design.budget else NotTabulated.NO_BUDGET).value
     stages: list[str | None] = []
     for stage in _STAGES:
         one = measured.get(stage)
         stages += [None, None] if one is None else [exact(one.budget), str(one.noise.parameter)]
-    return (
-        level.geography.tabulation_pass.value,
-        level.geography.label,
-        level.level.iterations.label,
-        *((level.family.name,) if design.product.has_several_families else ()),
-        exact(design.budget),
-        why,
-        design.stability,
-        *_thresholds(design),
-        design.suppression_threshold,
-        next((one.noise.mechanism for one in measured.values()), None),
-        *stages,
-    )
-
-
-def _thresholds(design: LevelDesign) -> Iterator[int | None]:
-    """Those of all families, of which the others have none here."""
+    thresholds: list[int | None] = []  # of all families; only those of the level's own are known here
     for family in design.product.families:
-        yield from design.thresholds.totals if family is design.family else [None] * len(family.finer)
+        thresholds += design.thresholds.totals if family is design.family else [None] * len(family.finer)
+    geography = level.geography
+    names = [geography.tabulation_pass.value, geography.label, level.level.iterations.label]
+    if design.product.has_several_families:
+        names.append(level.family.name)
+    mechanism = next((one.noise.mechanism for one in measured.values()), None)
+    budget = (exact(design.budget), why, design.stability)
+    return (*names, *budget, *thresholds, design.suppression_threshold, mechanism, *stages)
 
 
 def _set_rows(sets: Iterable[PassSets]) -> list[tuple[object, ...]]:
     rows: list[tuple[object, ...]] = []
-    number = 0
-    for of_pass in sets:
-        for one in of_pass.sets:
-            number += 1
-            for kind, entity in one.members:
-                level = geography_level_of(of_pass.tabulation_pass, kind)
-                rows.append((number, level.label, region_id(entity, kind)))
+    numbered = enumerate(((of_pass, one) for of_pass in sets for one in of_pass.sets), start=1)
+    for number, (of_pass, one) in numbered:
+        for kind, entity in one.members:
+            level = geography_level_of(of_pass.tabulation_pass, kind)
+            rows.append((number, level.label, region_id(entity, kind)))
     return rows
 
 
 @dataclass(frozen=True, slots=True)
 class ReleasedRun:
-    """What a release says of the run that made it, besides its universe."""
+    """What a release says about the run that made it, besides its universe."""
 
     product: Product
     definition: PrivacyDefinition
@@ -226,37 +203,28 @@ class ReleasedRun:
 
 
 def read_universe(release: Path, run: ReleasedRun) -> Universe:
-    """The universe of a release whose facts are known; KeyError, ValueError or an Arrow error if a file is damaged."""
+    """The universe of a release with these facts.
+
+    Raises KeyError, ValueError or an Arrow error if a file is damaged.
+    """
     tables = {name: _read(release / name) for name in UNIVERSE_FILES}
     lists = _lists(tables)
     designs = [_design(row, run) for row in tables[_LEVELS_FILE].to_pylist()]
     listed = tables["universe/entities.parquet"]
     entities = {level: _entities(listed, level) for level in dict.fromkeys(one.level.geography for one in designs)}
-    levels = []
-    for design in designs:
-        iterations = iterations_of_level(lists, design.level.iterations)
-        index = GroupIndex(len(entities[design.level.geography].ids), len(iterations))
-        levels.append(ReleaseLevel(design, iterations, index))
-    return Universe(
-        product=run.product,
-        definition=run.definition,
-        allow_negative_counts=run.allow_negative_counts,
-        passes=tuple(run.states),
-        states=run.states,
-        lists=lists,
-        entities=entities,
-        levels=tuple(levels),
-    )
+    facts = (run.product, run.definition, run.allow_negative_counts)
+    levels = release_levels(designs, lists, entities)
+    return Universe(*facts, tuple(run.states), run.states, lists, entities, levels)
 
 
 def _read(path: Path) -> pa.Table:
-    """A forged name can't steer the terminal of somebody who prints it."""
+    """A table of the universe, without characters with which a forged name could control a terminal."""
     with pa.parquet.ParquetFile(path) as file:
         table = file.read()
     for number, field in enumerate(table.schema):
         if pa.types.is_string(field.type) and pc.all(pc.utf8_is_printable(table[number])).as_py() is False:
             cleaned = [text and printable(text.replace("\n", "\0")) for text in table[number].to_pylist()]
-            table = table.set_column(number, field, pa.array(cleaned, pa.string()))
+            table = table.set_column(number, field, pa.array(cleaned, TEXT))
     return table
 
 
@@ -267,15 +235,16 @@ def _entities(listed: pa.Table, level: GeographyLevel) -> Entities:
 
 
 def _lists(tables: Mapping[str, pa.Table]) -> PublicLists:
+    """The public lists from the tables of the universe."""
     codes: dict[str, list[str]] = {}
     for iteration, code in _rows(tables["universe/iteration-codes.parquet"], "iteration_code", "code"):
         codes.setdefault(iteration, []).append(code)
     levels = {level.label: level for level in IterationLevel}
-    kinds = {kind.value: kind for kind in IterationKind}
-    lists = {one.value: one for one in TabulationList}
     columns = ("iteration_code", "iteration_name", "iteration_level", "iteration_kind", "list")
     iterations = tuple(
-        CharacteristicIteration(code, name, levels[level], kinds[kind], lists[listed] if listed else None)
+        CharacteristicIteration(
+            code, name, levels[level], IterationKind(kind), TabulationList(listed) if listed else None
+        )
         for code, name, level, kind, listed in _rows(tables["universe/iterations.parquet"], *columns)
     )
     names = dict(_rows(tables["universe/codes.parquet"], "code", "code_name"))
@@ -288,6 +257,7 @@ def _rows(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
 
 
 def _design(row: dict[str, str], run: ReleasedRun) -> LevelDesign:
+    """The design of a level from its row in the universe."""
     geography = next(level for level in GeographyLevel if level.label == row["geography_level"])
     iterations = next(level for level in IterationLevel if level.label == row["iteration_level"])
     stability, threshold = int(row["stability"]), row["suppression_threshold"]
@@ -308,7 +278,7 @@ def _design(row: dict[str, str], run: ReleasedRun) -> LevelDesign:
         definition=run.definition,
         stability=stability,
         budget=Fraction(row["budget"]),
-        thresholds=Thresholds(tuple(int(row[_threshold_name(shape)]) for shape in family.finer)),
+        thresholds=Thresholds(tuple(int(row[f"threshold_{shape.label}"]) for shape in family.finer)),
         stages=MappingProxyType(stages),
         suppression_threshold=None if threshold is None else int(threshold),
     )

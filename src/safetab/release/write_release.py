@@ -1,44 +1,230 @@
-"""Writes a release: numbers, universe, and the data dictionary."""
+"""Writes a release from measurements and the public universe, level by level, in bounded memory.
+
+Where steps change numbers, the product's tables are written again as they are after the steps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from safetab.census.geography import Geography
 from safetab.census.geography_levels import TabulationPass
-from safetab.release.coterminous.copies import PassSets, sets_of_passes
-from safetab.release.csv_tables import CSV_FOLDER, write_csv_tables
+from safetab.census.population_groups import ReleaseIndex
+from safetab.foundation.failures import closed_at_the_end
+from safetab.foundation.in_threads import Alongside
+from safetab.outputs.pass_files import TableFile
+from safetab.privacy.calibration import Stage
+from safetab.products.product import TableFileLayout
+from safetab.release.coterminous import Copies, PassSets, sets_of_passes
+from safetab.release.data_dictionary import CSV_FOLDER, write_csv_tables
 from safetab.release.documents import ReleaseFacts, write_datapackage
-from safetab.release.numbers.number_files import RELEASE_FOLDER
-from safetab.release.numbers.write_numbers import NumbersWriter
-from safetab.release.release_universe import Universe
+from safetab.release.numbers.level_numbers import NumberKinds, Numbers, NumbersOfLevel
+from safetab.release.numbers.number_files import RELEASE_FOLDER, NumberColumns, NumberFile, numbers_file
+from safetab.release.numbers.published_groups import (
+    PublishedGroups,
+    groups_by_level,
+    joined_by_level,
+    merged,
+    no_groups,
+)
+from safetab.release.release_options import ReleaseOptions
+from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.release.universe_files import write_universe
+
+_ADAPTIVE, _TOTAL_ONLY = frozenset({Stage.STAGE_1, Stage.STAGE_2}), frozenset({Stage.TOTAL_ONLY})
+
+
+class NumbersWriter:
+    """Writes the numbers of passes into a release and remembers the rows of each file.
+
+    Where steps change numbers, the tables are written again as they are after the steps.
+    """
+
+    def __init__(self, output: Path, universe: Universe, options: ReleaseOptions) -> None:
+        self._output = output
+        self._universe = universe
+        self._options = options
+        self._kinds = NumberKinds(universe, options.confidence)
+        self.rows: dict[str, int] = {}  # by the path inside the release
+        self.rows_after_steps: dict[str, int] = {}  # by the path inside the output
+
+    def write_pass(self, tabulation_pass: TabulationPass, sets: PassSets | None) -> None:
+        """Write the numbers of one pass, with copies inside the coterminous sets if there are any."""
+        if not self._options.change_numbers:
+            self._write_levels(tabulation_pass, sets, None)
+            return
+        tables = AfterStepsTables(self._output, tabulation_pass, self._universe, self._kinds)
+        with closed_at_the_end(tables) as after_steps:
+            self._write_levels(tabulation_pass, sets, after_steps)
+        self.rows_after_steps |= after_steps.rows
+
+    def _write_levels(
+        self, tabulation_pass: TabulationPass, sets: PassSets | None, after_steps: AfterStepsTables | None
+    ) -> None:
+        """Write every level that has groups: its own, and those that coterminous sets copy to it."""
+        path = self._output / "measurements" / f"{tabulation_pass.value}.parquet"
+        measured_in = partial(groups_by_level, path, self._universe)
+        copies = None
+        if sets is not None and self._options.coterminous is not None:
+            published = chain(measured_in(_ADAPTIVE), measured_in(_TOTAL_ONLY))
+            copies = Copies(self._universe, sets, self._options.coterminous, published)
+        total_only = joined_by_level(measured_in(_TOTAL_ONLY))  # few: only the nation and states have them
+        adaptive = groupby(measured_in(_ADAPTIVE), itemgetter(0))
+        waiting = next(adaptive, None)
+        for number, level in enumerate(self._universe.levels):
+            if level.geography.tabulation_pass is not tabulation_pass:
+                continue
+            own: Iterator[PublishedGroups] = iter(())
+            if waiting is not None and waiting[0] == number:
+                own = (groups for _, groups in waiting[1])
+            none = no_groups(level.design.family)
+            copied = none if copies is None else copies.to_level(number)
+            if level.is_tabulated.any() or len(copied):
+                more = merged(total_only.get(number, none), copied)
+                self._write_level(number, own, more, after_steps)
+            if waiting is not None and waiting[0] == number:
+                waiting = next(adaptive, None)
+
+    def _write_level(
+        self, number: int, own: Iterator[PublishedGroups], more: PublishedGroups, after_steps: AfterStepsTables | None
+    ) -> None:
+        """Write the numbers of one level, and its tables if steps change them."""
+        level = self._universe.levels[number]
+        numbers = NumbersOfLevel(self._universe, level, self._kinds, self._options)
+        name = numbers_file(level.design)
+        file = NumberFile(self._output / RELEASE_FOLDER / name, NumberColumns(self._universe, level, self._kinds))
+        with closed_at_the_end(file), Alongside(pa.cpu_count()) as writing:
+            for groups in _with_more(own, more, level.index):
+                made = numbers.of(groups)
+                writing.do(partial(file.write, made), len(made))
+                if after_steps is not None:
+                    after_steps.write(level, made)
+        self.rows[name] = file.rows
+
+
+def _with_more(own: Iterator[PublishedGroups], more: PublishedGroups, index: ReleaseIndex) -> Iterator[PublishedGroups]:
+    """Parts with whole entities, with added or replaced groups in order."""
+    done = 0
+    for part in own:
+        end = int(np.searchsorted(index.entity_of(more.indices), index.entity_of(part.indices[-1]), side="right"))
+        yield merged(part, more.part(done, end))
+        done = end
+    if done < len(more):
+        yield more.part(done, len(more))
 
 
 def write_release(
-    output: Path,
-    universe: Universe,
-    facts: ReleaseFacts,
-    populated: Mapping[TabulationPass, Geography],
+    output: Path, universe: Universe, facts: ReleaseFacts, populated: Mapping[TabulationPass, Geography]
 ) -> dict[str, int]:
-    """The release of the measurements in `output`, and what becomes of the tables; tells how many rows each file has.
+    """Write the release of the measurements in `output` and return the rows of each file.
 
-    `populated` is the geography of the blocks that may hold people; the coterminous step, if asked for, compares these.
+    `populated` is the geography of the blocks that may hold people, which the coterminous step
+    compares.
     """
     release = output / RELEASE_FOLDER
     coterminous = facts.options.coterminous
-    sets: Mapping[TabulationPass, PassSets] | None = None
-    if coterminous is not None:
-        sets = {of_pass.tabulation_pass: of_pass for of_pass in sets_of_passes(populated, coterminous)}
-    rows = write_universe(release, universe, None if sets is None else sets.values())
+    found = None if coterminous is None else sets_of_passes(populated, coterminous)
+    rows = write_universe(release, universe, found)
+    sets = {of_pass.tabulation_pass: of_pass for of_pass in found or ()}
     numbers = NumbersWriter(output, universe, facts.options)
     for tabulation_pass in universe.passes:
-        measurements = output / "measurements" / f"{tabulation_pass.value}.parquet"
-        numbers.write_pass(measurements, tabulation_pass, None if sets is None else sets[tabulation_pass])
+        numbers.write_pass(tabulation_pass, sets.get(tabulation_pass))
     rows |= numbers.rows
     if facts.options.csv:
         written = write_csv_tables(release, universe, release / CSV_FOLDER)
         rows |= {f"{CSV_FOLDER}/{name}": count for name, count in written.items()}
     write_datapackage(release, universe, facts, rows)
     return {f"{RELEASE_FOLDER}/{name}": count for name, count in rows.items()} | numbers.rows_after_steps
+
+
+AFTER_STEPS_FOLDER = "after-steps"
+AFTER_STEPS_README = "README.txt"
+_NOT_THERE = -1
+
+_README = """{folders} AFTER THE STEPS OF THE RELEASE
+
+These are not {product}'s own tables: those are {own}.
+These are the same tables after the coterminous step and the rules that
+../release/README.txt names: they include copied numbers, show 0 where a rule
+raised a number to 0, and have no row where a rule withheld one. A missing row
+does not mean zero.
+A sum whose parts were clamped or withheld need not be the sum of what is here.
+The columns are those of {folders}; rows are in the order of ../release.
+"""
+
+
+class AfterStepsTables:
+    """The table files of one pass, written level by level."""
+
+    def __init__(self, output: Path, tabulation_pass: TabulationPass, universe: Universe, kinds: NumberKinds) -> None:
+        folder = output / AFTER_STEPS_FOLDER
+        folder.mkdir(exist_ok=True)
+        folders = list(dict.fromkeys(layout.folder.partition("/")[0] for layout in universe.product.files))
+        own = " and ".join(f"../{one}" for one in folders)
+        readme = _README.format(folders=" and ".join(folders), own=own, product=universe.product.name)
+        (folder / AFTER_STEPS_README).write_text(readme, encoding="utf-8")
+        self._universe = universe
+        self._files = {}
+        for layout in universe.product.files:
+            name = f"{AFTER_STEPS_FOLDER}/{layout.folder}/{tabulation_pass.value}.csv"
+            self._files[name] = _TableOfNumbers(output / name, layout, kinds)
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """The rows of each file so far, by its path inside the output."""
+        return {name: table.file.rows for name, table in self._files.items()}
+
+    def write(self, level: ReleaseLevel, numbers: Numbers) -> None:
+        """Append a level's numbers to the files that show them."""
+        for table in self._files.values():
+            rows = table.rows_of(numbers)
+            table.file.append([*self._groups(level, numbers.indices[rows]), *table.columns(numbers, rows)])
+
+    def close(self) -> None:
+        """Close all files."""
+        for table in self._files.values():
+            table.file.close()
+
+    def _groups(self, level: ReleaseLevel, indices: NDArray[np.int64]) -> list[pa.Array]:
+        """The region id, region type and iteration code of these groups."""
+        regions, _ = self._universe.entities[level.geography].columns
+        codes = self._universe.iteration_columns[level.level.iterations].codes
+        return [
+            regions.take(pa.array(level.index.entity_of(indices))),
+            pa.repeat(pa.scalar(level.geography.label), len(indices)),
+            codes.take(pa.array(level.index.iteration_of(indices))),
+        ]
+
+
+class _TableOfNumbers:
+    """One table file: which kinds of numbers are its rows, in which order, with which texts."""
+
+    def __init__(self, path: Path, layout: TableFileLayout, kinds: NumberKinds) -> None:
+        self.file = TableFile(path, layout)
+        order, texts = [], []
+        for kind in kinds.kinds:
+            row = kind.shape.file_row_of_lines(layout.folder)[kind.shape.lines.index(kind.line)]
+            nothing = ("",) * len(layout.label_columns)
+            order.append(row)
+            texts.append(nothing if row == _NOT_THERE else kind.shape.file_rows[layout.folder][row].texts)
+        self._order = np.array(order, dtype=np.int64)
+        self._texts = [pa.array(column, pa.string()) for column in zip(*texts, strict=True)]
+
+    def rows_of(self, numbers: Numbers) -> NDArray[np.intp]:
+        """The numbers that the file shows, groups by ascending index, each in the order of its rows."""
+        order = self._order[numbers.kinds]
+        rows = np.flatnonzero(~numbers.is_withheld & (order != _NOT_THERE))
+        return rows[np.lexsort((order[rows], numbers.indices[rows]))]
+
+    def columns(self, numbers: Numbers, rows: NDArray[np.intp]) -> list[pa.Array]:
+        """The labels and the count of these rows, behind the columns that name the group."""
+        kinds = pa.array(numbers.kinds[rows])
+        return [*(column.take(kinds) for column in self._texts), pa.array(numbers.counts[rows])]

@@ -1,1 +1,1 @@
-"""The report: one page that tells people what a release holds. A function of the release folder alone."""
+"""The report: one page that describes a release. It is a function of the release folder alone."""

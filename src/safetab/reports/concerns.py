@@ -1,40 +1,37 @@
-"""What in a release is worth a human's eye, most urgent first."""
+"""Points of a release that somebody should check, most urgent first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 
 import numpy as np
 
+from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import FAR_ABOVE, level_far_above, total_far_above
-from safetab.privacy.stages import Stage
 from safetab.products.product import Selector
 from safetab.release.numbers.level_numbers import RULES
-from safetab.reports.level_summary import CELLS, TOTALS, LevelSummary, margin_of
-from safetab.reports.markup import Markup, element, joined, name
-from safetab.reports.pairs import PairAbove
-from safetab.reports.release_summary import ReleaseSummary
-from safetab.reports.wording import level_name, percent, rounded_up
+from safetab.release.numbers.number_files import PUBLISHED
+from safetab.reports.page_parts import Markup, element, joined, level_name, name, percent, rounded_up
+from safetab.reports.release_summary import CELLS, TOTALS, LevelSummary, PairAbove, ReleaseSummary, margin_of
 
 _MANY_EMPTY = 0.1
-"""A level's bound on empty groups is a concern if it is above this share of the level's published groups."""
+"""A level's bound on empty groups is a concern above this share of the level's published groups."""
 _EXAMPLES = 3
 
 
 class Urgency(Enum):
-    """The value is what people read."""
+    """How urgent a point is, most urgent first. The value is the word on the page."""
 
     STOP = "Stop"
-    LOOK = "Look"
-    KNOW = "Know"
+    LOOK = "Check"
+    KNOW = "Note"
 
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """A sentence, what it means, and where it holds."""
+    """A headline, what it means, and the places where it holds."""
 
     urgency: Urgency
     headline: str
@@ -42,272 +39,226 @@ class Concern:
     where: tuple[str, ...] = ()
 
 
+Concerns = Sequence[Concern]
+
+
 def concerns_of(release: ReleaseSummary) -> tuple[Concern, ...]:
-    is_made_here = release.facts.origin is None
-    found = [concern for look in _LOOKS if is_made_here or look not in _OF_CURATORS for concern in look(release)]
+    """All points to check, most urgent first. Empty if nothing stands out."""
+    checks = _CHECKS if release.facts.origin is None else [one for one in _CHECKS if one not in _FOR_CURATORS]
+    found = [concern for check in checks for concern in check(release)]
     return tuple(sorted(found, key=lambda concern: list(Urgency).index(concern.urgency)))
 
 
-def _not_for_release(release: ReleaseSummary) -> Iterator[Concern]:
+def _not_for_release(release: ReleaseSummary) -> Concerns:
     status = release.facts.status
-    if not status.is_for_release:
-        yield Concern(Urgency.STOP, "This is not for release", status.sentence)
+    return [] if status.is_for_release else [Concern(Urgency.STOP, "This is not for release", status.sentence)]
 
 
-def _levels_without_protection(release: ReleaseSummary) -> Iterator[Concern]:
+def _levels_without_protection(release: ReleaseSummary) -> Concerns:
     where = [level_name(level.facts) for level in release.measured_levels if not level.design.is_protected]
-    if where:
-        yield Concern(
-            Urgency.STOP,
-            f"{_levels(release, len(where))} without protection",
-            "The noise there is 0 more often than not, so the numbers are exact counts. Real people would be exposed.",
-            tuple(where),
-        )
+    exposed = "so most numbers are exact counts. Real people would be exposed."
+    meaning = f"The noise there is 0 more than half the time, {exposed}"
+    return _about_levels(release, "without protection", meaning, where, Urgency.STOP)
 
 
-def _far_above_2020(release: ReleaseSummary) -> Iterator[Concern]:
-    definition = release.universe.definition
-    product = release.universe.product
+def _far_above_2020(release: ReleaseSummary) -> Concerns:
+    """A total or levels whose loss is many times that of the 2020 release."""
+    definition, product = release.universe.definition, release.universe.product
     total = total_far_above(product, definition, release.loss.unbounded)
     sentences = [(level, level_far_above(product, definition, level.design.budget)) for level in release.levels]
-    where = tuple(f"{level_name(level.facts)}: {sentence}" for level, sentence in sentences if sentence is not None)
-    if total is not None or where:
-        yield Concern(
-            Urgency.LOOK,
-            f"The privacy loss is far above that of the {product.reference.name}",
-            (f"{total} " if total is not None else "")
-            + f"A total or a level gets this warning above {FAR_ABOVE} times its counterpart of 2020. Was this loss"
-            " decided on?",
-            where,
-        )
+    where = [f"{level_name(level.facts)}: {sentence}" for level, sentence in sentences if sentence is not None]
+    if total is None and not where:
+        return []
+    limit = f"more than {FAR_ABOVE} times its counterpart of 2020"
+    meaning = f"This warning appears when a total or a level is {limit}. Was this loss intended?"
+    headline = f"The privacy loss is far above that of the {product.reference.name}"
+    return [Concern(Urgency.LOOK, headline, meaning if total is None else f"{total} {meaning}", tuple(where))]
 
 
 _WHY_NOTHING = {
-    Selector.NOISY_STAGE_1: "Is the level needed, or its budget too small?",
+    Selector.NOISY_STAGE_1: "Is the level needed, or is its budget too small?",
     Selector.PUBLISHED_TOTALS: "No published total selects a group there. Is the level needed?",
 }
 
 
-def _levels_without_groups(release: ReleaseSummary) -> Iterator[Concern]:
-    where = [
-        level_name(level.facts) for level in release.measured_levels if level.possible_groups and not level.shown_groups
-    ]
-    if where:
-        yield Concern(
-            Urgency.LOOK,
-            f"{_levels(release, len(where))} paid for and without a published group",
-            f"Budget was spent there, and nothing came out. {_WHY_NOTHING[release.universe.product.selector]}",
-            tuple(where),
-        )
+def _levels_without_groups(release: ReleaseSummary) -> Concerns:
+    """Levels that spent budget without publishing any group."""
+    empty = [level for level in release.measured_levels if level.possible_groups and not level.shown_groups]
+    why = _WHY_NOTHING[release.universe.product.selector]
+    meaning = f"Budget was spent there, but no group was published. {why}"
+    where = [level_name(level.facts) for level in empty]
+    return _about_levels(release, "with a budget but no published group", meaning, where)
 
 
-def _levels_without_entities(release: ReleaseSummary) -> Iterator[Concern]:
-    where = [level_name(level.facts) for level in release.levels if level.design.budget and not level.possible_groups]
-    if where:
-        yield Concern(
-            Urgency.LOOK,
-            f"{_levels(release, len(where))} with a budget and without anything to measure",
-            "The budget is counted in the stated loss, but it was not spent: no area or no group of the public lists is"
-            " at the level. With a budget of 0 there, the stated loss would be smaller and the numbers the same.",
-            tuple(where),
-        )
-
-
-def _thresholds_within_noise(release: ReleaseSummary) -> Iterator[Concern]:
-    where = []
-    for level in release.measured_levels:
-        threshold, margin = (
-            level.design.suppression_threshold,
-            margin_of(level.design, Stage.STAGE_2, 1, release.confidence),
-        )
-        if threshold is not None and margin is not None and threshold < margin:
-            where.append(f"{level_name(level.facts)}: published above {threshold:,}, margin of error {margin:,}")
-    if where:
-        yield Concern(
-            Urgency.LOOK,
-            f"{_levels(release, len(where))} where the suppression threshold is within the noise",
-            f"More than {float(50 * (1 - release.confidence)):.10g}% of empty groups are published there, on average.",
-            tuple(where),
-        )
-
-
-def _no_suppression(release: ReleaseSummary) -> Iterator[Concern]:
-    where = [
-        level_name(level.facts)
-        for level in release.measured_levels
-        if level.facts.geography.is_substate and level.publishes_every_group
-    ]
-    if where:
-        yield Concern(
-            Urgency.LOOK,
-            f"{_levels(release, len(where))} below state where nothing is suppressed",
-            "Every group has a number there, and nearly all such groups are empty.",
-            tuple(where),
-        )
-
-
-def _many_empty(release: ReleaseSummary) -> Iterator[Concern]:
-    where = [
-        f"{level_name(level.facts)}: {level.own_groups:,} published, bound {rounded_up(level.empty_groups_published)}"
-        for level in release.measured_levels
-        if not level.publishes_every_group and level.empty_groups_published > _MANY_EMPTY * level.own_groups > 0
-    ]
-    if where:
-        yield Concern(
-            Urgency.LOOK,
-            f"{_levels(release, len(where))} where many published groups may be empty",
-            f"The bound on published groups with nobody in them, which holds on average, is above {_MANY_EMPTY:.0%} of"
-            " the published ones.",
-            tuple(where),
-        )
-
-
-def _totals_that_may_be_zero(release: ReleaseSummary) -> Iterator[Concern]:
-    found = _by_level(release, lambda level: level.totals_that_may_be_zero)
-    everything = sum(level.shown_totals for level in release.levels)
-    if found:
-        count = sum(counted for _, counted in found)
-        yield Concern(
-            Urgency.LOOK,
-            f"{count:,} published totals may be zero",
-            f"That is {percent(count, everything)} of all published totals: their interval at {release.confidence_text}"
-            " reaches down to zero. They say that a group is small, and not whether anybody is in it.",
-            tuple(f"{level_name(level.facts)}: {counted:,} of {level.shown_totals:,}" for level, counted in found),
-        )
-
-
-def _negative(release: ReleaseSummary) -> Iterator[Concern]:
-    negative = _by_level(release, lambda level: int(level.negative.sum()))
-    if negative:
-        yield Concern(
-            Urgency.LOOK,
-            f"{sum(counted for _, counted in negative):,} totals and cells of {release.detail} are below zero",
-            "They are what was measured: zero or a small number, plus noise. Readers need to be told; sums need them.",
-            tuple(
-                f"{level_name(level.facts)}: totals {level.negative[TOTALS]:,}, cells {level.negative[CELLS]:,}"
-                for level, _ in negative
-            ),
-        )
-
-
-def _alone_above_partner(release: ReleaseSummary) -> Iterator[Concern]:
-    above = _by_level(release, lambda level: level.pairs.above)
-    if above:
-        examples = [(level, pair) for level, _ in above for pair in level.pairs.widest]
-        examples.sort(key=lambda one: -one[1].excess)
-        yield Concern(
-            Urgency.LOOK,
-            f"{sum(counted for _, counted in above):,} totals of Alone groups are above those of their partners",
-            "Everyone in a group alone is also in the same group alone or in any combination, so the second number"
-            " should be at least as large. Each group has its own random noise, so it may not be. The largest"
-            " differences are listed.",
-            (
-                *(
-                    f"{level_name(level.facts)}: {counted:,} of {level.pairs.compared:,} pairs"
-                    for level, counted in above
-                ),
-                *(_pair(release, level, pair) for level, pair in examples[:_EXAMPLES]),
-            ),
-        )
-
-
-def _clamped(release: ReleaseSummary) -> Iterator[Concern]:
-    if not release.universe.allow_negative_counts:
-        yield Concern(
-            Urgency.KNOW,
-            "Numbers below zero were raised to zero",
-            f"Totals of {release.detail} add up such numbers and are too large on average; they have no margin"
-            " of error. The columns unclamped_count and unclamped_margin_of_error are the ones to add up.",
-        )
-
-
-def _rules(release: ReleaseSummary) -> Iterator[Concern]:
-    for number, rule in enumerate(RULES):
-        ruled = _by_level(release, partial(_acted_on, number))
-        if ruled:
-            yield Concern(
-                Urgency.KNOW,
-                f"The rule {rule.value} acted on {sum(counted for _, counted in ruled):,} numbers",
-                f"By it, {rule.explanation}. This is against misreading and does nothing for privacy.",
-                tuple(f"{level_name(level.facts)}: {counted:,}" for level, counted in ruled),
-            )
-
-
-def _acted_on(rule: int, level: LevelSummary) -> int:
-    return int(level.ruled[rule])
-
-
-def _copied_beyond(release: ReleaseSummary) -> Iterator[Concern]:
-    beyond = _by_level(release, lambda level: level.copied_beyond)
-    if beyond:
-        yield Concern(
-            Urgency.KNOW,
-            f"{sum(counted for _, counted in beyond):,} copied groups that their level does not tabulate",
-            "They were copied because that was asked for (--copy-all).",
-            tuple(f"{level_name(level.facts)}: {counted:,}" for level, counted in beyond),
-        )
-
-
-_LOOKS: tuple[Callable[[ReleaseSummary], Iterable[Concern]], ...] = (
-    _not_for_release,
-    _levels_without_protection,
-    _far_above_2020,
-    _levels_without_groups,
-    _levels_without_entities,
-    _no_suppression,
-    _thresholds_within_noise,
-    _many_empty,
-    _totals_that_may_be_zero,
-    _negative,
-    _alone_above_partner,
-    _clamped,
-    _rules,
-    _copied_beyond,
-)
-
-
-_OF_CURATORS = (_far_above_2020, _levels_without_groups, _levels_without_entities)
-"""Looks at what a curator can still change, which readers of published numbers can't."""
-
-
-def _by_level(release: ReleaseSummary, count: Callable[[LevelSummary], int]) -> list[tuple[LevelSummary, int]]:
-    """The levels where something is counted at all."""
-    return [(level, count(level)) for level in release.levels if count(level)]
-
-
-def _levels(release: ReleaseSummary, count: int) -> str:
-    what = "table family of a level" if release.universe.product.has_several_families else "level"
-    many = "table families of levels" if release.universe.product.has_several_families else "levels"
-    return f"1 {what}" if count == 1 else f"{count} {many}"
-
-
-def _pair(release: ReleaseSummary, level: LevelSummary, pair: PairAbove) -> Markup:
-    entities = release.universe.entities[level.facts.geography]
-    place = entities.names[int(np.searchsorted(entities.ids, pair.entity))]
-    alone = level.facts.iterations[pair.alone].name
-    return joined(
-        [
-            f"{level_name(level.facts)}: ",
-            name(place),
-            ", ",
-            name(alone),
-            f": {pair.alone_count:,} alone, {pair.partner_count:,} alone or in any combination",
-        ]
+def _levels_without_entities(release: ReleaseSummary) -> Concerns:
+    """Levels whose budget counts although nothing was measured with it."""
+    return _about_levels(
+        release,
+        "with a budget but nothing to measure",
+        "The budget counts towards the stated loss, but it was not spent: the public lists have no area or no"
+        " group at the level. With a budget of 0 there, the stated loss would be smaller and the numbers the same.",
+        [level_name(level.facts) for level in release.levels if level.design.budget and not level.possible_groups],
     )
 
 
+def _thresholds_within_noise(release: ReleaseSummary) -> Concerns:
+    """Levels that publish many empty groups because T is below the margin of error."""
+    where = []
+    for level in release.measured_levels:
+        threshold = level.design.suppression_threshold
+        margin = margin_of(level.design, Stage.STAGE_2, 1, release.confidence)
+        if threshold is not None and margin is not None and threshold < margin:
+            where.append(f"{level_name(level.facts)}: published above {threshold:,}, margin of error {margin:,}")
+    percentage = f"{float(50 * (1 - release.confidence)):.10g}%"
+    meaning = f"More than {percentage} of empty groups are published there, on average."
+    return _about_levels(release, "where the suppression threshold is within the noise", meaning, where)
+
+
+def _no_suppression(release: ReleaseSummary) -> Concerns:
+    below_state = [level for level in release.measured_levels if level.facts.geography.is_substate]
+    where = [level_name(level.facts) for level in below_state if level.publishes_every_group]
+    meaning = "Every group gets a number there, and nearly all of these groups are empty."
+    return _about_levels(release, "below state where nothing is suppressed", meaning, where)
+
+
+def _many_empty(release: ReleaseSummary) -> Concerns:
+    """Levels whose published groups may be empty in large part."""
+    where = []
+    for level in release.measured_levels:
+        bound, published = level.empty_groups_published, level.with_status(PUBLISHED)
+        if not level.publishes_every_group and bound > _MANY_EMPTY * published > 0:
+            where.append(f"{level_name(level.facts)}: {published:,} published, bound {rounded_up(bound)}")
+    bounded = "The bound on the average number of published groups with nobody in them"
+    meaning = f"{bounded} is above {_MANY_EMPTY:.0%} of the published groups."
+    return _about_levels(release, "where many published groups may be empty", meaning, where)
+
+
+def _totals_that_may_be_zero(release: ReleaseSummary) -> Concerns:
+    found = _counted(release, lambda level: level.totals_that_may_be_zero)
+    if not found:
+        return []
+    count = _sum(found)
+    share = percent(count, sum(level.shown_totals for level in release.levels))
+    meaning = (
+        f"That is {share} of all published totals: their interval at {release.confidence_text}"
+        " includes zero. They show that a group is small, but not whether anyone is in it."
+    )
+    where = tuple(f"{level_name(level.facts)}: {counted:,} of {level.shown_totals:,}" for level, counted in found)
+    return [Concern(Urgency.LOOK, f"{count:,} published totals may be zero", meaning, where)]
+
+
+def _negative(release: ReleaseSummary) -> Concerns:
+    found = _counted(release, lambda level: int(level.negative.sum()))
+    if not found:
+        return []
+    counts = [(level, level.negative[TOTALS], level.negative[CELLS]) for level, _ in found]
+    where = [f"{level_name(level.facts)}: totals {totals:,}, cells {cells:,}" for level, totals, cells in counts]
+    headline = f"{_sum(found):,} totals and cells of {release.detail} are below zero"
+    meaning = "This is what was measured: zero or a small number, plus noise."
+    meaning += " Explain it to readers, and keep these numbers in sums."
+    return [Concern(Urgency.LOOK, headline, meaning, tuple(where))]
+
+
+def _alone_above_partner(release: ReleaseSummary) -> Concerns:
+    """Pairs of groups whose order noise has reversed, with the widest examples."""
+    found = _counted(release, lambda level: level.pairs.above)
+    if not found:
+        return []
+    by_level = [f"{level_name(level.facts)}: {above:,} of {level.pairs.compared:,} pairs" for level, above in found]
+    examples = [(level, pair) for level, _ in found for pair in level.pairs.widest]
+    examples.sort(key=lambda example: -example[1].excess)
+    headline = f"{_sum(found):,} totals of Alone groups are above those of their partners"
+    meaning = (
+        "Everyone in a group alone is also in the same group alone or in any combination, so the second number"
+        " should be at least as large. Each group has its own random noise, so it may not be. The largest"
+        " differences are listed."
+    )
+    widest = [_pair_in_words(release, level, pair) for level, pair in examples[:_EXAMPLES]]
+    return [Concern(Urgency.LOOK, headline, meaning, (*by_level, *widest))]
+
+
+def _pair_in_words(release: ReleaseSummary, level: LevelSummary, pair: PairAbove) -> Markup:
+    """A pair with its area and group, whose names come from the data."""
+    entities = release.universe.entities[level.facts.geography]
+    area = entities.names[int(np.searchsorted(entities.ids, pair.entity))]
+    group = level.facts.iterations[pair.alone].name
+    counts = f": {pair.alone_count:,} alone, {pair.partner_count:,} alone or in any combination"
+    return joined([f"{level_name(level.facts)}: ", name(area), ", ", name(group), counts])
+
+
+def _clamped(release: ReleaseSummary) -> Concerns:
+    if release.universe.allow_negative_counts:
+        return []
+    meaning = (
+        f"Totals of {release.detail} are sums of such numbers, so they are too large on average and have no margin"
+        " of error. For sums, use the columns unclamped_count and unclamped_margin_of_error."
+    )
+    return [Concern(Urgency.KNOW, "Numbers below zero were raised to zero", meaning)]
+
+
+def _rules(release: ReleaseSummary) -> Concerns:
+    """One note for each release rule that changed or withheld numbers."""
+    concerns = []
+    for number, rule in enumerate(RULES):
+        found = [(level, int(level.ruled[number])) for level in release.levels if level.ruled[number]]
+        if found:
+            headline = f"The rule {rule.value} acted on {_sum(found):,} numbers"
+            meaning = f"With it, {rule.explanation}. It prevents misreading and does nothing for privacy."
+            concerns.append(Concern(Urgency.KNOW, headline, meaning, _levels_with_counts(found)))
+    return concerns
+
+
+def _copied_beyond(release: ReleaseSummary) -> Concerns:
+    found = _counted(release, lambda level: level.copied_beyond)
+    if not found:
+        return []
+    headline = f"{_sum(found):,} copied groups that their level does not tabulate"
+    meaning = "They were copied because --copy-all asked for it."
+    return [Concern(Urgency.KNOW, headline, meaning, _levels_with_counts(found))]
+
+
+_CHECKS: tuple[Callable[[ReleaseSummary], Concerns], ...] = (
+    _not_for_release, _levels_without_protection, _far_above_2020, _levels_without_groups,
+    _levels_without_entities, _no_suppression, _thresholds_within_noise, _many_empty,
+    _totals_that_may_be_zero, _negative, _alone_above_partner, _clamped, _rules, _copied_beyond,
+)  # fmt: skip
+_FOR_CURATORS = (_far_above_2020, _levels_without_groups, _levels_without_entities)
+"""Checks of things that a curator can still change, but a reader of published numbers can't."""
+
+
+def _about_levels(
+    release: ReleaseSummary, ending: str, meaning: str, where: Sequence[str], urgency: Urgency = Urgency.LOOK
+) -> Concerns:
+    """A concern whose headline counts the levels in `where`, or none if there are no such levels."""
+    if not where:
+        return []
+    several_families = release.universe.product.has_several_families
+    one, several = ("table family of a level", "table families of levels") if several_families else ("level", "levels")
+    headline = f"{len(where)} {one if len(where) == 1 else several} {ending}"
+    return [Concern(urgency, headline, meaning, tuple(where))]
+
+
+def _counted(release: ReleaseSummary, count: Callable[[LevelSummary], int]) -> list[tuple[LevelSummary, int]]:
+    """The levels whose count is not 0, each with its count."""
+    counts = [(level, count(level)) for level in release.levels]
+    return [(level, number) for level, number in counts if number]
+
+
+def _sum(counts: Iterable[tuple[LevelSummary, int]]) -> int:
+    return sum(number for _, number in counts)
+
+
+def _levels_with_counts(counts: Iterable[tuple[LevelSummary, int]]) -> tuple[str, ...]:
+    return tuple(f"{level_name(level.facts)}: {number:,}" for level, number in counts)
+
+
 def concern_list(concerns: Iterable[Concern]) -> Markup:
-    items = [
-        element(
-            "li",
-            element("span", concern.urgency.value, class_=f"badge {concern.urgency.value.lower()}"),
-            element(
-                "div",
-                element("h3", concern.headline),
-                element("p", concern.meaning),
-                element("ul", *(element("li", place) for place in concern.where)) if concern.where else "",
-            ),
-        )
-        for concern in concerns
-    ]
+    """The concerns as a list, each with a badge for its urgency."""
+    items = []
+    for concern in concerns:
+        badge = element("span", concern.urgency.value, class_=f"badge {concern.urgency.name.lower()}")
+        places = [element("li", place) for place in concern.where]
+        where = element("ul", *places) if places else ""
+        text = element("div", element("h3", concern.headline), element("p", concern.meaning), where)
+        items.append(element("li", badge, text))
     return element("ul", *items, class_="concerns")

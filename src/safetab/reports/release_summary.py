@@ -1,27 +1,295 @@
-"""A whole release, counted level by level."""
+"""A whole release, counted level by level and batch by batch, in bounded memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
+from itertools import compress
+from math import inf
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from safetab.census.geography_levels import TabulationPass
+from safetab.census.iterations import IterationKind
+from safetab.distributions.noise_distribution import DEFAULT_BITS, working_precision
+from safetab.foundation.arrays import find_sorted
 from safetab.foundation.in_threads import results_in_threads
+from safetab.planning.level_design import LevelDesign
+from safetab.privacy.calibration import Stage
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
-from safetab.products.product import TableFamily
+from safetab.products.product import Selector, Shape, TableFamily
 from safetab.products.record import RecordLayout
+from safetab.release.checksums import damage_as_invalid_input
 from safetab.release.documents import ReleaseFacts
+from safetab.release.numbers.level_numbers import RULES
+from safetab.release.numbers.number_files import COPIED, PUBLISHED, STATUSES, WITHHELD
+from safetab.release.numbers.read_numbers import NumberBatch
 from safetab.release.release_folder import ReleaseFolder
-from safetab.release.release_universe import Universe
-from safetab.reports.level_summary import LevelSummary, level_summary
+from safetab.release.release_universe import ReleaseLevel, Universe
+
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PairAbove:
+    """An Alone total above the total of its partner, in one entity."""
+
+    entity: int
+    alone: int  # positions of the iterations
+    partner: int
+    alone_count: int
+    partner_count: int
+
+    @property
+    def excess(self) -> int:
+        """How far the Alone total is above its partner, at least 1."""
+        return self.alone_count - self.partner_count
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """How many pairs have both totals, in how many the Alone one is above, and the widest of those."""
+
+    compared: int
+    above: int
+    widest: tuple[PairAbove, ...]
+
+
+class PairTally:
+    """Compares totals that arrive by rising entity, in batches that may end inside an entity."""
+
+    def __init__(self, universe: Universe, facts: ReleaseLevel) -> None:
+        self._partner = universe.partner_positions(facts)
+        self._waiting = [np.empty(0, dtype=np.int64) for _ in range(3)]
+        self._compared = self._above = 0
+        self._widest: list[PairAbove] = []
+
+    def add(self, entity: NDArray[np.int64], iteration: NDArray[np.int64], count: NDArray[np.int64]) -> None:
+        """Add the next totals. The last entity waits for the next batch, which may continue it."""
+        parts = zip(self._waiting, (entity, iteration, count), strict=True)
+        joined = [np.concatenate(part) for part in parts]
+        end = int(np.searchsorted(joined[0], joined[0][-1])) if len(joined[0]) else 0
+        self._compare(*(column[:end] for column in joined))
+        self._waiting = [column[end:] for column in joined]
+
+    def pairs(self) -> Pairs:
+        """The result. Call it once, after the last batch."""
+        self._compare(*self._waiting)
+        return Pairs(self._compared, self._above, tuple(self._widest))
+
+    def _compare(self, entity: NDArray[np.int64], iteration: NDArray[np.int64], count: NDArray[np.int64]) -> None:
+        """Compare the totals of complete entities."""
+        if not len(entity) or not len(self._partner):
+            return
+        width = len(self._partner)
+        key = entity * width + iteration
+        order = np.argsort(key, kind="stable")
+        alone = np.flatnonzero(self._partner[iteration] >= 0)
+        wanted = entity[alone] * width + self._partner[iteration[alone]]
+        place, has_partner = find_sorted(key[order], wanted)
+        alone, partner = alone[has_partner], order[place[has_partner]]
+        is_above = count[alone] > count[partner]
+        self._compared += len(alone)
+        self._above += int(is_above.sum())
+        alone, partner = alone[is_above], partner[is_above]
+        widest = np.argsort(count[partner] - count[alone], kind="stable")[:_EXAMPLES]
+        pairs = np.stack([entity[alone], iteration[alone], iteration[partner], count[alone], count[partner]], axis=1)
+        self._widest += [PairAbove(*pair) for pair in pairs[widest].tolist()]
+        # sorted() is stable: of equal pairs the first stays
+        self._widest = sorted(self._widest, key=lambda pair: -pair.excess)[:_EXAMPLES]
+
+
+RELATIVE_MARGINS = (5, 10, 25, 50)
+"""In percent: a number is in the first class whose share of it holds the distance to either end of its interval."""
+CLASSES = len(RELATIVE_MARGINS) + 2
+MAY_BE_ZERO = CLASSES - 1
+"""The last class: numbers that a true zero does not contradict. The one before has the others that are wider."""
+
+TOTALS, CELLS = 0, 1
+"""Which numbers of a table are looked at: its total, or its single cells."""
+_NEITHER = 2
+
+_SHOWN = [STATUSES.index(PUBLISHED), STATUSES.index(COPIED)]
+_READ = (
+    "region_id", "iteration_code", "table", "table_id", "line", "status", "rule", "count", "unclamped_count",
+    "unclamped_margin_of_error", "interval_low", "interval_high", "noise_draws",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class LevelSummary:
+    """One level of a release, counted. Groups go by the status of their total."""
+
+    facts: ReleaseLevel
+    entities: int
+    rows: int
+    groups: NDArray[np.int64]  # by iteration, STATUSES and shape
+    precision: NDArray[np.int64]  # numbers that are shown, by TOTALS or CELLS, shape and class of precision
+    negative: NDArray[np.int64]  # numbers below 0, by TOTALS or CELLS
+    ruled: NDArray[np.int64]  # numbers that a rule acted on, by RULES
+    pairs: Pairs
+
+    @property
+    def design(self) -> LevelDesign:
+        """The level's noise, budget and thresholds."""
+        return self.facts.design
+
+    @property
+    def possible_groups(self) -> int:
+        """The number of groups that the level could publish."""
+        return self.entities * int(self.facts.is_tabulated.sum())
+
+    @cached_property
+    def _tabulated(self) -> NDArray[np.int64]:
+        """By STATUSES and shape, of the iterations that are tabulated at this level."""
+        return np.asarray(self.groups[self.facts.is_tabulated].sum(axis=0))
+
+    @property
+    def copied_beyond(self) -> int:
+        """Groups that this level doesn't tabulate and that were copied to it."""
+        return int(self.groups[~self.facts.is_tabulated].sum())
+
+    def with_status(self, status: str) -> int:
+        """Groups that are tabulated here and whose total has this status."""
+        return int(self._tabulated[STATUSES.index(status)].sum())
+
+    def own_with_shape(self, shape: Shape) -> int:
+        """Groups that were measured here and published with this table."""
+        return int(self._tabulated[STATUSES.index(PUBLISHED), self.design.family.number_of(shape)])
+
+    @property
+    def suppressed(self) -> int:
+        """Groups that are tabulated here and absent from the release."""
+        return self.possible_groups - int(self._tabulated.sum())
+
+    @property
+    def shown_groups(self) -> int:
+        """Groups with a total that everybody can read, wherever it was measured, of those that are tabulated here."""
+        return int(self._tabulated[_SHOWN].sum())
+
+    @property
+    def shown_totals(self) -> int:
+        """The number of totals that everybody can read."""
+        return int(self.precision[TOTALS].sum())
+
+    @property
+    def totals_that_may_be_zero(self) -> int:
+        """Totals whose interval includes zero."""
+        return int(self.precision[TOTALS, :, MAY_BE_ZERO].sum())
+
+    def of_kind(self, kind: IterationKind) -> tuple[int, int, int]:
+        """How many groups of a kind there could be, have a total, and have more than a total."""
+        is_kind = np.array([one.kind is kind for one in self.facts.iterations], dtype=np.bool_)
+        shown = self.groups[is_kind & self.facts.is_tabulated][:, _SHOWN]
+        possible = self.entities * int((is_kind & self.facts.is_tabulated).sum())
+        return possible, int(shown.sum()), int(shown[:, :, 1:].sum())
+
+    @cached_property
+    def empty_groups_published(self) -> float:
+        """Expected number of published groups if all of them were empty.
+
+        On average, no more published groups than this are really empty.
+        """
+        if not self.design.product.has_total_only:
+            return 0.0  # published totals select: nothing is published about other groups
+        if self.publishes_every_group or not self.possible_groups:
+            return float(self.possible_groups)
+        tabulated = list(compress(self.facts.iterations, self.facts.is_tabulated))
+        total_only = sum(one.is_total_only for one in tabulated)
+        if len(tabulated) == total_only:
+            return float(self.entities * total_only)
+        chance = self.design.publication_chance()
+        with working_precision(DEFAULT_BITS):
+            bound = (chance * self.entities * (len(tabulated) - total_only)).upper()
+        return float(np.nextafter(float(bound), inf)) + self.entities * total_only
+
+    @property
+    def publishes_every_group(self) -> bool:
+        """Whether nothing is suppressed at the level, empty groups included."""
+        selects = self.design.product.selector is Selector.NOISY_STAGE_1
+        return selects and bool(self.design.stages) and self.design.suppression_threshold is None
+
+
+def level_summary(release: ReleaseFolder, facts: ReleaseLevel) -> LevelSummary:
+    """Raises InvalidInput if the level's file is damaged."""
+    tally = _Tally(release, facts)
+    file = release.open_numbers(facts)
+    if file is not None:
+        with damage_as_invalid_input(file.path):
+            for batch in file.batches(_READ):
+                tally.add(batch)
+    return tally.summary()
+
+
+class _Tally:
+    """Adds up batches of one level's numbers."""
+
+    def __init__(self, release: ReleaseFolder, facts: ReleaseLevel) -> None:
+        self._facts = facts
+        self._ids = release.universe.entities[facts.geography].ids
+        self._shapes = len(facts.family.shapes)
+        self._groups = np.zeros(len(facts.iterations) * len(STATUSES) * self._shapes, dtype=np.int64)
+        self._precision = np.zeros((_NEITHER + 1) * self._shapes * CLASSES, dtype=np.int64)
+        self._negative = np.zeros(_NEITHER + 1, dtype=np.int64)
+        self._ruled = np.zeros(len(RULES), dtype=np.int64)
+        self._rows = 0
+        self._pairs = PairTally(release.universe, facts)
+
+    def add(self, batch: NumberBatch) -> None:
+        """Raises ValueError or an Arrow exception if the rows are not those of a release."""
+        iteration, status, shape = batch.iteration, batch.status, batch.shape
+        is_cell = batch.integers("noise_draws") == 1
+        sort = np.where(batch.is_total, TOTALS, np.where(is_cell, CELLS, _NEITHER))
+        sort[status == STATUSES.index(WITHHELD)] = _NEITHER
+        count = batch.integers("count")
+        self._rows += len(batch)
+        code = (iteration * len(STATUSES) + status) * self._shapes + shape
+        self._groups += np.bincount(code[batch.is_total], minlength=len(self._groups))
+        self._ruled += np.bincount(batch.rule[batch.rule >= 0], minlength=len(self._ruled))
+        position = (sort * self._shapes + shape) * CLASSES + precision_classes(batch)
+        self._precision += np.bincount(position, minlength=len(self._precision))
+        self._negative += np.bincount(sort[count < 0], minlength=_NEITHER + 1)
+        chosen = np.flatnonzero(sort == TOTALS)
+        self._pairs.add(self._ids[batch.entity[chosen]], iteration[chosen], count[chosen])
+
+    def summary(self) -> LevelSummary:
+        """The counts. Call it once, after the last batch."""
+        groups = self._groups.reshape(-1, len(STATUSES), self._shapes)
+        precision = self._precision.reshape(-1, self._shapes, CLASSES)[:_NEITHER]
+        counts = (groups, precision, self._negative[:_NEITHER], self._ruled)
+        return LevelSummary(self._facts, len(self._ids), self._rows, *counts, self._pairs.pairs())
+
+
+def precision_classes(batch: NumberBatch) -> NDArray[np.int8]:
+    """How near to each number the truth is, at the release's confidence.
+
+    By the selection-aware interval of a total that passed suppression, since smaller ones are not shown; any other
+    number has its margin of error on both sides.
+    """
+    number = batch.integers("unclamped_count")
+    margin = batch.integers("unclamped_margin_of_error")
+    is_selected = batch.has("interval_low")
+    low = np.where(is_selected, batch.integers("interval_low"), number - margin)
+    above = batch.integers("interval_high") - number
+    farthest = np.where(is_selected, np.maximum(number - low, above), margin)
+    hundredfold = 100 * farthest
+    classes = np.zeros(len(batch), dtype=np.int8)
+    for limit in RELATIVE_MARGINS:
+        classes += hundredfold > limit * number
+    return np.where(low <= 0, np.int8(MAY_BE_ZERO), classes)
+
+
+def margin_of(design: LevelDesign, stage: Stage, draws: int, confidence: Fraction) -> int | None:
+    """The margin of error of a sum of `draws` numbers of a stage, or None if the level has no such stage."""
+    return design.noise(stage).sum_of(draws).margin_of_error(confidence) if stage in design.stages else None
 
 
 @dataclass(frozen=True, eq=False)
 class ReleaseSummary:
-    """All that the page is made from."""
+    """Everything that the page shows."""
 
     facts: ReleaseFacts
     universe: Universe
@@ -29,15 +297,14 @@ class ReleaseSummary:
 
     @property
     def family(self) -> TableFamily:
-        """The family that the levels are of; the first, if they are of several."""
+        """The table family of the levels, or the first one if there are several."""
         return self.levels[0].facts.family
 
     def by_family(self) -> tuple[ReleaseSummary, ...]:
-        """The same for each table family, with its levels alone."""
-        return tuple(
-            replace(self, levels=tuple(level for level in self.levels if level.facts.family is family))
-            for family in self.universe.product.families
-        )
+        """One summary for each table family, with only the levels of that family."""
+        families = self.universe.product.families
+        levels = [[level for level in self.levels if level.facts.family is family] for family in families]
+        return tuple(replace(self, levels=tuple(of_family)) for of_family in levels)
 
     @property
     def detail(self) -> str:
@@ -46,33 +313,40 @@ class ReleaseSummary:
 
     @property
     def record(self) -> RecordLayout:
+        """What the product counts: persons or households."""
         return self.universe.product.record
 
     @property
     def confidence(self) -> Fraction:
+        """The confidence of the release's margins, between 0 and 1."""
         return self.facts.options.confidence
 
     @property
     def confidence_text(self) -> str:
+        """The confidence in percent, such as "95%"."""
         return f"{float(100 * self.confidence):.10g}%"
 
     @property
     def measured_levels(self) -> tuple[LevelSummary, ...]:
+        """The levels that spent budget on at least one stage."""
         return tuple(level for level in self.levels if level.design.stages)
 
     def levels_of(self, tabulation_pass: TabulationPass) -> tuple[LevelSummary, ...]:
+        """The levels of one pass."""
         return tuple(level for level in self.levels if level.facts.geography.tabulation_pass is tabulation_pass)
 
     def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
+        """The privacy loss of a record in one pass, over all table families."""
         return loss_of_a_pass(level.design.budget for level in self.universe.levels_of(tabulation_pass))
 
     @property
     def loss(self) -> PrivacyLoss:
+        """The largest privacy loss of any record: each record is in one pass."""
         return loss_of_disjoint_passes(self.loss_of(tabulation_pass) for tabulation_pass in self.universe.passes)
 
 
 def release_summary(release: ReleaseFolder) -> ReleaseSummary:
-    """Raises InvalidInput if a file of the release is damaged."""
-    of_levels = (partial(level_summary, release, facts) for facts in release.universe.levels)
-    levels = tuple(results_in_threads(of_levels, pa.cpu_count()))
+    """Count a release, its levels in parallel. Raises InvalidInput if a file of the release is damaged."""
+    summaries = (partial(level_summary, release, facts) for facts in release.universe.levels)
+    levels = tuple(results_in_threads(summaries, pa.cpu_count()))
     return ReleaseSummary(release.facts, release.universe, levels)

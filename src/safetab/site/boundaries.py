@@ -1,4 +1,4 @@
-"""The shapes of areas, from a GeoJSON file that the user gives: for maps."""
+"""The shapes of areas for maps, from the user's GeoJSON file."""
 
 from __future__ import annotations
 
@@ -6,40 +6,36 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.foundation.text_files import UnreadableFile, read_text
 from safetab.release.release_universe import Universe
-from safetab.site.cuts import cuts
-from safetab.site.data_files import DataFolder
+from safetab.site.data_files import DataFolder, parts_of
 
 _ID_NAMES = ("GEOID", "GEO_ID", "GEOIDFQ", "AFFGEOID")
-_YEAR_AT_END = re.compile(r"(10|20)$")  # the Bureau's files of a census say GEOID20, STATEFP20
+_YEAR_AT_END = re.compile(r"(10|20)$")  # as in GEOID20 and STATEFP20 of the Bureau's census files
 _PARTS_OF_IDS = (
-    ("STATEFP", "COUNTYFP", "TRACTCE"),
-    ("STATEFP", "COUNTYFP"),
-    ("STATEFP", "PLACEFP"),
-    ("AIANNHCE",),
+    ("STATEFP", "COUNTYFP", "TRACTCE"), ("STATEFP", "COUNTYFP"), ("STATEFP", "PLACEFP"), ("AIANNHCE",),
     ("STATEFP",),
-)
-_ALL_NAMES = {*_ID_NAMES, *(name for some in _PARTS_OF_IDS for name in some)}
+)  # fmt: skip
+_ALL_NAMES = {*_ID_NAMES, *chain.from_iterable(_PARTS_OF_IDS)}
 _STEPS = {EntityKind.STATE: 0.01, EntityKind.COUNTY: 0.004}  # degrees: finer than a screen shows
 _FINE_STEP = 0.0005
-_LEAST_POINTS = 4  # of a ring, the first being the last
+_LEAST_POINTS = 4  # of a ring, whose last point is its first
 _MOST_BYTES_OF_A_SHAPE = 300_000
 
 Points = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The outline of an area: rings of points in whole steps, each as its distance from the one before."""
+class Shape(NamedTuple):
+    """The outline of an area: rings of points in whole steps, each as the distance from the point before."""
 
     position: int
     step: float
@@ -48,42 +44,44 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Boundaries:
-    """The shapes by level, each level by rising position; and how many belong to no area of the release."""
+    """The shapes by level, by rising position, and how many match no area of the release."""
 
     shapes: Mapping[GeographyLevel, list[Shape]]
     without_area: int
 
 
 def read_boundaries(path: Path, universe: Universe) -> Boundaries:
-    """Raises InvalidInput if the file is no GeoJSON, or none of its shapes is an area of the release."""
+    """Read the shapes of a file that match areas of the release.
+
+    Raises InvalidInput if the file is not GeoJSON or no shape matches.
+    """
     try:
         features = json.loads(read_text(path))["features"]
         found, without_area = _shapes(features, universe)
     except UnreadableFile as unreadable:
         raise _refused(path, str(unreadable)) from None
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError):
-        raise _refused(path, "is no GeoJSON file of polygons in degrees (a FeatureCollection).") from None
+        raise _refused(path, "is not a GeoJSON FeatureCollection of polygons in degrees.") from None
     if not found:
-        raise _refused(path, f"has no shape of an area of this release. {_how_shapes_are_known(features)}")
+        raise _refused(path, f"has no shape that matches an area of this release. {_how_shapes_are_matched(features)}")
     return Boundaries(found, without_area)
 
 
-def write_boundaries(data: DataFolder, boundaries: Boundaries) -> dict[str, object]:
-    """Writes shapes/LEVEL/0.js, ..; gives back, by level, the first and the last position of each file."""
-    files: dict[str, object] = {}
+def write_boundaries(data: DataFolder, boundaries: Boundaries) -> dict[str, list[list[int]]]:
+    """Write shapes/LEVEL/0.js, .. and return, by level, the first and the last position of each file."""
+    files = {}
     for level, shapes in boundaries.shapes.items():
-        values = [[one.position, one.step, one.rings] for one in shapes]
-        sizes = np.array([len(json.dumps(one, separators=(",", ":"))) + 1 for one in values], dtype=np.int64)
-        parts = cuts(sizes, []).tolist()
-        bounds = [*zip(parts, [*parts[1:], len(values)], strict=True)]
-        for number, (first, end) in enumerate(bounds):
-            data.write(f"shapes/{level.label}/{number}", values[first:end])
-        files[level.label] = [[shapes[first].position, shapes[end - 1].position] for first, end in bounds]
-    return {"shapeFiles": files}
+        sizes = [len(json.dumps(shape, separators=(",", ":"))) + 1 for shape in shapes]
+        parts = parts_of(np.array(sizes, dtype=np.int64))
+        for number, (first, end) in enumerate(parts):
+            data.write(f"shapes/{level.label}/{number}", shapes[first:end])
+        files[level.label] = [[shapes[first].position, shapes[end - 1].position] for first, end in parts]
+    return files
 
 
 def _shapes(features: Iterable[Mapping[str, Any]], universe: Universe) -> tuple[dict[GeographyLevel, list[Shape]], int]:
-    places = {
+    """The shapes by level, and the number of features without an area or without rings."""
+    areas = {
         region: (level, position)
         for level, entities in universe.entities.items()
         for position, region in enumerate(entities.region_ids)
@@ -92,22 +90,22 @@ def _shapes(features: Iterable[Mapping[str, Any]], universe: Universe) -> tuple[
     found: dict[GeographyLevel, dict[int, Shape]] = {}
     without_area = 0
     for feature in features:
-        place = next((places[one] for one in _ids(feature) if one in places), None)
+        area = next((areas[region] for region in _ids(feature) if region in areas), None)
         rings = _rings(feature["geometry"])
-        if place is None or not rings:
+        if area is None or not rings:
             without_area += 1
-            continue
-        level, position = place
-        step = _STEPS.get(level.entity_kind, _FINE_STEP)
-        found.setdefault(level, {})[position] = _shape(position, step, rings)
+        else:
+            level, position = area
+            step = _STEPS.get(level.entity_kind, _FINE_STEP)
+            found.setdefault(level, {})[position] = _shape(position, step, rings)
     return {level: [own[position] for position in sorted(own)] for level, own in found.items()}, without_area
 
 
 def _ids(feature: Mapping[str, Any]) -> list[str]:
-    """What the feature may be known by; that of the Bureau's long form begins behind "US".
+    """The ids by which the feature may be known. An id of the Bureau's long form begins after "US".
 
-    Only texts: a number may have lost zeros at its begin. And only the finest id that it has, since a tract is in
-    a county, but is not its shape.
+    Only texts count, because a number may have lost leading zeros. Of id parts, only the finest set
+    counts: a tract is in a county, but is not the county's shape.
     """
     properties = {
         _YEAR_AT_END.sub("", key.upper()): value
@@ -121,36 +119,42 @@ def _ids(feature: Mapping[str, Any]) -> list[str]:
     return [*plain, *(match[1] for one in plain if (match := re.fullmatch(r"(\d{4})[RT]", one)))]
 
 
-def _how_shapes_are_known(features: Iterable[Mapping[str, Any]]) -> str:
+def _how_shapes_are_matched(features: Iterable[Mapping[str, Any]]) -> str:
+    """A hint for a file without matches: an id that is a number, or the names of ids."""
     for feature in features:
         given = {"id": feature.get("id"), **(feature.get("properties") or {})}
         for name, value in given.items():
             if isinstance(value, int) and (name == "id" or _YEAR_AT_END.sub("", name.upper()) in _ALL_NAMES):
-                return f'{name} is a number; ids must be texts, such as "44007": a number may have lost its first zero.'
-    return f"Shapes are known by their {', '.join(_ID_NAMES[:3])}, or STATEFP .."
+                return f'{name} is a number. Write ids as text, such as "44007": numbers may have lost a first zero.'
+    return f"Shapes are matched by {', '.join(_ID_NAMES[:3])}, or STATEFP .."
 
 
 def _rings(geometry: Mapping[str, Any] | None) -> list[NDArray[np.float64]]:
+    """The rings of a geometry as arrays of longitude and latitude.
+
+    Raises ValueError, KeyError or TypeError if they are not polygons in degrees.
+    """
     if geometry is None:
         return []
     polygons = {"Polygon": [geometry["coordinates"]], "MultiPolygon": geometry["coordinates"]}[geometry["type"]]
     rings = [np.array([point[:2] for point in ring], dtype=np.float64) for polygon in polygons for ring in polygon]
     if any(not np.isfinite(ring).all() or (np.abs(ring) > [180.0, 90.0]).any() for ring in rings):
-        raise ValueError("no degrees")
+        raise ValueError("these are not degrees")
     return rings
 
 
 def _shape(position: int, step: float, rings: list[NDArray[np.float64]]) -> Shape:
-    """Coarser steps are taken until the shape is small enough for a page."""
+    """The shape in whole steps, coarse enough to be small on a page."""
     while True:
         stepped = [_distances(np.rint(ring / step).astype(np.int64)) for ring in rings]
-        kept = [one for one in stepped if len(one) >= 2 * _LEAST_POINTS] or [max(stepped, key=len)]
+        kept = [ring for ring in stepped if len(ring) >= 2 * _LEAST_POINTS] or [max(stepped, key=len)]
         if sum(map(len, kept)) * 4 <= _MOST_BYTES_OF_A_SHAPE:
             return Shape(position, step, kept)
         step *= 2
 
 
 def _distances(points: Points) -> list[int]:
+    """The points as distances from the point before, without repeated points."""
     differs = np.concatenate([[True], (np.diff(points, axis=0) != 0).any(axis=1)])
     kept = points[differs]
     distances: list[int] = np.diff(kept, axis=0, prepend=np.zeros((1, 2), dtype=np.int64)).ravel().tolist()

@@ -1,28 +1,52 @@
-"""The data of a site: scripts that hand over one value each, since a page opened from a disk may read nothing else."""
+"""The data files of a site: numbers by area and by group, and names, cut into small files.
+
+Each file is a script that hands over one value, because a page opened from a disk may read nothing else.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.geography_levels import STATE_NAMES, EntityKind, GeographyLevel
+from safetab.census.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration, IterationKind, IterationLevel
+from safetab.estimates.overlaps import groups_with_shared_codes, wider_groups
+from safetab.estimates.reading.lookup import TRACTS_AS_WRITTEN, WORDS_FOR_MANY_AREAS
+from safetab.estimates.reading.names import KIND_ENDS, NATION_NAMES, SAME_WORDS, TRACT_WORDS, TYPE_WORDS
+from safetab.foundation.arrays import Columns, begins_run, find_sorted, run_starts
 from safetab.foundation.failures import RunFailed
+from safetab.release.release_universe import NotTabulated, Universe
+from safetab.site.level_rows import Integers, LevelRows, MeasuredTables
 
 DATA_FOLDER = "data"
 MOST_BYTES = 2_000_000
 """No file of a site is larger."""
+LEAST_BYTES = 40_000
+USUAL_BYTES = 200_000
+"""A file is cut at a boundary between these two sizes, or at the larger one if there is no boundary."""
 
 _FUNCTION = "safetabData"
+_NUMBERS_PER_STEP = 1 << 18
+_POWERS_OF_TEN = 10 ** np.arange(1, 19, dtype=np.int64)
 
 
 class DataFolder:
-    """Writes the data files of a site, and remembers how large they are."""
+    """Writes the data files of a site and remembers their sizes."""
 
     def __init__(self, site: Path) -> None:
         self._folder = site / DATA_FOLDER
         self.bytes_of: dict[str, int] = {}
 
     def write(self, name: str, value: object) -> None:
-        """DATA/name.js. A file that is too large is a fault of the program, and none of the release."""
+        """Write data/NAME.js.
+
+        Raises RunFailed if the file would be too large, which is a fault of the program and not of the release.
+        """
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         written = f"{_FUNCTION}({json.dumps(name)},{text});\n".encode()
         if len(written) > MOST_BYTES:
@@ -34,5 +58,256 @@ class DataFolder:
 
 
 def value_of_data_file(text: str) -> object:
-    """What a data file hands over."""
+    """The value that a data file hands over."""
     return json.loads(text[text.index(",") + 1 : text.rindex(")")])
+
+
+def parts_of(sizes: NDArray[np.int64], boundaries: Sequence[NDArray[np.bool_]] = ()) -> list[tuple[int, int]]:
+    """The parts into which elements of these sizes are cut: the first element of each, and the end.
+
+    Each of `boundaries` says for every element whether something begins there, coarsest first (a
+    state, then a county). A part ends at the last boundary within the limits, of the coarsest kind
+    that has one there.
+    """
+    if not len(sizes):
+        return []
+    ends = np.cumsum(sizes)
+    places = [np.flatnonzero(begins_there) for begins_there in boundaries]
+    firsts = [0]
+    before = 0
+    while int(ends[-1]) - before > USUAL_BYTES and firsts[-1] < len(sizes) - 1:
+        limits = [before + LEAST_BYTES, before + USUAL_BYTES]
+        least, most = np.searchsorted(ends, limits, side="right").tolist()
+        firsts.append(max(_last_boundary(places, least, most), firsts[-1] + 1))
+        before = int(ends[firsts[-1] - 1])
+    return list(zip(firsts, [*firsts[1:], len(sizes)], strict=True))
+
+
+def _last_boundary(places: Sequence[NDArray[np.int64]], least: int, most: int) -> int:
+    """The last boundary above `least` and up to `most`, of the coarsest kind that has one; or `most`."""
+    for boundaries in places:
+        position = int(np.searchsorted(boundaries, most, side="right")) - 1
+        if position >= 0 and boundaries[position] > least:
+            return int(boundaries[position])
+    return most
+
+
+def text_sizes(numbers: NDArray[np.int64]) -> NDArray[np.int8]:
+    """The number of characters that each number takes, including a comma."""
+    sizes = np.empty(len(numbers), dtype=np.int8)
+    for first in range(0, len(numbers), _NUMBERS_PER_STEP):
+        step = numbers[first : first + _NUMBERS_PER_STEP]
+        digits = np.searchsorted(_POWERS_OF_TEN, np.abs(step), side="right") + 1
+        sizes[first : first + _NUMBERS_PER_STEP] = digits + (step < 0) + 1
+    return sizes
+
+
+_HEADERS = 2  # the iteration and the table of a group come before its values
+
+
+def write_areas(data: DataFolder, name: str, rows: LevelRows, universe: Universe) -> list[list[int]]:
+    """Write every table of every group to NAME/0.js, .., cut by state, county and area.
+
+    Returns the entity and the iteration with which each file begins.
+    """
+    flat, firsts = _flat(rows)
+    sizes = np.add.reduceat(text_sizes(flat), firsts[:-1], dtype=np.int64)
+    parts = parts_of(sizes, _boundaries(rows, universe))
+    for number, (first, end) in enumerate(parts):
+        data.write(f"{name}/{number}", _area_part(rows, flat[firsts[first] : firsts[end]], first, end))
+    return [[int(rows.entities[first]), int(rows.iterations[first])] for first, _ in parts]
+
+
+def _flat(rows: LevelRows) -> tuple[Integers, Integers]:
+    """All groups in one array of numbers, and where each group begins."""
+    firsts = rows.starts + _HEADERS * np.arange(len(rows) + 1)
+    flat = np.empty(int(firsts[-1]), dtype=np.int64)
+    is_value = np.ones(len(flat), dtype=np.bool_)
+    for position, column in enumerate((rows.iterations, rows.tables)):
+        flat[firsts[:-1] + position] = column
+        is_value[firsts[:-1] + position] = False
+    flat[is_value] = rows.values
+    return flat, firsts
+
+
+def _area_part(rows: LevelRows, flat: Integers, first: int, end: int) -> dict[str, list[int]]:
+    """Each entity with its number of groups, the groups, and what only some rows and groups have."""
+    entities, groups = np.unique(rows.entities[first:end], return_counts=True)
+    first_row, end_row = int(rows.starts[first]), int(rows.starts[end])
+    part = {
+        "entities": np.stack([entities, groups], axis=1).ravel().tolist(),
+        "groups": flat.tolist(),
+        "counts": rows.counts.part(first_row, end_row).as_pairs(),
+        "withheld": rows.withheld.part(first_row, end_row).as_pairs(),
+        "donors": rows.donors.part(first, end).as_pairs(),
+    }
+    return {key: values for key, values in part.items() if values}
+
+
+def _boundaries(rows: LevelRows, universe: Universe) -> list[NDArray[np.bool_]]:
+    """Where a state begins, a county, an area."""
+    kinds = (EntityKind.STATE, EntityKind.COUNTY)
+    around = [_numbers_around(kind, rows.level.geography, universe, rows.entities) for kind in kinds]
+    return [begins_run(numbers) for numbers in (*around, rows.entities)]
+
+
+def _numbers_around(around: EntityKind, geography: GeographyLevel, universe: Universe, entities: Integers) -> Integers:
+    """The numbers of the states or counties around entities; 0 if they are not nested."""
+    kind, ids = geography.entity_kind, universe.entities[geography].ids[entities]
+    return ids // 10 ** (kind.id_digits - around.id_digits) if around in kind.around else np.zeros_like(ids)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Totals(Columns):
+    """Totals by rising iteration and entity.
+
+    A withheld total has the table -1 less the number that says why.
+    """
+
+    iterations: Integers
+    entities: Integers
+    tables: Integers
+    values: Integers
+
+
+def write_groups(
+    data: DataFolder, name: str, families: Sequence[LevelRows], tables: MeasuredTables, universe: Universe
+) -> list[list[int]]:
+    """Write the totals of every group to NAME/0.js, .., cut by group and state.
+
+    Returns the iteration and the entity with which each file begins.
+    """
+    totals = _first_shown([_totals(rows, tables) for rows in families])
+    states = _numbers_around(EntityKind.STATE, families[0].level.geography, universe, totals.entities)
+    group_begins = begins_run(totals.iterations)
+    flat = np.stack([totals.entities, totals.tables, totals.values], axis=1)
+    sizes = text_sizes(flat.ravel()).reshape(flat.shape).sum(axis=1, dtype=np.int64)
+    parts = parts_of(sizes, [group_begins, group_begins | begins_run(states)])
+    for number, (first, end) in enumerate(parts):
+        iterations, areas = np.unique(totals.iterations[first:end], return_counts=True)
+        groups = np.stack([iterations, areas], axis=1).ravel().tolist()
+        rows = flat[first:end].copy()
+        # within a group, an entity is written as its distance from the one before
+        continues = ~begins_run(totals.iterations[first:end])[1:]
+        rows[1:, 0] -= np.where(continues, flat[first : end - 1, 0], 0)
+        data.write(f"{name}/{number}", {"groups": groups, "totals": rows.ravel().tolist()})
+    return [[int(totals.iterations[first]), int(totals.entities[first])] for first, _ in parts]
+
+
+def _totals(rows: LevelRows, tables: MeasuredTables) -> _Totals:
+    """The total of each group of a level."""
+    lines = [[line.is_total for line in table.lines].index(True) for table in tables.tables]
+    at = rows.starts[:-1] + np.array(lines, dtype=np.int64)[rows.tables]
+    place, is_withheld = find_sorted(rows.withheld.at, at)
+    numbers = rows.tables.copy()
+    numbers[is_withheld] = -1 - rows.withheld.values[place[is_withheld]]
+    return _Totals(rows.iterations, rows.entities, numbers, np.where(is_withheld, 0, rows.values[at]))
+
+
+def _first_shown(families: Sequence[_Totals]) -> _Totals:
+    """One total for each group: from the first family that shows it, or from the first family."""
+    joined = _Totals.concat(families)
+    family = np.repeat(np.arange(len(families)), [len(totals) for totals in families])
+    order = np.lexsort((family, joined.tables < 0, joined.entities, joined.iterations))
+    ordered = joined.take(order)
+    return ordered.take(run_starts(ordered.iterations, ordered.entities))
+
+
+_GROUPS_PER_FILE = 4000
+REASONS = tuple(NotTabulated)
+KINDS = tuple(IterationKind)
+
+_TILES = {
+    "01": (7, 6), "02": (0, 0), "04": (2, 5), "05": (5, 5), "06": (1, 4), "08": (3, 4),
+    "09": (10, 3), "10": (10, 4), "11": (9, 5), "12": (9, 7), "13": (8, 6), "15": (0, 7),
+    "16": (2, 2), "17": (6, 2), "18": (6, 3), "19": (5, 3), "20": (4, 5), "21": (6, 4),
+    "22": (5, 6), "23": (11, 0), "24": (9, 4), "25": (10, 2), "26": (7, 2), "27": (5, 2),
+    "28": (6, 6), "29": (5, 4), "30": (3, 2), "31": (4, 4), "32": (2, 3), "33": (11, 1),
+    "34": (9, 3), "35": (3, 5), "36": (9, 2), "37": (7, 5), "38": (4, 2), "39": (7, 3),
+    "40": (4, 6), "41": (1, 3), "42": (8, 3), "44": (11, 3), "45": (8, 5), "46": (4, 3),
+    "47": (6, 5), "48": (4, 7), "49": (2, 4), "50": (10, 1), "51": (8, 4), "53": (1, 2),
+    "54": (7, 4), "55": (6, 1), "56": (3, 3), "72": (11, 7),
+}  # fmt: skip
+
+
+def write_area_names(data: DataFolder, geography: GeographyLevel, universe: Universe) -> list[list[object]]:
+    """Write the ids and names of a level's areas, alternating.
+
+    Returns the position and the id with which each file begins.
+    """
+    entities = universe.entities[geography]
+    pairs = [*zip(entities.region_ids, entities.names, strict=True)]
+    sizes = np.array([len(region) + len(name.encode()) + 6 for region, name in pairs], dtype=np.int64)
+    states = _numbers_around(EntityKind.STATE, geography, universe, np.arange(len(pairs)))
+    parts = parts_of(sizes, [begins_run(states)])
+    for number, (first, end) in enumerate(parts):
+        data.write(f"names/{geography.label}/{number}", [text for pair in pairs[first:end] for text in pair])
+    return [[first, pairs[first][0]] for first, _ in parts]
+
+
+def write_group_names(data: DataFolder, universe: Universe) -> int:
+    """Write the groups in the order of the release's list. Returns the number of files."""
+    iterations = universe.lists.iterations
+    position = {group.code: number for number, group in enumerate(iterations)}
+    firsts = range(0, len(iterations), _GROUPS_PER_FILE)
+    for number, first in enumerate(firsts):
+        groups = iterations[first : first + _GROUPS_PER_FILE]
+        data.write(f"groups/{number}", [_group(group, universe, position) for group in groups])
+    return len(firsts)
+
+
+def _group(group: CharacteristicIteration, universe: Universe, position: dict[str, int]) -> list[object]:
+    """What the page knows of a group, with other groups by their position in the list.
+
+    The code, the name, the level and the kind; the wider group, or -1; groups that share codes; where it
+    is tabulated; its partner, which holds everyone of a group alone. The last two are given twice: for
+    the nation and states, and below them.
+    """
+    wider = wider_groups(universe, group)[:1]
+    others = [other for other in groups_with_shared_codes(universe, group) if other is not group]
+    return [
+        group.code,
+        group.name,
+        int(group.level),
+        KINDS.index(group.kind),
+        position[wider[0].code] if wider else -1,
+        [position[other.code] for other in others],
+        [int(group.is_tabulated(is_substate=is_substate)) for is_substate in (False, True)],
+        [position.get(universe.partners[is_substate].get(group.code, ""), -1) for is_substate in (False, True)],
+    ]
+
+
+def reasons_of_geography(geography: GeographyLevel, universe: Universe) -> str:
+    """A digit for each group, in the order of the list.
+
+    It is 0 if the group is tabulated at the level, and otherwise 1 plus the position of the reason.
+    """
+    levels = {iterations: universe.level_of(geography, iterations) for iterations in TABULATED_ITERATION_LEVELS}
+    digits = []
+    for group in universe.lists.iterations:
+        is_major = group.level is IterationLevel.MAJOR
+        why = NotTabulated.MAJOR_GROUP if is_major else levels[group.level].why_not_tabulated(group)
+        digits.append("0" if why is None else str(1 + REASONS.index(why)))
+    return "".join(digits)
+
+
+def spellings() -> dict[str, object]:
+    """The words by which names are read, so that the page reads a name as `show`, `status` and Python do.
+
+    Names of the nation and of states, words for kinds of areas, and the ends of group names by kind.
+    """
+    return {
+        "nation": NATION_NAMES,
+        "states": [[code, *names] for code, names in STATE_NAMES.items()],
+        "same": dict(SAME_WORDS),
+        "types": {kind.name.lower(): words for kind, words in TYPE_WORDS.items()},
+        "tract": TRACT_WORDS,
+        "tractsAsWritten": TRACTS_AS_WRITTEN,
+        "kindEnds": [[end for end_kind, end in KIND_ENDS if end_kind is kind] for kind in KINDS],
+        "levels": WORDS_FOR_MANY_AREAS,
+    }
+
+
+def states_on_tiles() -> list[list[object]]:
+    """The code and abbreviation of each state, with its column and row on a grid of tiles."""
+    return [[code, STATE_NAMES[code][1], *tile] for code, tile in _TILES.items()]

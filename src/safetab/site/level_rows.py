@@ -1,43 +1,191 @@
-"""The rows of one level's file as small numbers: what a site writes, in the order of areas and of groups."""
+"""The rows of one level as small numbers, by area and group, and the numbered tables that they are in."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.privacy.stages import Stage
-from safetab.release.damage import damage_told
+from safetab.census.population_groups import PopulationGroupLevel
+from safetab.foundation.arrays import Columns, run_starts
+from safetab.planning.level_design import margin_of
+from safetab.privacy.calibration import Stage
+from safetab.products.product import Line, Shape
+from safetab.release.checksums import damage_as_invalid_input
+from safetab.release.numbers.level_numbers import RULES
+from safetab.release.numbers.number_files import STATUSES, WITHHELD
+from safetab.release.numbers.published_groups import NO_DONOR
+from safetab.release.numbers.read_numbers import GEOGRAPHIES, UNKNOWN, NumberBatch, NumbersReader
 from safetab.release.release_folder import ReleaseFolder
-from safetab.release.release_universe import ReleaseLevel
-from safetab.site.cuts import begins
-from safetab.site.measured_tables import MeasuredTable, MeasuredTables
-from safetab.site.row_batches import (
-    GEOGRAPHIES,
-    NOT_GIVEN,
-    NOT_WITHHELD,
-    OWN,
-    Integers,
-    RowBatch,
-    made_whole,
-    read_rows,
-)
+from safetab.release.release_universe import ReleaseLevel, Universe
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTable:
+    """A shape as measured by one level and stage. A copied group has the level of its donor.
+
+    If files don't say which shape a group has, it is the possible shape with the most noise, and only
+    its total is shown.
+    """
+
+    level: int
+    stage: Stage
+    shape: Shape
+    is_known: bool = True
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines that are shown."""
+        return lines_shown(self.shape, is_known=self.is_known)
+
+
+def lines_shown(shape: Shape, *, is_known: bool) -> tuple[Line, ...]:
+    """All lines of a shape, or only its total if the shape of a group is not known."""
+    return shape.lines if is_known else shape.lines[:1]
+
+
+class MeasuredTables:
+    """The tables seen so far, and the intervals of lone totals near their thresholds."""
+
+    def __init__(self, universe: Universe, confidence: Fraction) -> None:
+        self._universe = universe
+        self._confidence = confidence
+        self._numbers: dict[MeasuredTable, int] = {}
+        self.selected: dict[int, dict[int, tuple[int, int]]] = {}
+
+    @property
+    def tables(self) -> tuple[MeasuredTable, ...]:
+        """All tables, in the order of their numbers."""
+        return tuple(self._numbers)
+
+    def number(self, table: MeasuredTable) -> int:
+        """The number of a table. A table that was not seen before gets the next number."""
+        return self._numbers.setdefault(table, len(self._numbers))
+
+    def lines(self) -> Integers:
+        """The number of lines of each table."""
+        return np.array([len(table.lines) for table in self._numbers], dtype=np.int64)
+
+    def margin(self, table: MeasuredTable, draws: int) -> int:
+        """The margin of error of a sum of `draws` cells of a table, at the confidence of the release."""
+        noise = self._universe.levels[table.level].design.noise(table.stage)
+        return margin_of(noise, draws, self._confidence)
+
+    def add_selected(self, number: int, totals: Integers, low: Integers, high: Integers) -> None:
+        """Keep the intervals that differ from the total plus or minus its margin, with ends below 0 raised to 0."""
+        margin = self.margin(self.tables[number], 1)
+        is_plain = (low == np.maximum(totals - margin, 0)) & (high == np.maximum(totals + margin, 0))
+        distinct, first = np.unique(totals[~is_plain], return_index=True)
+        ends = zip(low[~is_plain][first].tolist(), high[~is_plain][first].tolist(), strict=True)
+        self.selected.setdefault(number, {}).update(zip(distinct.tolist(), ends, strict=True))
+
+
+NOT_WITHHELD = -1
+UNKNOWN_RULE = len(RULES)  # withheld by those who published the number, who don't say why
+NOT_GIVEN = len(RULES) + 1  # a line of a published table that is in none of the files that were read
+
+_READ = (
+    "region_id", "iteration_code", "table", "status", "rule", "donor_geography_level", "donor_region_id", "count",
+    "interval_low", "interval_high", "unclamped_count",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowBatch(Columns):
+    """Some rows of the file, one element a row, each column in as few bytes as its numbers need."""
+
+    entities: Integers
+    iterations: Integers  # positions in the level
+    shapes: Integers
+    values: Integers
+    counts: Integers
+    low: Integers  # -1 where a row has no interval
+    high: Integers
+    rules: Integers  # why it is withheld: a position in RULES, or one of the numbers above
+    donor_levels: Integers  # positions in GEOGRAPHIES, or NO_DONOR
+    donors: Integers
+    lines: Integers  # positions in the group's table; all 0 in a release that was made here
+    is_known: NDArray[np.bool_]  # whether the group's table is
+
+
+def read_rows(file: NumbersReader, *, with_lines: bool) -> RowBatch | None:
+    """All rows of a level, or None if it has no rows.
+
+    `with_lines` reads which lines the rows are: a release of published files may lack some lines of
+    a table. Raises ValueError or an Arrow exception if the file is damaged.
+    """
+    columns = (*_READ, "table_id", "line") if with_lines else _READ
+    parts = [_narrowed(batch, with_lines=with_lines) for batch in file.batches(columns)]
+    return RowBatch.concat(parts) if parts else None
+
+
+def _narrowed(batch: NumberBatch, *, with_lines: bool) -> RowBatch:
+    """A batch of released numbers as small integers."""
+    lines = batch.line_positions(batch.shape) if with_lines else np.zeros(len(batch), dtype=np.int64)
+    if (lines == UNKNOWN).any():
+        raise ValueError("a line that is not in its table")
+    is_withheld = batch.status == STATUSES.index(WITHHELD)  # a rule can also raise a number to 0
+    why_withheld = np.where(batch.rule == UNKNOWN, UNKNOWN_RULE, batch.rule)
+    return RowBatch(
+        entities=_narrow(batch.entity),
+        iterations=_narrow(batch.iteration),
+        shapes=_narrow(batch.shape),
+        values=_narrow(batch.integers("unclamped_count")),
+        counts=_narrow(batch.integers("count")),
+        low=_narrow(batch.integers("interval_low", if_null=-1)),
+        high=_narrow(batch.integers("interval_high", if_null=-1)),
+        rules=_narrow(np.where(is_withheld, why_withheld, NOT_WITHHELD)),
+        donor_levels=_narrow(batch.donor_level),
+        donors=_narrow(batch.donor),
+        lines=_narrow(lines),
+        is_known=batch.table_is_known,
+    )
+
+
+def made_whole(rows: RowBatch, first: Integers, lengths: Integers) -> tuple[RowBatch, Integers]:
+    """All lines of each group's table, and where each group now begins.
+
+    Lines that no file had are NOT_GIVEN. Raises ValueError if a group has lines that its table lacks.
+    """
+    starts = np.append(0, np.cumsum(lengths))
+    group = np.repeat(np.arange(len(first)), np.diff([*first, len(rows.lines)]))
+    to = starts[group] + rows.lines
+    if (rows.lines >= lengths[group]).any() or (to[1:] <= to[:-1]).any():
+        raise ValueError("groups with lines that are not theirs")
+    source = np.repeat(first, lengths)
+    is_given = np.zeros(len(source), dtype=np.bool_)
+    source[to], is_given[to] = np.arange(len(to)), True
+    whole = rows.take(source)
+    values = np.where(is_given, whole.values, 0)
+    counts = np.where(is_given, whole.counts, 0)
+    rules = np.where(is_given, whole.rules, NOT_GIVEN)
+    return replace(whole, values=values, counts=counts, rules=rules), starts[:-1]
+
+
+def _narrow(numbers: Integers) -> Integers:
+    """The same numbers in fewer bytes, where they fit."""
+    ends = numbers.min(initial=-1), -numbers.max(initial=1) - 1
+    return numbers.astype(np.result_type(*map(np.min_scalar_type, ends)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sparse:
-    """Positions, rising, and a value for each."""
+    """Rising positions, and a value for each."""
 
     at: Integers
     values: Integers
 
     def part(self, first: int, end: int) -> Sparse:
-        """What lies between two positions, counted from the first."""
+        """The values between two positions, with positions counted from the first one."""
         low, high = np.searchsorted(self.at, [first, end])
         return Sparse(self.at[low:high] - first, self.values[low:high])
 
     def as_pairs(self) -> list[int]:
+        """Positions and values, alternating."""
         return np.stack([self.at, self.values], axis=1).ravel().tolist()
 
 
@@ -60,23 +208,27 @@ class LevelRows:
 
     @property
     def numbers(self) -> int:
-        """How many rows the release has."""
+        """The number of rows in the release."""
         return len(self.values) - int((self.withheld.values == NOT_GIVEN).sum())
 
 
 def read_level(folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables) -> LevelRows | None:
-    """None if the level has no numbers. Raises InvalidInput if its file is damaged."""
-    path = folder.numbers_of(level)
-    if path is None:
+    """Read the rows of a level, or None if it has no numbers.
+
+    Raises InvalidInput if its file is damaged.
+    """
+    file = folder.open_numbers(level)
+    if file is None:
         return None
-    with damage_told(path):
-        rows = read_rows(path, folder, level)
+    with damage_as_invalid_input(file.path):
+        rows = read_rows(file, with_lines=folder.facts.origin is not None)
         return None if rows is None else _rows(rows, folder, level, tables)
 
 
 def _rows(rows: RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables) -> LevelRows:
+    """The groups of a level, from the rows of its file."""
     keys = level.index.index_of(rows.entities.astype(np.int64), rows.iterations.astype(np.int64))
-    first = np.flatnonzero(begins(keys))
+    first = run_starts(keys)
     numbers = _table_numbers(rows, first, folder, level, tables)
     lengths = tables.lines()[numbers]
     if (keys[1:] < keys[:-1]).any():
@@ -85,13 +237,17 @@ def _rows(rows: RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: Me
         rows, first = made_whole(rows, first, lengths)
     elif (lengths != np.diff([*first, len(keys)])).any():
         raise ValueError("groups that are not whole")
-    _add_selected(rows, first, numbers, tables)
+    lone = rows.low[first] >= 0
+    for number in np.unique(numbers[lone]).tolist():
+        own = first[lone & (numbers == number)]
+        ends = (column[own].astype(np.int64) for column in (rows.values, rows.low, rows.high))
+        tables.add_selected(number, *ends)
     is_shown = rows.rules == NOT_WITHHELD
     differs = np.flatnonzero(is_shown & (rows.counts != rows.values))
     withheld = np.flatnonzero(~is_shown)
     position = {one.code: number for number, one in enumerate(folder.universe.lists.iterations)}
     positions = np.array([position[one.code] for one in level.iterations], dtype=np.int64)
-    copied = np.flatnonzero(rows.donor_levels[first] != OWN)
+    copied = np.flatnonzero(rows.donor_levels[first] != NO_DONOR)
     return LevelRows(
         level=level,
         entities=rows.entities[first].astype(np.int64),
@@ -108,26 +264,18 @@ def _rows(rows: RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: Me
 def _table_numbers(
     rows: RowBatch, first: Integers, folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables
 ) -> Integers:
-    """For each group the number of its table."""
+    """The number of each group's table."""
     shapes = level.family.shapes
     is_total_only = level.is_total_only[rows.iterations[first]]
-    donors = rows.donor_levels[first].astype(np.int64) - OWN
+    donors = rows.donor_levels[first].astype(np.int64) - NO_DONOR
     codes = ((donors * 2 + is_total_only) * len(shapes) + rows.shapes[first]) * 2 + rows.is_known[first]
     distinct, position = np.unique(codes, return_inverse=True)
     numbers = []
     for code in distinct.tolist():
         rest, shape = divmod(code // 2, len(shapes))
-        donor, stage = rest // 2 + OWN, Stage.TOTAL_ONLY if rest % 2 else Stage.STAGE_2
-        geography = level.geography if donor == OWN else GEOGRAPHIES[donor]
+        donor, stage = rest // 2 + NO_DONOR, Stage.TOTAL_ONLY if rest % 2 else Stage.STAGE_2
+        geography = level.geography if donor == NO_DONOR else GEOGRAPHIES[donor]
         measured = PopulationGroupLevel(geography, level.level.iterations)
         number = folder.universe.number_of_level[level.family, measured]
         numbers.append(tables.number(MeasuredTable(number, stage, shapes[shape], bool(code % 2))))
     return np.array(numbers, dtype=np.int64)[position]
-
-
-def _add_selected(rows: RowBatch, first: Integers, numbers: Integers, tables: MeasuredTables) -> None:
-    lone = rows.low[first] >= 0
-    for number in np.unique(numbers[lone]).tolist():
-        own = first[lone & (numbers == number)]
-        ends = (one[own].astype(np.int64) for one in (rows.values, rows.low, rows.high))
-        tables.add_selected(number, *ends)

@@ -1,37 +1,201 @@
-"""A release as a static web site: what `safetab site` does."""
+"""A release as a static web site: what `safetab site` does, and the facts that its pages need."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
 
+from safetab.census.geography_levels import EntityKind, GeographyLevel
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.estimates.estimate import most_if_suppressed, reason_of, withheld_because
+from safetab.estimates.noise import far_threshold
+from safetab.estimates.tables import percent
 from safetab.foundation.failures import machine_refused
+from safetab.foundation.files import page_script
 from safetab.foundation.findings import InvalidInput
-from safetab.foundation.page_scripts import page_script
-from safetab.outputs.earlier_output import NamesLike, always_named
 from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE, write_not_for_release
-from safetab.outputs.output_folder import output_findings, whole_output
+from safetab.outputs.output_folder import NamesLike, always_named, output_findings, whole_output
+from safetab.privacy.calibration import Stage
 from safetab.privacy.output_status import OutputStatus
-from safetab.release.release_folder import ReleaseFolder, open_release_folder
-from safetab.site.area_files import write_areas
-from safetab.site.boundaries import Boundaries, read_boundaries, write_boundaries
-from safetab.site.data_files import DATA_FOLDER, DataFolder
-from safetab.site.facts import site_facts
-from safetab.site.group_files import write_groups
-from safetab.site.level_rows import read_level
-from safetab.site.measured_tables import MeasuredTables
-from safetab.site.name_files import write_area_names, write_group_names
-
-FACTS = "facts"
-_PAGE = files("safetab.site") / "page"
-_PAGES, _SCRIPT = ("index.html", "site.css"), "site.js"
-_DATA = rf"{DATA_FOLDER}/({FACTS}|(areas|totals|names|shapes)/[A-Z0-9_-]+/\d+|groups/\d+)\.js"
-_EARLIER = always_named(
-    f"{DATA_FOLDER}/{FACTS}.js", NamesLike("|".join((_DATA, *map(re.escape, (*_PAGES, _SCRIPT, NOT_FOR_RELEASE_FILE)))))
+from safetab.products.product import Product, Shape
+from safetab.release.documents import ReleaseFacts
+from safetab.release.numbers.level_numbers import RULES
+from safetab.release.numbers.number_files import WITHHELD
+from safetab.release.release_folder import (
+    NOT_IN_FILES,
+    NOT_TABULATED,
+    SUPPRESSED,
+    ReleaseFolder,
+    absent_status,
+    open_release_folder,
 )
+from safetab.release.release_universe import Universe
+from safetab.site import data_files
+from safetab.site.boundaries import Boundaries, read_boundaries, write_boundaries
+from safetab.site.level_rows import MeasuredTable, MeasuredTables, lines_shown, read_level
+
+JsonObject = dict[str, object]
+Indices = Mapping[str, object]
+Shapes = list[tuple[Shape, bool]]
+Begins = dict[str, list[list[int]]]
+
+_PLURALS = {
+    EntityKind.NATION: "nation", EntityKind.STATE: "states", EntityKind.COUNTY: "counties", EntityKind.TRACT: "tracts",
+    EntityKind.PLACE: "places", EntityKind.AIANNH: "American Indian, Alaska Native and Native Hawaiian areas",
+}  # fmt: skip
+_NOUNS = {EntityKind.AIANNH: "American Indian, Alaska Native or Native Hawaiian area"}
+
+
+def _site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables, indices: Indices) -> JsonObject:
+    """All facts of a site. `indices` give the areas and groups with which the files begin."""
+    product, confidence = universe.product, facts.options.confidence
+    # all shapes that groups can have, then those of groups whose table is not known; with whether it is
+    shapes = [(shape, True) for family in product.families for shape in family.shapes]
+    shapes += dict.fromkeys((one.shape, False) for one in tables.tables if not one.is_known)
+    line = facts.status.line
+    if any(not one.is_known for one in tables.tables):
+        line += (
+            " Where the files don't say which table a group got, its margin of error is the largest that it can have."
+        )
+    ends = {number: sorted(found.items()) for number, found in tables.selected.items()}
+    selected = {number: [[total, *of_total] for total, of_total in found] for number, found in ends.items()}
+    return {
+        "product": {
+            "name": product.name,
+            "noun": product.record.noun,
+            "nouns": product.record.nouns,
+            "counts": product.counts,
+            "suppresses": product.suppression_key is not None,
+            "families": [{"name": one.name, "detail": one.detail} for one in product.families],
+        },
+        "status": {
+            "value": facts.status.value,
+            "line": line,
+            "forRelease": facts.status.is_for_release,
+            "protects": facts.status is not OutputStatus.NO_PROTECTION,
+        },
+        "isRead": facts.origin is not None,
+        "date": facts.date.isoformat(),
+        "version": facts.version,
+        "confidence": float(confidence),
+        "percent": percent(confidence),
+        "shapes": [_shape(*one, product) for one in shapes],
+        "tables": [_table(one, universe, tables, shapes) for one in tables.tables],
+        "noises": [_noise(level, universe, confidence) for level in range(len(universe.levels))],
+        "selected": {str(number): found for number, found in selected.items() if found},
+        "geographies": [_geography(one, universe, facts) for one in universe.entities],
+        "rules": _why_withheld(),
+        "reasons": [reason_of(why, None, product, NOT_TABULATED) for why in data_files.REASONS],
+        "kinds": [kind.value for kind in data_files.KINDS],
+        "states": data_files.states_on_tiles(),
+        "spellings": data_files.spellings(),
+        **indices,
+    }
+
+
+def _why_withheld() -> list[list[str]]:
+    """Reasons why a number is withheld, by the numbers that rows have for them.
+
+    Each is a name, its meaning, the status, and the reason in a sentence.
+    """
+    rules = [
+        [one.value, one.explanation, WITHHELD, f"{withheld_because(one.value).removesuffix('.')}: {one.explanation}."]
+        for one in RULES
+    ]
+    unknown = withheld_because(None)
+    not_given = "It is not in the files that were read. This does not mean zero."
+    return [*rules, ["X", unknown, WITHHELD, unknown], ["", not_given, NOT_IN_FILES, not_given]]
+
+
+def _shape(shape: Shape, is_known: bool, product: Product) -> JsonObject:
+    """A shape with its lines: name alone, name in the table, first cell, cells, whether it is the total, table id."""
+    question = product.line_question
+    family = product.family_of_label[shape.label]
+    return {
+        "family": product.families.index(family),
+        "words": shape.words if is_known else "a total; its table is not known",
+        "title": shape.title,
+        "lines": [
+            [question.name_of(line), line.stub, line.first_cell, line.cells, int(line.is_total), line.table_id]
+            for line in lines_shown(shape, is_known=is_known)
+        ],
+    }
+
+
+def _table(table: MeasuredTable, universe: Universe, tables: MeasuredTables, shapes: Shapes) -> JsonObject:
+    """A table with its margins of error by number of cells.
+
+    If the shape is not known, `least` is the margin of error of a lone total.
+    """
+    level = universe.levels[table.level]
+    is_lone = table.shape is level.family.total and table.stage is Stage.STAGE_2
+    return {
+        "level": table.level,
+        "geography": list(universe.entities).index(level.geography),
+        "shape": shapes.index((table.shape, table.is_known)),
+        "stage": table.stage.name,
+        "margins": {line.cells: tables.margin(table, line.cells) for line in table.lines},
+        "least": None if table.is_known else tables.margin(table, 1),
+        "isSelected": is_lone and level.design.suppression_threshold is not None,
+    }
+
+
+def _noise(number: int, universe: Universe, confidence: Fraction) -> JsonObject:
+    """How a level draws its noise, and above which totals selection no longer changes a difference."""
+    level = universe.levels[number].design
+    threshold = level.suppression_threshold
+    known: JsonObject = {}
+    for stage, measured in level.stages.items():
+        name = "gaussian" if isinstance(measured.noise, DiscreteGaussian) else "laplace"
+        known[stage.name] = [name, float(measured.noise.parameter)]  # a float only describes published numbers
+    if threshold is not None and Stage.STAGE_2 in level.stages:
+        known["far"] = [far_threshold(level.noise(Stage.STAGE_2), threshold, draws, confidence) for draws in (1, 2)]
+    return known
+
+
+def _geography(geography: GeographyLevel, universe: Universe, facts: ReleaseFacts) -> JsonObject:
+    """A geography level: its words, the levels around it, and why a group may be absent there.
+
+    `absent` has, by iteration level, the status, the reason, and the size above which a group would
+    probably be shown.
+    """
+    kind, known = geography.entity_kind, list(universe.entities)
+    status = absent_status(universe.product, facts.origin)
+    of_kind = {level.entity_kind: level for level in known if level.tabulation_pass is geography.tabulation_pass}
+    kinds = [one for one in kind.around if one in of_kind]
+    around = [[known.index(of_kind[one]), one.id_digits, int(one.crosses_states)] for one in kinds]
+    absent = {}
+    for iterations in TABULATED_ITERATION_LEVELS:
+        level = universe.level_of(geography, iterations)
+        is_suppressed = bool(level.design.stages) and status == SUPPRESSED
+        most = most_if_suppressed(level.design, facts.options.confidence) if is_suppressed else None
+        absent[str(int(iterations))] = [status, reason_of(None, level, universe.product, status), most]
+    return {
+        "label": geography.label,
+        "kind": kind.name.lower(),
+        "isSubstate": geography.is_substate,
+        "noun": _NOUNS.get(kind, kind.noun),
+        "nouns": _PLURALS[kind],
+        "count": len(universe.entities[geography].ids),
+        "around": around,
+        "reasons": data_files.reasons_of_geography(geography, universe),
+        "absent": absent,
+    }
+
+
+_FACTS = "facts"
+_PAGE = files("safetab.site") / "page"
+_SCRIPT_FOLDERS = ("numbers", "drawing", "search", "views")
+_PAGES = ("index.html", "site.css")
+_SCRIPT = "site.js"
+_DATA = rf"{data_files.DATA_FOLDER}/({_FACTS}|(areas|totals|names|shapes)/[A-Z0-9_-]+/\d+|groups/\d+)\.js"
+_OTHER_FILES = [re.escape(name) for name in (*_PAGES, _SCRIPT, NOT_FOR_RELEASE_FILE)]
+_EARLIER = always_named(f"{data_files.DATA_FOLDER}/{_FACTS}.js", NamesLike("|".join((_DATA, *_OTHER_FILES))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +207,14 @@ class SiteSummary:
     files: int
     bytes_in_all: int
     bytes_of_largest: int
-    shapes_without_area: int | None = None  # of the file of boundaries, if one was given
+    shapes_without_area: int | None = None  # shapes of the boundary file that match no area
 
 
 def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, overwrite: bool = False) -> SiteSummary:
-    """Writes the site of a release, whole or not at all; the same release gives the same bytes.
+    """Write the site of a release, completely or not at all. The same release gives the same bytes.
 
-    Looks at published numbers and public lists alone. Raises InvalidInput if a file is at fault.
+    Reads published numbers and public lists only. Raises InvalidInput if a file is at fault or the
+    folder can't be used.
     """
     opened = open_release_folder(release)
     opened.refuse_inside(folder)
@@ -61,8 +226,10 @@ def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, o
     try:
         with whole_output(folder, opened.facts.date, overwrite=overwrite) as site:
             write_not_for_release(site, opened.facts.status)
-            numbers = _write_data(opened, DataFolder(site), shapes)
-            _write_page(site)
+            numbers = _write_data(opened, data_files.DataFolder(site), shapes)
+            for name in _PAGES:
+                (site / name).write_bytes((_PAGE / name).read_bytes())
+            (site / _SCRIPT).write_text(site_script(), encoding="utf-8")
             sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
     except OSError as error:
         raise machine_refused(error, folder) from None
@@ -70,54 +237,49 @@ def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, o
     return SiteSummary(opened.facts.status, numbers, len(sizes), sum(sizes), max(sizes), without_area)
 
 
-def _write_data(opened: ReleaseFolder, data: DataFolder, shapes: Boundaries | None) -> int:
+def site_script() -> str:
+    """The scripts of the site as one. views/start.js comes last, because it starts the page."""
+    return page_script(*(_PAGE / folder for folder in _SCRIPT_FOLDERS))
+
+
+def _write_data(opened: ReleaseFolder, data: data_files.DataFolder, shapes: Boundaries | None) -> int:
+    """Write all data files and return how many numbers they hold."""
     universe = opened.universe
     tables = MeasuredTables(universe, opened.facts.options.confidence)
-    written = _write_numbers(opened, data, tables)
-    names = [write_area_names(data, geography, universe) for geography in universe.entities]
-    indices = {
-        "areas": written.areas,
-        "totals": written.totals,
-        "names": names,
-        "groupFiles": write_group_names(data, universe),
-        **({} if shapes is None else write_boundaries(data, shapes)),
+    areas, totals, numbers = _write_numbers(opened, data, tables)
+    indices: dict[str, object] = {
+        "areas": areas,
+        "totals": totals,
+        "names": [data_files.write_area_names(data, geography, universe) for geography in universe.entities],
+        "groupFiles": data_files.write_group_names(data, universe),
     }
-    data.write(FACTS, site_facts(universe, opened.facts, tables, indices))
-    return written.numbers
+    if shapes is not None:
+        indices["shapeFiles"] = write_boundaries(data, shapes)
+    data.write(_FACTS, _site_facts(universe, opened.facts, tables, indices))
+    return numbers
 
 
-@dataclass(slots=True)
-class _Written:
-    """With which areas and groups the files of numbers begin, and how many numbers there are."""
+def _write_numbers(
+    opened: ReleaseFolder, data: data_files.DataFolder, tables: MeasuredTables
+) -> tuple[Begins, Begins, int]:
+    """Write the numbers level by level: every table by area, and the totals by group.
 
-    areas: dict[str, list[list[int]]] = field(default_factory=dict)
-    totals: dict[str, list[list[int]]] = field(default_factory=dict)
-    numbers: int = 0
-
-
-def _write_numbers(opened: ReleaseFolder, data: DataFolder, tables: MeasuredTables) -> _Written:
-    universe, written = opened.universe, _Written()
+    Returns the areas and groups with which the files of both kinds begin, and how many numbers there are.
+    """
+    universe = opened.universe
+    areas: Begins = {}
+    totals: Begins = {}
+    numbers = 0
     for position, geography in enumerate(universe.entities):
         for iterations in TABULATED_ITERATION_LEVELS:
+            name = f"{position}-{int(iterations)}"
             families = []
             for number, family in enumerate(universe.product.families):
                 rows = read_level(opened, universe.level_of(geography, iterations, family), tables)
                 if rows is not None:
-                    name = f"{position}-{int(iterations)}-{number}"
-                    written.areas[name] = write_areas(data, f"areas/{name}", rows, universe)
-                    written.numbers += rows.numbers
+                    areas[f"{name}-{number}"] = data_files.write_areas(data, f"areas/{name}-{number}", rows, universe)
+                    numbers += rows.numbers
                     families.append(rows)
             if families:
-                name = f"{position}-{int(iterations)}"
-                written.totals[name] = write_groups(data, f"totals/{name}", families, tables, universe)
-    return written
-
-
-def _write_page(site: Path) -> None:
-    for name in _PAGES:
-        (site / name).write_bytes((_PAGE / name).read_bytes())
-    (site / _SCRIPT).write_text(site_script(), encoding="utf-8")
-
-
-def site_script() -> str:
-    return page_script(_PAGE / "scripts")
+                totals[name] = data_files.write_groups(data, f"totals/{name}", families, tables, universe)
+    return areas, totals, numbers

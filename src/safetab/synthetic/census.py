@@ -1,61 +1,62 @@
-"""A synthetic census of any size: people, blocks and names, state by state, on several threads."""
+"""A synthetic census of any size: the request, the plan, and people, blocks and names in threads."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 
 from safetab.census.geography_levels import TabulationPass
-from safetab.census.public_lists import PublicLists
+from safetab.census.iterations import PublicLists
+from safetab.config.config_file import ReaderKind, product_asked_for
+from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.foundation.progress import Progress
-from safetab.products.safetab_p.record import PERSON_RECORD
-from safetab.synthetic.cef.cef_files import CefStateFiles, write_grf, write_reader_file
-from safetab.synthetic.cef.unit_ids import MafIds, mafids_of_states
-from safetab.synthetic.files.census_files import (
-    GEOGRAPHY_TABLE,
-    CensusFormat,
-    as_text,
-    begin_census,
-    person_file,
-    write_geography,
-    write_names,
+from safetab.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
+from safetab.products.safetab_p.safetab_p import PERSON_RECORD, SAFETAB_P
+from safetab.readers.geography import GEOGRAPHY_TABLE
+from safetab.synthetic.cef import record_lines
+from safetab.synthetic.cef.cef_files import CefStateFiles, cef_state_files, write_grf, write_reader_file
+from safetab.synthetic.cef.record_lines import MafIds
+from safetab.synthetic.files import census_files, parameter_files
+from safetab.synthetic.files.census_files import CensusFormat, PersonAndHouseholdFiles
+from safetab.synthetic.files.parameter_files import (
+    FEWEST_ITERATIONS,
+    ITERATIONS_OF_2020,
+    MOST_ITERATIONS,
+    GivenParameters,
+    own_public_lists,
 )
-from safetab.synthetic.files.person_tables import person_table
-from safetab.synthetic.files.state_files import PersonAndHouseholdFiles, StateFiles
-from safetab.synthetic.geography.census_size import StateShare
-from safetab.synthetic.geography.entity_names import Named, names_in, names_of_areas, nation_name
-from safetab.synthetic.geography.state_geography import StateGeography, state_geography
-from safetab.synthetic.households.household_tables import HOUSEHOLD_TABLE
+from safetab.synthetic.geography.census_size import SizeRequest, StateShare, state_shares
+from safetab.synthetic.geography.state_geography import (
+    NATION_NAME,
+    Named,
+    StateGeography,
+    names_in,
+    names_of_areas,
+    state_geography,
+)
 from safetab.synthetic.households.units import housed, vacant_in_empty_blocks
-from safetab.synthetic.households.whole_blocks import whole_blocks
-from safetab.synthetic.people.code_mix import CodeMix
-from safetab.synthetic.people.demographics import demographics
-from safetab.synthetic.people.nonempty_groups import (
-    GroupMaps,
-    NonEmptyGroups,
-    StateGroups,
-    StateNonEmpty,
-    group_maps_of,
-    non_empty_groups,
-)
-from safetab.synthetic.people.palettes import palettes_of
-from safetab.synthetic.people.state_people import CHUNK_PEOPLE, PeopleChunk, StatePeople
+from safetab.synthetic.people import nonempty_groups
+from safetab.synthetic.people.code_mix import CodeMix, code_mix_of, palettes_of
+from safetab.synthetic.people.nonempty_groups import GroupMaps, NonEmptyGroups, StateGroups, StateNonEmpty
+from safetab.synthetic.people.state_people import CHUNK_PEOPLE, MOST_RACE_CODES, PeopleChunk, StatePeople, demographics
 from safetab.synthetic.seeded_bits import RandomBits
 
 _SEVERAL_OF_256 = {TabulationPass.US: 26, TabulationPass.PUERTO_RICO: 60}
 """How many of 256 people report several race codes."""
-# where in a state's addresses of random bits its households stand, and its blocks with units alone
-_HOUSEHOLDS, _EMPTY_BLOCKS = 4, 5
+# addresses of random bits below that of a state
+_HOUSEHOLDS = 4
+_EMPTY_BLOCKS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class CensusPlan:
-    """What is to be made. The same plan gives the same bytes, with any number of threads.
+    """A census to be made. The same plan gives the same bytes with any number of threads.
 
-    People in no order can't be put into households.
+    A plan with households must not be shuffled.
     """
 
     shares: tuple[StateShare, ...]
@@ -70,31 +71,34 @@ class CensusPlan:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Those that have a folder of their own; the files of a CEF lie side by side."""
+        """The tables that have their own folder. All files of a CEF lie in one folder."""
         if self.form is CensusFormat.CEF:
             return ()
-        return (GEOGRAPHY_TABLE, PERSON_RECORD.table, *([HOUSEHOLD_TABLE] if self.has_households else []))
+        households = [HOUSEHOLD_RECORD.table] if self.has_households else []
+        return (GEOGRAPHY_TABLE, PERSON_RECORD.table, *households)
 
     @property
     def us_states(self) -> list[str]:
+        """The codes of the states of the US pass."""
         return [share.state.code for share in self.shares if share.tabulation_pass is TabulationPass.US]
 
 
 def write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> tuple[NonEmptyGroups, ...]:
-    """Makes `folder` with people, blocks and names; tells in which population groups somebody is.
+    """Make `folder` with people, blocks and names. Return how many groups are not empty.
 
-    Memory doesn't grow with the number of people.
+    Memory does not grow with the number of people.
     """
-    begin_census(folder, plan.tables)
+    census_files.begin_census(folder, plan.tables)
     if plan.form is CensusFormat.CEF:
         write_reader_file(folder)
     chunks = sum(-(-share.people // CHUNK_PEOPLE) for share in plan.shares)
     progress.step(f"Making people, {CHUNK_PEOPLE:,} at a time", chunks)
-    maps = group_maps_of(plan.lists, plan.mix.codes, plan.max_race_codes)
-    written = _StateWriter(folder, plan, maps, progress, mafids_of_states(plan.shares)).write_states()
-    of_states = [name for share in plan.shares for name in written[share.state.code].names]
-    write_names(folder, [nation_name(), *of_states, *names_of_areas(plan.shares, plan.seed)])
-    return non_empty_groups(maps, [state.groups for state in written.values()])
+    maps = nonempty_groups.group_maps_of(plan.lists, plan.mix.codes, plan.max_race_codes)
+    mafids = record_lines.mafids_of_states(plan.shares)
+    written = _StateWriter(folder, plan, maps, progress, mafids).write_states()
+    of_states = [name for share in plan.shares for name in written[share.state.code][0]]
+    census_files.write_names(folder, [NATION_NAME, *of_states, *names_of_areas(plan.shares, plan.seed)])
+    return nonempty_groups.non_empty_groups(maps, [groups for _, groups in written.values()])
 
 
 class _Stopped(Exception):  # noqa: N818 - the name is the sentence
@@ -102,13 +106,9 @@ class _Stopped(Exception):  # noqa: N818 - the name is the sentence
 
 
 @dataclass(frozen=True, slots=True)
-class _WrittenState:
-    names: list[Named]
-    groups: StateNonEmpty
-
-
-@dataclass(frozen=True, slots=True)
 class _StateWriter:
+    """Writes the files of all states, several at a time."""
+
     folder: Path
     plan: CensusPlan
     maps: GroupMaps
@@ -116,8 +116,11 @@ class _StateWriter:
     mafids: Mapping[str, MafIds]
     stop: Event = field(default_factory=Event)
 
-    def write_states(self) -> dict[str, _WrittenState]:
-        """What is counted of each state; the largest come first, so that threads end together."""
+    def write_states(self) -> dict[str, tuple[list[Named], StateNonEmpty]]:
+        """Write all states, the largest first, so that the threads end at about the same time.
+
+        Returns the names and the non-empty groups of each state.
+        """
         with ThreadPoolExecutor(self.plan.threads) as threads:
             by_size = sorted(self.plan.shares, key=lambda share: -share.people)
             states = {threads.submit(self._write_state, share): share.state.code for share in by_size}
@@ -128,53 +131,159 @@ class _StateWriter:
                 threads.shutdown(cancel_futures=True)
                 raise
 
-    def _write_state(self, share: StateShare) -> _WrittenState:
+    def _write_state(self, share: StateShare) -> tuple[list[Named], StateNonEmpty]:
+        """Write all files of one state. Raises _Stopped if another state failed."""
         geography = state_geography(share, self.plan.seed)
         if self.plan.form is CensusFormat.CEF:
             write_grf(self.folder, geography)
         else:
-            write_geography(self.folder, geography, self.plan.form)
+            census_files.write_geography(self.folder, geography, self.plan.form)
         groups = StateGroups(geography, self.maps)
         if self.plan.has_households:
             self._write_households(geography, groups)
         elif share.people:
-            self._write_people(self._people_of(geography), groups)
-        return _WrittenState(list(names_in(geography, self.plan.seed)), groups.summary())
+            people = self._people_of(geography)
+            chunks = (people.chunk(number, self.plan.seed) for number in range(people.chunks))
+            with census_files.person_file(self.folder, share.state.code, self.plan.form) as write:
+                for chunk in self._seen(chunks, groups):
+                    write(census_files.person_table(chunk, people, self.plan.mix))
+        return list(names_in(geography, self.plan.seed)), groups.summary()
 
     def _people_of(self, geography: StateGeography) -> StatePeople:
-        seed, which = self.plan.seed, geography.share.tabulation_pass
+        """The people of a state, who are made chunk by chunk."""
+        which, seed = geography.share.tabulation_pass, self.plan.seed
         palettes = palettes_of(geography, self.plan.mix, seed)
-        several, is_shuffled = _SEVERAL_OF_256[which], self.plan.is_shuffled
-        return StatePeople(geography, palettes, demographics(which, seed), several, is_shuffled)
-
-    def _write_people(self, people: StatePeople, groups: StateGroups) -> None:
-        chunks = (people.chunk(number, self.plan.seed) for number in range(people.chunks))
-        with person_file(self.folder, people.geography.share.state.code, self.plan.form) as file:
-            for chunk in self._seen(chunks, groups):
-                table = person_table(chunk, people, self.plan.mix)
-                file.write(table if self.plan.form is CensusFormat.PARQUET else as_text(table))
+        several = _SEVERAL_OF_256[which]
+        return StatePeople(geography, palettes, demographics(which, seed), several, self.plan.is_shuffled)
 
     def _write_households(self, geography: StateGeography, groups: StateGroups) -> None:
-        seed, state = self.plan.seed, geography.state
-        with self._state_files(geography) as files:
+        """Write people in their units, then the vacant units of empty blocks."""
+        seed, state, code = self.plan.seed, geography.state, geography.share.state.code
+        opened: AbstractContextManager[CefStateFiles | PersonAndHouseholdFiles]
+        if self.plan.form is CensusFormat.CEF:
+            opened = cef_state_files(self.folder, code, self.plan.mix, self.mafids[code])
+        else:
+            opened = census_files.person_and_household_files(self.folder, code, self.plan.form, self.plan.mix)
+        with opened as files:
             if geography.share.people:
                 people = self._people_of(geography)
-                for number, chunk in enumerate(self._seen(whole_blocks(people, seed), groups)):
+                for number, chunk in enumerate(self._seen(people.whole_blocks(seed), groups)):
                     bits = RandomBits(seed, state, _HOUSEHOLDS, number)
                     files.write(housed(chunk, people.demographics, bits), people, bits)
-            files.write_vacant(vacant_in_empty_blocks(geography, RandomBits(seed, state, _EMPTY_BLOCKS)))
-
-    def _state_files(self, geography: StateGeography) -> StateFiles:
-        code, form, mix = geography.share.state.code, self.plan.form, self.plan.mix
-        if form is CensusFormat.CEF:
-            return CefStateFiles(self.folder, code, mix, self.mafids[code])
-        return PersonAndHouseholdFiles(self.folder, code, form, mix)
+            bits = RandomBits(seed, state, _EMPTY_BLOCKS)
+            files.write_vacant(vacant_in_empty_blocks(geography, bits))
 
     def _seen(self, chunks: Iterable[PeopleChunk], groups: StateGroups) -> Iterator[PeopleChunk]:
-        """The same chunks, with what they have in common: they can be stopped, and are counted and told."""
+        """The same chunks, after noting their groups. Counts progress, and stops when asked to."""
         for chunk in chunks:
             if self.stop.is_set():
                 raise _Stopped
             groups.see(chunk)
             yield chunk
             self.progress.advance()
+
+
+_MOST_THREADS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CensusRequest:
+    """What `safetab synthesize` was asked for.
+
+    Without `parameters` the census gets lists of its own, with this number of `iterations` or as
+    many as in 2020. `households` asks for household records; a CEF always has households.
+    """
+
+    size: SizeRequest
+    parameters: Path | None = None
+    iterations: int | None = None
+    seed: int = 2020
+    form: CensusFormat = CensusFormat.PARQUET
+    is_shuffled: bool = False
+    threads: int = 2
+    households: bool = False
+
+    @property
+    def reader(self) -> ReaderKind:
+        """The reader that can read the census."""
+        return ReaderKind.CEF if self.form is CensusFormat.CEF else ReaderKind.CSV
+
+    def checked(self) -> Checked[CensusPlan]:
+        """The plan of the census, and every finding about the request and the given parameters."""
+        found = (*self.size.findings(), *self._refused())
+        given: Checked[GivenParameters] = Checked(None, ())
+        if self.parameters is not None:
+            given = parameter_files.read_given_parameters(self.parameters)
+        elif not found:
+            given = Checked((own_public_lists(self.iterations or ITERATIONS_OF_2020), MOST_RACE_CODES), ())
+        found += given.findings
+        if given.value is None or any(finding.is_error for finding in found):
+            return Checked(None, found)
+        plan = self._plan(*given.value)
+        found += _not_for_a_cef(plan) if self.form is CensusFormat.CEF else ()
+        return Checked(None if any(finding.is_error for finding in found) else plan, found)
+
+    def _plan(self, lists: PublicLists, max_race_codes: int) -> CensusPlan:
+        """The plan of a request without errors. A CEF with lists of its own gets codes that it can hold."""
+        mix = code_mix_of(lists, self.seed)
+        has_households = self.households or self.form is CensusFormat.CEF
+        how = (self.seed, self.form, self.is_shuffled, self.threads, has_households)
+        plan = CensusPlan(state_shares(self.size), lists, mix, max_race_codes, *how)
+        if self.form is CensusFormat.CEF and self.parameters is None:
+            lists = record_lines.lists_for_a_cef(plan.lists)
+            return replace(plan, lists=lists, mix=record_lines.mix_for_a_cef(plan.mix))
+        return plan
+
+    def _refused(self) -> tuple[Finding, ...]:
+        """Findings about options that are out of range or exclude each other."""
+        findings = FindingsOf("the command")
+        if self.iterations is not None and self.parameters is not None:
+            findings.error("--iterations", "can't be used together with --parameters. Leave out one of them.")
+        elif self.iterations is not None and not FEWEST_ITERATIONS <= self.iterations <= MOST_ITERATIONS:
+            findings.error("--iterations", f"must be from {FEWEST_ITERATIONS} to {MOST_ITERATIONS:,}.")
+        if self.seed < 0:
+            findings.error("--seed", "must be 0 or above.")
+        if not 1 <= self.threads <= _MOST_THREADS:
+            findings.error("--threads", f"must be from 1 to {_MOST_THREADS}.")
+        if self.households and self.form is CensusFormat.CEF:
+            findings.error("--households", "is for text and Parquet: a CEF always has households. Leave it out.")
+        if self.is_shuffled and (self.households or self.form is CensusFormat.CEF):
+            findings.error("--shuffle", "tears households apart. Leave it out, or leave out --households or the CEF.")
+        return findings.findings
+
+
+def _not_for_a_cef(plan: CensusPlan) -> tuple[Finding, ...]:
+    """Findings about a plan that no CEF can hold: too many units, or codes that QSPAN can't hold."""
+    findings = FindingsOf("the command")
+    if not record_lines.mafids_suffice(plan.shares):
+        findings.error("--people", "are too many for a CEF: the nine digits of MAFID are not enough for their units.")
+    codes = record_lines.codes_no_cef_holds(plan.mix)
+    if codes:
+        problem = f"no CEF can hold the ethnicity codes {shortened(codes)}: only 1000 to 8999 and 9950."
+        findings.error("--parameters", problem)
+    return findings.findings
+
+
+def bytes_needed(plan: CensusPlan) -> int:
+    """About how many bytes the census will take."""
+    people = sum(share.people for share in plan.shares)
+    blocks = sum(share.blocks for share in plan.shares)
+    return plan.form.bytes_needed(people, blocks, has_households=plan.has_households)
+
+
+def write_census(
+    folder: Path, request: CensusRequest, plan: CensusPlan, progress: Progress
+) -> tuple[NonEmptyGroups, ...]:
+    """Make `folder/parameters` and `folder/data`. Return how many groups are not empty.
+
+    With households, `folder/household-parameters` is made too. The same request gives the same bytes.
+    """
+    parameters = folder / "parameters"
+    if request.parameters is None:
+        parameters.mkdir()
+        parameter_files.write_parameters(parameters, plan.lists, plan.us_states, request.reader)
+    else:
+        parameter_files.write_given_parameters(parameters, request.parameters, plan.us_states, request.reader)
+    if plan.has_households and product_asked_for(parameters) is SAFETAB_P:
+        parameter_files.write_household_parameters(folder / parameter_files.HOUSEHOLD_PARAMETERS, parameters)
+    return write_census_data(folder / "data", plan, progress)

@@ -1,4 +1,4 @@
-"""The demo census: `demo.toml`, read as an input of the generator of synthetic nations."""
+"""The demo census: `demo.toml`, which describes six states, as a plan for a synthetic census."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from typing import Any
 import numpy as np
 
 from safetab.census.iterations import IterationLevel, TabulationList
-from safetab.census.public_lists import PublicLists
 from safetab.foundation.progress import NoProgress
 from safetab.products.record import RACE_COLUMNS
 from safetab.synthetic.census import CensusPlan, write_census_data
 from safetab.synthetic.files.census_files import CensusFormat
-from safetab.synthetic.geography.census_size import StateShare
-from safetab.synthetic.geography.given_counties import GivenCounty, Stretch
-from safetab.synthetic.geography.nation_states import PUERTO_RICO_OF_2020, US_STATES_OF_2020, NationState
-from safetab.synthetic.households.household_parameters import HOUSEHOLD_PARAMETERS, write_household_parameters
-from safetab.synthetic.lists.listed_groups import ListedGroup, public_lists_of
-from safetab.synthetic.lists.parameter_files import write_parameters
+from safetab.synthetic.files.parameter_files import (
+    HOUSEHOLD_PARAMETERS,
+    ListedGroup,
+    public_lists_of,
+    write_household_parameters,
+    write_parameters,
+)
+from safetab.synthetic.geography import census_size
+from safetab.synthetic.geography.census_size import GivenCounty, StateShare, Stretch
 from safetab.synthetic.people.code_mix import CodeMix, StateCodes, code_mix_of
 from safetab.synthetic.seeded_bits import apportioned
 
@@ -34,19 +36,21 @@ _IS_AMONG_OTHERS = {TabulationList.TOTAL_ONLY, TabulationList.SUBSTATE_ONLY}
 
 
 def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020, *, has_households: bool = False) -> None:
-    """Writes `out/parameters` and `out/data`; the same people and seed give the same bytes.
+    """Write `out/parameters` and `out/data`. The same people and seed give the same bytes.
 
-    With households it writes their records too, and `out/household-parameters`.
+    With households, also write their records and `out/household-parameters`.
 
-    No such folder may exist: the marker for made-up people must never come to lie beside real ones. Fewer than
-    FEWEST_PEOPLE are refused, since a state or Puerto Rico could be left without anyone.
+    Raises FileExistsError if one of these folders exists: the marker for made-up people must never
+    lie beside real people. Raises ValueError for fewer than FEWEST_PEOPLE people, which could leave
+    a state or Puerto Rico empty.
     """
     if people < FEWEST_PEOPLE:
         raise ValueError(f"{people} people are too few for six states. Ask for {FEWEST_PEOPLE} or more.")
-    parameters, household_parameters, data = out / "parameters", out / HOUSEHOLD_PARAMETERS, out / "data"
-    for folder in (parameters, household_parameters, data):
+    folders = [out / name for name in ("parameters", HOUSEHOLD_PARAMETERS, "data")]
+    for folder in folders:
         if folder.exists():
-            raise FileExistsError(f"{folder} exists. Give a directory without it.")
+            raise FileExistsError(f"{folder} already exists. Choose another directory.")
+    parameters, household_parameters, data = folders
     plan = replace(demo_plan(people, seed), has_households=has_households)
     parameters.mkdir(parents=True)
     write_parameters(parameters, plan.lists, plan.us_states)
@@ -56,41 +60,34 @@ def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020, *, has
 
 
 def demo_plan(people: int, seed: int) -> CensusPlan:
+    """The plan of a demo census with this number of people."""
     description = tomllib.loads((files("safetab.synthetic") / "demo.toml").read_text(encoding="utf-8"))
-    races, ethnicities = (list(map(_code_of, description[kind])) for kind in ("races", "ethnicities"))
+    races = [_code_of(row) for row in description["races"]]
+    ethnicities = [_code_of(row) for row in description["ethnicities"]]
     names = {code.code: code.name for code in (*races, *ethnicities)}
     lists = public_lists_of(names, list(_groups(races)), list(_groups(ethnicities)))
-    return CensusPlan(
-        shares=tuple(_shares(description, people)),
-        lists=lists,
-        mix=_mix(description, races, ethnicities, lists, seed),
-        max_race_codes=len(RACE_COLUMNS),
-        seed=seed,
-        form=CensusFormat.TEXT,
-        is_shuffled=False,
-        threads=1,
-    )
+    shares = tuple(_shares(description, people))
+    mix = _mix(description, races, ethnicities, code_mix_of(lists, seed))
+    codes = len(RACE_COLUMNS)
+    return CensusPlan(shares, lists, mix, codes, seed, CensusFormat.TEXT, is_shuffled=False, threads=1)
 
 
 @dataclass(frozen=True, slots=True)
 class _Code:
-    """A row of the description: `list_name` is empty for a checkbox, which leads to no Detailed group."""
+    """A code of the description. A checkbox has no list and belongs to no Detailed group."""
 
     major: str
     region: str
     code: str
     name: str
-    list_name: str
+    listed: TabulationList | None
     weights: Sequence[int]  # one for each state
-
-    @property
-    def listed(self) -> TabulationList | None:
-        return TabulationList[self.list_name] if self.list_name else None
 
 
 def _code_of(row: Sequence[Any]) -> _Code:
-    major, region, code, name, list_name, *weights = row
-    return _Code(major, region, code, name, list_name, weights)
+    """The code of one row of the description."""
+    major, region, code, name, listed, *weights = row
+    return _Code(major, region, code, name, TabulationList[listed] if listed else None, weights)
 
 
 def _groups(codes: Sequence[_Code]) -> Iterator[ListedGroup]:
@@ -99,18 +96,15 @@ def _groups(codes: Sequence[_Code]) -> Iterator[ListedGroup]:
         inside = list(of_major)
         yield ListedGroup(major, IterationLevel.MAJOR, None, _codes_of(inside))
         for region, of_region in groupby(inside, key=lambda code: code.region):
-            yield from _groups_of_region(region, list(of_region))
-
-
-def _groups_of_region(region: str, inside: Sequence[_Code]) -> Iterator[ListedGroup]:
-    if region:
-        yield ListedGroup(region, IterationLevel.REGIONAL, TabulationList.COMMON, _codes_of(inside))
-    for code in inside:
-        if code.listed in _HAS_OWN_GROUP:
-            yield ListedGroup(code.name, IterationLevel.DETAILED, code.listed, (code.code,))
-    if any(code.listed is TabulationList.SUBSTATE_ONLY for code in inside):
-        others = _codes_of([code for code in inside if code.listed in _IS_AMONG_OTHERS])
-        yield ListedGroup(f"Other {region}", IterationLevel.DETAILED, TabulationList.SUBSTATE_ONLY, others)
+            members = list(of_region)
+            if region:
+                yield ListedGroup(region, IterationLevel.REGIONAL, TabulationList.COMMON, _codes_of(members))
+            for code in members:
+                if code.listed in _HAS_OWN_GROUP:
+                    yield ListedGroup(code.name, IterationLevel.DETAILED, code.listed, (code.code,))
+            if any(code.listed is TabulationList.SUBSTATE_ONLY for code in members):  # below state level
+                others = _codes_of([code for code in members if code.listed in _IS_AMONG_OTHERS])
+                yield ListedGroup(f"Other {region}", IterationLevel.DETAILED, TabulationList.SUBSTATE_ONLY, others)
 
 
 def _codes_of(codes: Sequence[_Code]) -> tuple[str, ...]:
@@ -118,41 +112,37 @@ def _codes_of(codes: Sequence[_Code]) -> tuple[str, ...]:
 
 
 def _shares(description: dict[str, Any], people: int) -> Iterator[StateShare]:
-    """The states of the description, with people in proportion to their tracts."""
-    nation = {state.code: state for state in (*US_STATES_OF_2020, PUERTO_RICO_OF_2020)}
-    states = [(nation[code], _counties_of(nation[code], description)) for code in description["states"]]
-    tracts = np.array([sum(county.tracts for county in counties) for _, counties in states], dtype=np.int64)
-    for (state, counties), residents, count in zip(
-        states, apportioned(people, tracts).tolist(), tracts.tolist(), strict=True
-    ):
-        yield StateShare(
-            state=state,
-            people=residents,
-            counties=len(counties),
-            tracts=count,
-            blocks=count * description["blocks_of_a_tract"],
-            places=sum(len(county.places) for county in counties),
-            aiannh_areas=tuple(sorted({area.code for county in counties for area in county.aiannh_areas})),
-            given_counties=counties,
-        )
+    """The shares of the states of the description, with people in proportion to their tracts."""
+    nation = {state.code: state for state in (*census_size.US_STATES_OF_2020, census_size.PUERTO_RICO_OF_2020)}
+    counties_of = {code: _counties_of(code, description) for code in description["states"]}
+    tracts_of = [sum(county.tracts for county in counties) for counties in counties_of.values()]
+    people_of = apportioned(people, np.array(tracts_of, dtype=np.int64)).tolist()
+    for (code, counties), tracts, residents in zip(counties_of.items(), tracts_of, people_of, strict=True):
+        areas = {area.code for county in counties for area in county.aiannh_areas}
+        blocks = tracts * description["blocks_of_a_tract"]
+        places = sum(len(county.places) for county in counties)
+        entities = (len(counties), tracts, blocks, places, tuple(sorted(areas)))
+        yield StateShare(nation[code], residents, *entities, given_counties=counties)
 
 
-def _counties_of(state: NationState, description: dict[str, Any]) -> tuple[GivenCounty, ...]:
+def _counties_of(state: str, description: dict[str, Any]) -> tuple[GivenCounty, ...]:
+    """The counties of a state, with their places and AIANNH areas."""
+
     def stretches(kind: str, county: str) -> tuple[Stretch, ...]:
         return tuple(Stretch(*row[1:]) for row in description[kind] if row[0] == county)
 
     return tuple(
         GivenCounty(int(county[2:]), name, tracts, stretches("places", county), stretches("aiannh_areas", county))
         for county, name, tracts in description["counties"]
-        if county.startswith(state.code)
+        if county.startswith(state)
     )
 
 
-def _mix(
-    description: dict[str, Any], races: Sequence[_Code], ethnicities: Sequence[_Code], lists: PublicLists, seed: int
-) -> CodeMix:
-    """From the races of Hispanic people, which the description gives, to the Hispanic people of each race."""
-    mix = code_mix_of(lists, seed)
+def _mix(description: dict[str, Any], races: Sequence[_Code], ethnicities: Sequence[_Code], mix: CodeMix) -> CodeMix:
+    """The mix of codes of each state, given for these lists.
+
+    The description gives the races of Hispanic people; a mix needs the Hispanic people of each race.
+    """
     position = {code: number for number, code in enumerate(mix.codes)}
     hispanic = [code for code in ethnicities if position[code.code] != mix.not_hispanic]
     (not_hispanic,) = (code for code in ethnicities if position[code.code] == mix.not_hispanic)
@@ -164,9 +154,11 @@ def _mix(
         weights = np.zeros(mix.races, dtype=np.int64)
         weights[[position[code.code] for code in races]] = [code.weights[number] for code in races]
         hispanic_weight = np.array([code.weights[number] for code in hispanic], dtype=np.int64)
-        of_hispanic = hispanic_weight.sum() * (percent * weights.sum() + (100 - percent.sum()) * weights)
+        races_of_hispanic = percent * weights.sum() + (100 - percent.sum()) * weights
+        of_hispanic = hispanic_weight.sum() * races_of_hispanic
         of_all = of_hispanic + not_hispanic.weights[number] * 100 * weights
-        given[state] = StateCodes(of_all, 1000 * of_hispanic // np.maximum(of_all, 1), hispanic_weight)
+        per_mille = 1000 * of_hispanic // np.maximum(of_all, 1)
+        given[state] = StateCodes(of_all, per_mille, hispanic_weight)
     return replace(
         mix,
         hispanic=np.array([position[code.code] for code in hispanic], dtype=np.int64),

@@ -1,4 +1,4 @@
-"""Measurements: the noisy numbers of published groups. Releasable from here on."""
+"""Measurements: the noisy numbers of published groups. They may be released."""
 
 from __future__ import annotations
 
@@ -9,16 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.stages import Stage
-from safetab.products.product import Shape
+from safetab.privacy.calibration import Stage
+from safetab.products.product import FileRow, Line, Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurements:
-    """Published groups of one level and table family, by rising index, with every noisy number drawn for them.
-
-    `values` has for each shape a row for each of its groups, in the order of their indices.
-    """
+    """One level and family: published groups by rising index; `values` has a row per group of a shape."""
 
     plan: LevelPlan
     stage: Stage  # TOTAL_ONLY, or STAGE_2 for adaptive groups
@@ -30,3 +27,16 @@ class Measurements:
     def groups_of(self, shape: Shape) -> NDArray[np.intp]:
         """The positions of the groups that got this shape."""
         return np.flatnonzero(self.shape_numbers == self.plan.family.number_of(shape))
+
+
+def line_sums(
+    cells: NDArray[np.int64], lines: tuple[Line, ...] | tuple[FileRow, ...], *, allow_negative: bool = True
+) -> NDArray[np.int64]:
+    """The sum of each line's run of cells, by group and line; negative cells are 0 unless allowed."""
+    kept = cells if allow_negative else np.maximum(cells, 0)
+    ends = np.zeros((len(kept), kept.shape[1] + 1), dtype=np.int64)
+    np.cumsum(kept, axis=1, out=ends[:, 1:])
+    first = np.array([line.first_cell for line in lines], dtype=np.int64)
+    last = first + np.array([line.cells for line in lines], dtype=np.int64)
+    sums: NDArray[np.int64] = ends[:, last] - ends[:, first]
+    return sums

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.group_universe import GroupUniverse
+from safetab.census.population_groups import GroupUniverse
 from safetab.engines.contract import GroupCounts
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
@@ -24,7 +24,7 @@ def safetab(
     groups_at_once: int = GROUPS_AT_ONCE,
     threads: int = 1,
 ) -> Iterator[Generator[Measurements]]:
-    """Measures each population group level in turn, and gives its measurements as they are made.
+    """Measure each population group level in turn and yield its measurements as they are made.
 
     Neighbours: add or remove one record, which is in at most `stability` groups of each level.
     Spends: the budgets of the levels, each charged to the ledger before its noise is drawn.
@@ -36,7 +36,7 @@ def safetab(
 
 
 class _TotalsOnce:
-    """Table families of one level ask for the same totals: they are counted for the first of them."""
+    """Counts the totals of a level once for all of its table families."""
 
     def __init__(self, counts: GroupCounts) -> None:
         self._counts = counts

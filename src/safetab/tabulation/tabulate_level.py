@@ -1,4 +1,4 @@
-"""TabulatePopulationGroup (Algorithm 2) for all groups of a level at once, streamed by group index."""
+"""Both stages of one level. Only the empty groups that can be published are examined one by one."""
 
 from __future__ import annotations
 
@@ -11,20 +11,45 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.group_universe import GroupUniverse
 from safetab.engines.contract import GroupCounts
 from safetab.foundation.in_threads import results_in_threads
-from safetab.mechanisms.noisy_count import noisy_count
+from safetab.mechanisms.noisy_count import indices_whose_noise_may_exceed, noisy_count
+from safetab.planning.level_design import LevelDesign, passes_suppression
 from safetab.planning.run_plan import LevelPlan
-from safetab.planning.selectors import chosen_shapes
-from safetab.planning.suppression import passes_suppression
+from safetab.planning.selected_groups import chosen_shapes
+from safetab.privacy.calibration import Stage
 from safetab.privacy.exact_counts import ExactCounts, union_of
 from safetab.privacy.ledger import DrawingRight, Ledger
 from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.privacy.stages import Stage
 from safetab.products.product import Selector, Shape
-from safetab.tabulation.empty_groups import EmptyGroups
 from safetab.tabulation.measurements import Measurements
+
+
+class EmptyGroups:
+    """Finds the indices at which an empty group may be published.
+
+    Such a group is published only if its stage-1 noise reaches the first threshold or its stage-2
+    total exceeds the suppression threshold. The first words at its addresses decide both. Elsewhere
+    nothing is published, and nothing needs to be drawn. The answer does not depend on who was
+    counted: it covers every index, including non-empty groups.
+
+    Proof: docs/privacy.md#lazy-empty-groups.
+    """
+
+    def __init__(self, design: LevelDesign, stage_1: DrawingRight, stage_2: DrawingRight) -> None:
+        self._suppression_threshold = design.suppression_threshold
+        self._first_threshold = design.thresholds.first
+        self._stage_1 = stage_1
+        self._stage_2 = stage_2
+
+    def that_may_be_published(self, first: int, end: int) -> NDArray[np.int64]:
+        """The indices in [first, end) at which an empty group may be published."""
+        if self._suppression_threshold is None:
+            return np.arange(first, end)
+        passing = indices_whose_noise_may_exceed(self._suppression_threshold, first, end, self._stage_2)
+        with_table = indices_whose_noise_may_exceed(self._first_threshold - 1, first, end, self._stage_1)
+        return union_of(passing, with_table)
+
 
 GROUPS_AT_ONCE = 1 << 21
 _CELLS_AT_ONCE = 1 << 20
@@ -32,7 +57,7 @@ _CELLS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class _PaidLevel:
-    """A level whose budget is charged: what is counted, and the rights to draw its noise."""
+    """A level whose budget has been charged: what is counted, and the rights to draw its noise."""
 
     plan: LevelPlan
     engine: GroupCounts
@@ -46,7 +71,7 @@ class _PaidLevel:
 def tabulate_level(
     plan: LevelPlan, engine: GroupCounts, ledger: Ledger, groups_at_once: int = GROUPS_AT_ONCE, threads: int = 1
 ) -> Generator[Measurements]:
-    """Measures every population group of one level, as finely as its noisy size allows.
+    """Measure every population group of one level, as finely as its noisy size allows.
 
     Neighbours: add or remove one record, which is in at most `stability` groups of the level.
     Spends: the level's budget, charged to the ledger before any noise is drawn.
@@ -64,6 +89,7 @@ def tabulate_level(
 
 
 def _charged(plan: LevelPlan, stage: Stage, ledger: Ledger) -> DrawingRight:
+    """The right to draw a stage's noise, after its budget was charged."""
     design = plan.design
     event = MeasurementEvent(
         product=design.product,
@@ -78,7 +104,7 @@ def _charged(plan: LevelPlan, stage: Stage, ledger: Ledger) -> DrawingRight:
 
 
 def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts, groups_at_once: int) -> Iterator[Measurements]:
-    """Stage 1, the choice of a shape, stage 2; empty groups that can't be published are never touched."""
+    """Stage 1, the choice of a shape, and stage 2. Empty groups that can't be published are skipped."""
     universe, design = level.plan.universe, level.plan.design
     is_adaptive = ~universe.is_total_only
     empty = EmptyGroups(design, level.rights[Stage.STAGE_1], level.rights[Stage.STAGE_2])
@@ -96,7 +122,7 @@ def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts, groups_at_once: in
 
 
 def _by_published_totals(level: _PaidLevel, totals: ExactCounts, groups_at_once: int) -> Iterator[Measurements]:
-    """Every group with a published total, whoever is in it, in the shape that the total chooses; no other group."""
+    """Every group with a published total, in the shape that the total chooses, and no other group."""
     selected = level.plan.selected
     assert selected is not None
     for first in range(0, len(selected.indices), groups_at_once):
@@ -114,7 +140,7 @@ _ADAPTIVE = {  # how groups with tables are measured, by what selects these
 
 
 def _parts_of_bounded_size(plan: LevelPlan, shapes: NDArray[np.int8]) -> Iterator[slice]:
-    """Neighbouring groups that have about _CELLS_AT_ONCE cells together, however many groups get tables."""
+    """Runs of groups with about _CELLS_AT_ONCE cells each, however many groups get tables."""
     cells = np.cumsum(np.array([shape.cells for shape in plan.family.shapes])[shapes])
     batch = np.append(cells // _CELLS_AT_ONCE, -1)
     ends = np.flatnonzero(np.diff(batch)) + 1
@@ -124,7 +150,7 @@ def _parts_of_bounded_size(plan: LevelPlan, shapes: NDArray[np.int8]) -> Iterato
 def _stage_2(
     level: _PaidLevel, counts: ExactCounts, stage_1: NDArray[np.int64] | None, shapes: NDArray[np.int8]
 ) -> Measurements:
-    """The shape that each group's selecting total chose; totals that suppression takes leave no trace."""
+    """Measure each group in its chosen shape. Suppressed totals leave no trace."""
     family = level.plan.family
     is_total = shapes == family.number_of(family.total)
     noisy_totals = level.noisy(counts.some(is_total), family.total, Stage.STAGE_2)
@@ -143,14 +169,11 @@ def _stage_2(
 
 
 def _total_only(level: _PaidLevel, totals: ExactCounts) -> Measurements:
-    """Groups that get a total whatever their size, with the level's whole budget; they are never suppressed."""
-    total = level.plan.family.total
-    counts = totals.of_groups(_total_only_groups(level.plan.universe))
+    """Totals of total-only groups, with the level's whole budget. They are never suppressed."""
+    total, universe = level.plan.family.total, level.plan.universe
+    total_only = np.flatnonzero(universe.is_total_only)
+    entities = np.arange(len(universe.entities))[:, None]
+    counts = totals.of_groups(universe.index.index_of(entities, total_only).reshape(-1))
     values = level.noisy(counts, total, Stage.TOTAL_ONLY)
     shapes = np.zeros(len(counts.indices), dtype=np.int8)
     return Measurements(level.plan, Stage.TOTAL_ONLY, counts.indices, shapes, None, {total: values})
-
-
-def _total_only_groups(universe: GroupUniverse) -> NDArray[np.int64]:
-    total_only = np.flatnonzero(universe.is_total_only)
-    return universe.index.index_of(np.arange(len(universe.entities))[:, None], total_only).reshape(-1)

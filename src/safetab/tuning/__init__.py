@@ -1,4 +1,4 @@
-"""Choosing parameters: what a configuration means, and which configuration means what is wanted.
+"""Choosing parameters: what a configuration gives, and which configuration gives what is wanted.
 
 >>> from safetab.tuning import tuning_of, least_budget
 >>> tuning = tuning_of().require()  # 2020 production
@@ -6,20 +6,12 @@
 Fraction(618, 125)
 """
 
-from safetab.tuning.comparisons import compare_noises, multiplicities
 from safetab.tuning.concerns import concerns
-from safetab.tuning.questions import best_margins, least_budget, threshold_for
+from safetab.tuning.questions import best_margins, compare_noises, least_budget, multiplicities, threshold_for
 from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning, tuning_of
 
 __all__ = [
-    "TunedLevel",
-    "Tuning",
-    "best_margins",
-    "compare_noises",
-    "concerns",
-    "least_budget",
-    "multiplicities",
-    "threshold_for",
-    "tuning_of",
-]
+    "TunedLevel", "Tuning", "best_margins", "compare_noises", "concerns", "least_budget", "multiplicities",
+    "threshold_for", "tuning_of",
+]  # fmt: skip

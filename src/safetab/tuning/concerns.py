@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.population_groups import PopulationGroupLevel
 from safetab.foundation.argument_types import checks_arguments
 from safetab.planning.level_design import LevelDesign
+from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import level_far_above, total_far_above
-from safetab.privacy.stages import Stage
 from safetab.products.product import Selector, Shape, TableFamily
-from safetab.tuning.level_sizes import MOST_RACE_CODES
+from safetab.tuning.tuned_level import MOST_RACE_CODES
 from safetab.tuning.tuning import Tuning
 
 NO_PROTECTION = (
@@ -23,7 +23,7 @@ NO_PROTECTION = (
 
 @dataclass(frozen=True, slots=True)
 class ParameterConcern:
-    """About a level, or about all of them."""
+    """A concern about one level, or about the whole configuration."""
 
     level: PopulationGroupLevel | None
     text: str
@@ -46,6 +46,7 @@ def concerns(tuning: Tuning) -> tuple[ParameterConcern, ...]:
 
 
 def _of_all(tuning: Tuning) -> Iterator[str]:
+    """Concerns about the whole configuration."""
     config = tuning.config
     far_above = total_far_above(config.product, config.privacy_definition, tuning.loss.unbounded)
     if far_above is not None:
@@ -56,10 +57,11 @@ def _of_all(tuning: Tuning) -> Iterator[str]:
             f" a group alone: {config.product.record.nouns} with more codes are missing from some of their groups."
         )
     if 0 < config.zero_suppression_chance <= Fraction(1, 2):
-        yield "A suppression chance of one half or less hides hardly any empty group."
+        yield "A suppression chance of one half or less publishes many empty groups."
 
 
 def _of_level(design: LevelDesign) -> Iterator[str]:
+    """Concerns about one level."""
     far_above = level_far_above(design.product, design.definition, design.budget)
     if far_above is not None:
         yield far_above
@@ -79,6 +81,7 @@ def _of_level(design: LevelDesign) -> Iterator[str]:
 
 
 def _of_stage_1(design: LevelDesign) -> Iterator[str]:
+    """Concerns about the choice of tables by stage 1."""
     lowest = design.thresholds.first
     stage_1 = design.margins().stage_1_total
     assert stage_1 is not None
@@ -88,13 +91,12 @@ def _of_stage_1(design: LevelDesign) -> Iterator[str]:
             " groups with nobody in them would get tables."
         )
     if design.suppression_threshold is not None and lowest <= design.suppression_threshold:
-        yield (
-            f"The lowest threshold, {lowest:,}, is not above the suppression threshold T = "
-            f"{design.suppression_threshold:,}."
-        )
+        suppressed_to = f"the suppression threshold T = {design.suppression_threshold:,}"
+        yield f"The lowest threshold, {lowest:,}, is not above {suppressed_to}."
 
 
 def _of_shape(design: LevelDesign, shape: Shape) -> Iterator[str]:
+    """Concerns about one table of a level."""
     table = f"the table with {shape.divisions} {design.family.divided_into}"
     threshold = design.thresholds.least_total_of(shape, design.family)
     total, cell = (design.margin(shape.kind(name)) for name in ("total", "cell"))

@@ -1,4 +1,4 @@
-"""The paper's tables and figures, from its formulas and from the exact distribution."""
+"""The paper's tables, from its formulas and from the exact distribution."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from fractions import Fraction
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import IterationLevel
-from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.population_groups import PopulationGroupLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.planning.level_design import CONFIDENCE
-from safetab.privacy.calibration import calibrated_noise
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.calibration import PrivacyDefinition, calibrated_noise
 from safetab.tuning.questions import PAPER_CONSTANT, least_decimal
 
 STABILITY = 9
@@ -31,10 +30,10 @@ THRESHOLD_BUDGETS = (Fraction("0.008"), Fraction("0.159"), Fraction("0.543"))
 
 @dataclass(frozen=True, slots=True)
 class MarginRow:
-    """A row of the paper's table of margin targets, and beside it what is exact.
+    """A row of the paper's table of margin targets, with the exact values beside it.
 
-    The paper's numbers are 1.9208 stability / margin^2, rounded to three decimals; for bounded neighbours doubled after
-    rounding.
+    The paper's numbers are 1.9208 stability / margin^2, rounded to three decimals; those for
+    bounded neighbours are doubled after rounding.
     """
 
     level: PopulationGroupLevel
@@ -48,10 +47,12 @@ class MarginRow:
 
     @property
     def bounded_stage_2(self) -> Decimal:
+        """The budget of stage 2 for bounded neighbours, as the paper rounds it."""
         return 2 * self.stage_2
 
     @property
     def bounded_total(self) -> Decimal:
+        """The level's budget for bounded neighbours, as the paper rounds it."""
         return 2 * self.total
 
 
@@ -64,6 +65,7 @@ class ThresholdRow:
 
 
 def margin_table() -> tuple[MarginRow, ...]:
+    """The paper's table of margin targets."""
     return tuple(_margin_row(level, target) for level, target in MARGIN_TARGETS.items())
 
 
@@ -73,25 +75,22 @@ def _margin_row(level: PopulationGroupLevel, target: int) -> MarginRow:
     exact_total = least_decimal(lambda budget: stage_2_noise(budget).covers(target, CONFIDENCE))
     assert exact_total is not None
     rounded = _to_three_decimals(total)
-    return MarginRow(
-        level,
-        target,
-        _to_three_decimals(stage_2),
-        rounded,
-        stage_2_noise(Fraction(rounded)).margin_of_error(CONFIDENCE),
-        exact_total,
-    )
+    exact_margin = stage_2_noise(Fraction(rounded)).margin_of_error(CONFIDENCE)
+    return MarginRow(level, target, _to_three_decimals(stage_2), rounded, exact_margin, exact_total)
 
 
 def threshold_table() -> tuple[ThresholdRow, ...]:
+    """The paper's table of suppression thresholds."""
     return tuple(ThresholdRow(budget, suppression_threshold(budget)) for budget in THRESHOLD_BUDGETS)
 
 
 def suppression_threshold(budget: Fraction) -> int:
+    """The suppression threshold of a level with this budget and the paper's parameters."""
     return stage_2_noise(budget).quantile(SUPPRESSION_CHANCE)
 
 
 def stage_2_noise(budget: Fraction) -> DiscreteGaussian:
+    """The noise of stage 2 at this budget with the paper's parameters."""
     noise = calibrated_noise(PrivacyDefinition.ZCDP, STABILITY, (1 - GAMMA) * budget)
     assert isinstance(noise, DiscreteGaussian)
     return noise

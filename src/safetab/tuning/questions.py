@@ -1,24 +1,23 @@
-"""Questions from the other side: which budget, which threshold, which margins."""
+"""Which budget, threshold or margins give what is wanted, and what other noise or fewer codes would."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil
+from math import ceil, sqrt
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
 from safetab.census.geography_levels import TabulationPass
-from safetab.census.population_group_levels import PopulationGroupLevel, levels_of_passes
+from safetab.census.population_groups import PopulationGroupLevel, levels_of_passes
 from safetab.foundation.argument_types import checks_arguments
 from safetab.planning.level_design import CONFIDENCE
-from safetab.privacy.calibration import Noise, calibrated_noise, stage_fraction
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.privacy.stages import Stage
-from safetab.products.product import LineKind
-from safetab.tuning.tuned_level import TunedLevel
+from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise, stage_fraction
+from safetab.privacy.composition import epsilon_of_rho, rho_of_epsilon
+from safetab.products.product import LineKind, TableFamily
+from safetab.tuning.tuned_level import MOST_RACE_CODES, TunedLevel
 from safetab.tuning.tuning import Tuning
 
 SIGNIFICANT_DIGITS: Final = 4
@@ -33,7 +32,7 @@ _STEPS_OF_PROPORTIONS = 1000
 
 @dataclass(frozen=True, slots=True)
 class BudgetForMargin:
-    """The least budget of a level, in decimals of 4 significant digits, whose margin is at most the one asked for."""
+    """The smallest budget of a level with the wanted margin, to 4 significant decimal digits."""
 
     budget: Fraction
     margin: int
@@ -42,12 +41,13 @@ class BudgetForMargin:
 
     @property
     def saving(self) -> Fraction | None:
+        """How much smaller it is than today's budget, as a part of that."""
         return None if self.paper_budget is None else 1 - self.budget / self.paper_budget
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdForError:
-    """From which true size on a table is as precise as asked."""
+    """The true size from which a table is as precise as wanted."""
 
     size: int
     cautious_threshold: int | None
@@ -59,7 +59,7 @@ class ThresholdForError:
 
 @dataclass(frozen=True, slots=True)
 class MarginsForTotal(Generic[What]):
-    """Margins in the given proportions, as small as a total loss allows, and their budgets."""
+    """Margins in given proportions, as small as a total loss allows, and their budgets."""
 
     margins: Mapping[What, int]
     budgets: Mapping[What, Fraction]
@@ -81,51 +81,41 @@ def least_budget(tuned: TunedLevel, margin: int, confidence: Fraction = CONFIDEN
         return None
     config = tuned.config
     share = stage_fraction(stage, config.stage_1_fraction)
-
-    mechanism = _Mechanism(config.privacy_definition, tuned.stability, share)
-    budget = _least_budget(mechanism, margin, confidence)
-    if budget is None or mechanism.noise(budget).out_of_sampler_range is not None:
+    budget = _least_budget(config.privacy_definition, tuned.stability, share, margin, confidence)
+    if budget is None:
+        return None
+    noise = calibrated_noise(config.privacy_definition, tuned.stability, budget * share)
+    if noise.out_of_sampler_range is not None:
         return None
     paper = None
     if config.privacy_definition is PrivacyDefinition.ZCDP and confidence == CONFIDENCE and margin > 0:
         paper = PAPER_CONSTANT * tuned.stability / margin**2 / share
-    return BudgetForMargin(budget, mechanism.noise(budget).margin_of_error(confidence), paper)
-
-
-@dataclass(frozen=True, slots=True)
-class _Mechanism:
-    """All that turns a level's budget into noise."""
-
-    definition: PrivacyDefinition
-    stability: int
-    share: Fraction
-
-    def noise(self, budget: Fraction) -> Noise:
-        return calibrated_noise(self.definition, self.stability, budget * self.share)
+    return BudgetForMargin(budget, noise.margin_of_error(confidence), paper)
 
 
 @lru_cache(maxsize=4096)
-def _least_budget(mechanism: _Mechanism, margin: int, confidence: Fraction) -> Fraction | None:
-    return least_decimal(lambda budget: mechanism.noise(budget).covers(margin, confidence))
+def _least_budget(
+    definition: PrivacyDefinition, stability: int, share: Fraction, margin: int, confidence: Fraction
+) -> Fraction | None:
+    def is_enough(budget: Fraction) -> bool:
+        return calibrated_noise(definition, stability, budget * share).covers(margin, confidence)
+
+    return least_decimal(is_enough)
 
 
 def least_decimal(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
-    """The least decimal of 4 significant digits that is enough, if all above it are and none below."""
+    """The smallest decimal of 4 significant digits that is enough, if all above it are and none below."""
     powers = range(_LEAST_POWER, _MOST_POWER)
-    power = next((power for power in powers if is_enough(_power_of_ten(power))), None)
+    power = next((power for power in powers if is_enough(Fraction(10) ** power)), None)
     if power is None or power == _LEAST_POWER:
         return None
-    step = _power_of_ten(power - SIGNIFICANT_DIGITS)
+    step = Fraction(10) ** (power - SIGNIFICANT_DIGITS)
     enough = 10**SIGNIFICANT_DIGITS
     short = enough // 10
     while enough - short > 1:
         middle = (short + enough) // 2
         short, enough = (short, middle) if is_enough(middle * step) else (middle, enough)
     return enough * step
-
-
-def _power_of_ten(power: int) -> Fraction:
-    return Fraction(10**power) if power >= 0 else Fraction(1, 10**-power)
 
 
 @checks_arguments
@@ -175,7 +165,7 @@ def best_margins(
 def smallest_margins(
     levels: Mapping[What, TunedLevel], total: Fraction, proportions: Mapping[What, Fraction], confidence: Fraction
 ) -> MarginsForTotal[What] | None:
-    """The smallest margins in these proportions, rounded up to whole records, that cost at most `total` together."""
+    """The smallest margins in these proportions, rounded up, that cost at most `total` together."""
 
     def at(steps: int) -> MarginsForTotal[What] | None:
         margins = {one: ceil(steps * proportions[one] / _STEPS_OF_PROPORTIONS) for one in levels}
@@ -186,10 +176,8 @@ def smallest_margins(
             return None
         return MarginsForTotal(MappingProxyType(margins), MappingProxyType(budgets), spent, total - spent)
 
-    return _first_that_works(at) if levels else None
-
-
-def _first_that_works(at: Callable[[int], MarginsForTotal[What] | None]) -> MarginsForTotal[What] | None:
+    if not levels:
+        return None
     too_few, best_steps = -1, 1
     while (best := at(best_steps)) is None:
         too_few, best_steps = best_steps, 2 * best_steps
@@ -203,3 +191,113 @@ def _first_that_works(at: Callable[[int], MarginsForTotal[What] | None]) -> Marg
         else:
             best, best_steps = found, middle
     return best
+
+
+@dataclass(frozen=True, slots=True)
+class LevelNoises:
+    """What the margin of error of a level costs with each kind of noise."""
+
+    level: PopulationGroupLevel
+    family: TableFamily
+    margin: int
+    gaussian_rho: Fraction
+    geometric_epsilon: Fraction
+    geometric_rho: Fraction
+    """What zCDP charges for the geometric noise. Proof: docs/privacy.md#geometric-noise-under-zcdp."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseComparison:
+    """The same margins with both kinds of noise, as (epsilon, delta)-DP with epsilons rounded up."""
+
+    levels: tuple[LevelNoises, ...]
+    gaussian_rho: Fraction
+    gaussian_epsilon: Fraction
+    geometric_epsilon_pure: Fraction
+    """Holds at delta 0, so at every delta."""
+    geometric_epsilon_by_zcdp: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Multiplicity:
+    """A level if this many race codes of a record are used and the loss stays the same."""
+
+    codes: int
+    stability: int
+    margin: int
+    change: Fraction
+    """The change of the margin, against 8 codes."""
+    deviation_change: float
+    """The change of the noise's width, against 8 codes: what margins would do if they weren't whole numbers."""
+
+
+@checks_arguments
+def compare_noises(tuning: Tuning, delta: Fraction, confidence: Fraction = CONFIDENCE) -> NoiseComparison | None:
+    """At the margins of a published cell that the configuration has now; None if a noise can't be drawn.
+
+    Args:
+        tuning: The configuration.
+        delta: Of (epsilon, delta)-differential privacy, in which both are compared.
+        confidence: How often the truth is within the margin, exactly.
+    """
+    tuned_levels = [tuned for one in tuning.by_family() for tuned in one.levels.values()]
+    levels = [_level_noises(tuned, confidence) for tuned in tuned_levels if tuned.main_stage is not None]
+    known = [noises for noises in levels if noises is not None]
+    if len(known) < len(levels):
+        return None
+    gaussian_rho = _costliest(tuning, ((noises.level, noises.gaussian_rho) for noises in known))
+    geometric_rho = _costliest(tuning, ((noises.level, noises.geometric_rho) for noises in known))
+    return NoiseComparison(
+        levels=tuple(known),
+        gaussian_rho=gaussian_rho,
+        gaussian_epsilon=epsilon_of_rho(gaussian_rho, delta),
+        geometric_epsilon_pure=_costliest(tuning, ((noises.level, noises.geometric_epsilon) for noises in known)),
+        geometric_epsilon_by_zcdp=epsilon_of_rho(geometric_rho, delta),
+    )
+
+
+def _costliest(tuning: Tuning, costs: Iterable[tuple[PopulationGroupLevel, Fraction]]) -> Fraction:
+    """The cost of the costliest pass: the sum of the costs of its levels."""
+    totals = dict.fromkeys(tuning.config.passes, Fraction(0))
+    for level, cost in costs:
+        totals[level.geography.tabulation_pass] += cost
+    return max(totals.values())
+
+
+def _level_noises(tuned: TunedLevel, confidence: Fraction) -> LevelNoises | None:
+    """A level's margin and its cost with each kind of noise, or None if one can't be drawn."""
+    stage = tuned.main_stage
+    assert stage is not None
+    margin = tuned.design.noise(stage).margin_of_error(confidence)
+    configs = (replace(tuned.config, privacy_definition=definition) for definition in PrivacyDefinition)
+    gaussian, geometric = (least_budget(replace(tuned, config=config), margin, confidence) for config in configs)
+    if gaussian is None or geometric is None:
+        return None
+    gamma = tuned.config.stage_1_fraction
+    shares = Fraction(1) if Stage.TOTAL_ONLY in tuned.design.stages else gamma**2 + (1 - gamma) ** 2
+    # half the squared epsilon of each of a record's `stability` counts
+    rho = tuned.stability * rho_of_epsilon(geometric.budget / tuned.stability) * shares
+    return LevelNoises(tuned.facts.level, tuned.family, margin, gaussian.budget, geometric.budget, rho)
+
+
+@checks_arguments
+def multiplicities(tuned: TunedLevel, confidence: Fraction = CONFIDENCE) -> tuple[Multiplicity, ...]:
+    """For 1, 2, ..., 8 race codes, at the same budget.
+
+    Args:
+        tuned: A level with its configuration, e.g. one of `tuning.levels`.
+        confidence: How often the truth is within the margin, exactly.
+    """
+    stage = tuned.main_stage
+    if stage is None:
+        return ()
+    configs = (replace(tuned.config, max_race_codes=codes) for codes in range(1, MOST_RACE_CODES + 1))
+    levels = [replace(tuned, config=config) for config in configs]
+    margins = [level.design.noise(stage).margin_of_error(confidence) for level in levels]
+    is_gaussian = tuned.config.privacy_definition is PrivacyDefinition.ZCDP
+    found = []
+    for codes, (level, margin) in enumerate(zip(levels, margins, strict=True), start=1):
+        ratio = level.stability / levels[-1].stability
+        change = Fraction(margin, margins[-1]) - 1 if margins[-1] else Fraction(0)
+        found.append(Multiplicity(codes, level.stability, margin, change, (sqrt(ratio) if is_gaussian else ratio) - 1))
+    return tuple(found)

@@ -1,34 +1,104 @@
-"""What a configuration means, level by level and in all: the numbers that parameters are chosen by."""
+"""A configuration with the facts of its levels, and the configurations to start from.
+
+The presets are what the 2020 Census used, and the same with round thresholds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.config.config_file import read_config_at
-from safetab.config.run_config import FamilyConfig, RunConfig
+from safetab.census.geography_levels import US_STATES, TabulationPass
+from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.config.config_file import (
+    FamilyConfig,
+    RunConfig,
+    budget_key,
+    measured_levels,
+    parse_config,
+    read_config_at,
+    threshold_key,
+)
 from safetab.foundation.argument_types import checks_arguments
-from safetab.foundation.findings import Checked, Finding
+from safetab.foundation.findings import Checked
 from safetab.planning.run_plan import loss_of_config, loss_of_config_pass
 from safetab.privacy.composition import PrivacyLoss
-from safetab.products.product import TableFamily, Thresholds
-from safetab.tuning.level_sizes import Facts, facts_of
-from safetab.tuning.presets import production_of_2020
-from safetab.tuning.tuned_level import TunedLevel
+from safetab.products.all_products import PRODUCTS
+from safetab.products.product import Product, TableFamily, Thresholds
+from safetab.tuning.tuned_level import Facts, TunedLevel, facts_of
+
+PRODUCTION = "2020 production"
+_ROUND = 100
+
+
+def presets(product: Product = PRODUCTS[0]) -> Mapping[str, str]:
+    """The text of a config.json for the product, by preset name."""
+    return {
+        PRODUCTION: _config_text(product, lambda threshold: threshold),
+        "2020 with round-number thresholds": _config_text(product, lambda threshold: -(-threshold // _ROUND) * _ROUND),
+    }
+
+
+def production_of_2020(product: Product = PRODUCTS[0]) -> RunConfig:
+    """The configuration of the 2020 production run."""
+    return parse_config(presets(product)[PRODUCTION]).require()
+
+
+def _config_text(product: Product, rounded: Callable[[int], int]) -> str:
+    """The text of a config.json with the values of 2020 and rounded thresholds."""
+    production = product.production
+    keys: dict[str, object] = {"max_race_codes": 8, "privacy_defn": "zcdp"}
+    for family, level in measured_levels(product, POPULATION_GROUP_LEVELS):
+        keys[budget_key(product, family, level)] = _Literal(production.of_level(level).budget)
+    if product.stage_1_key is not None and production.stage_1_fraction is not None:
+        keys[product.stage_1_key] = _Literal(production.stage_1_fraction)
+    for family in product.families:
+        keys[product.family_keys[family.name].thresholds] = _thresholds(product, family, rounded)
+    if product.suppression_key is not None and production.suppression_chance is not None:
+        keys[product.suppression_key] = _Literal(production.suppression_chance)
+    keys |= {"allow_negative_counts": True, "run_us": True, "run_pr": True, "reader": "csv"}
+    keys["state_filter_us"] = sorted(US_STATES)
+    return _json(keys) + "\n"
+
+
+def _thresholds(product: Product, family: TableFamily, rounded: Callable[[int], int]) -> dict[str, list[int]]:
+    of_level, shapes = product.production.of_level, len(family.finer)
+    keys = {threshold_key(level): of_level(level).thresholds[:shapes] for level in POPULATION_GROUP_LEVELS}
+    return {key: [rounded(threshold) for threshold in thresholds] for key, thresholds in keys.items()}
+
+
+class _Literal(str):
+    """A number with a fixed spelling."""
+
+    __slots__ = ()
+
+
+def _json(keys: Mapping[str, object]) -> str:
+    """An object with one key per line and short lists on one line."""
+    lines = []
+    for key, value in keys.items():
+        if isinstance(value, _Literal):
+            text = str(value)
+        elif isinstance(value, dict):
+            inside = ",\n".join(f"    {json.dumps(name)}: {json.dumps(entry)}" for name, entry in value.items())
+            text = f"{{\n{inside}\n  }}"
+        else:
+            text = json.dumps(value)
+        lines.append(f"  {json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 @dataclass(frozen=True)
 class Tuning:
     """A configuration with the facts of its levels. To try another: `tuning.but(max_race_codes=3)`.
 
-    Its levels, with their budgets and thresholds, are those of one table family of the product, the first if none is
-    named; losses are of all families together.
+    Its levels, with their budgets and thresholds, are those of one table family of the product: the
+    first, unless one is named. Losses are those of all families together.
     """
 
     config: RunConfig
@@ -41,21 +111,23 @@ class Tuning:
 
     @property
     def of_family(self) -> FamilyConfig:
-        """What the configuration gives its family."""
+        """What the configuration gives the family."""
         return self.config.of_family(self.family)
 
     def by_family(self) -> tuple[Tuning, ...]:
-        """The same for each table family of the product."""
+        """The same tuning for each table family of the product."""
         return tuple(replace(self, named_family=one.family) for one in self.config.families)
 
     def but(self, **changes: object) -> Tuning:
-        """The same with other values of the configuration's fields."""
+        """The same tuning with other values of the configuration's fields."""
         return replace(self, config=replace(self.config, **changes))  # type: ignore[arg-type]
 
     def with_budgets(self, budgets: Mapping[PopulationGroupLevel, Fraction]) -> Tuning:
+        """The same tuning with other budgets."""
         return self._with(replace(self.of_family, budgets=MappingProxyType({**self.of_family.budgets, **budgets})))
 
     def with_thresholds(self, thresholds: Mapping[PopulationGroupLevel, Thresholds]) -> Tuning:
+        """The same tuning with other thresholds."""
         given = MappingProxyType({**self.of_family.thresholds, **thresholds})
         return self._with(replace(self.of_family, thresholds=given))
 
@@ -64,15 +136,16 @@ class Tuning:
 
     @cached_property
     def levels(self) -> Mapping[PopulationGroupLevel, TunedLevel]:
-        """Those that are tabulated: their pass runs, and their budget is above 0."""
+        """The tabulated levels: their pass runs and their budget is above 0."""
         tabulated = (level for level in self.config.levels if self.of_family.budgets[level] > 0)
         return MappingProxyType({level: self.level(level) for level in tabulated})
 
     def level(self, level: PopulationGroupLevel) -> TunedLevel:
-        """Also one that is not tabulated."""
+        """One level, tabulated or not."""
         return TunedLevel(self.facts[level], self.config, self.family)
 
     def levels_of(self, tabulation_pass: TabulationPass) -> Iterator[TunedLevel]:
+        """The tabulated levels of one pass."""
         return (tuned for level, tuned in self.levels.items() if level.geography.tabulation_pass is tabulation_pass)
 
     def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
@@ -88,10 +161,12 @@ class Tuning:
 
     @property
     def groups(self) -> int:
+        """How many population groups are tabulated."""
         return sum(tuned.facts.groups for tuned in self.levels.values())
 
     @property
     def empty_groups_published(self) -> float:
+        """Expected number of published groups if all of them were empty."""
         return sum(tuned.empty_groups_published for tuned in self.levels.values())
 
 
@@ -109,17 +184,16 @@ def tuning_of(
         geography: A GRF-C file, to count its entities.
     """
     facts = facts_of(None if parameters is None else Path(parameters), None if geography is None else Path(geography))
-    findings: tuple[Finding, ...] = facts.findings
     path = config_path(config, parameters)
     read = Checked(production_of_2020(), ()) if path is None else read_config_at(path)
-    findings = read.findings + findings
+    findings = read.findings + facts.findings
     if facts.value is None or read.value is None:
         return Checked(None, findings)
     return Checked(Tuning(read.value, facts.value), findings)
 
 
 def config_path(config: str | Path | None, parameters: str | Path | None) -> Path | None:
-    """The config.json that is meant; None for the one of 2020 production."""
+    """The config.json to read, or None for that of 2020 production."""
     if config is not None:
         return Path(config)
     return None if parameters is None else Path(parameters) / "config.json"

@@ -77,7 +77,7 @@ def test_the_page_can_be_used_with_the_keyboard_alone(page: Page) -> None:
     for wanted in (
         "Share of each budget for stage 1, gamma",
         "Save config.json",
-        "Keep the setting in force",
+        "Keep the current setting",
         "Print this page",
     ):
         assert any(wanted in name for name in names), wanted

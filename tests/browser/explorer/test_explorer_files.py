@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from safetab.config.config_file import parse_config
-from safetab.foundation.version import VERSION
+from safetab.foundation.findings import VERSION
 from safetab.products.all_products import PRODUCTS
 from safetab.products.product import Product
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import Tuning
-from safetab.tuning.presets import presets, production_of_2020
+from safetab.tuning.tuning import presets, production_of_2020
 
 pytestmark = pytest.mark.browser
 
@@ -109,13 +109,13 @@ def test_every_download_says_which_setting_it_is_of_where_it_is_from_and_when(pa
 def test_a_configuration_of_the_other_product_brings_it_into_view(page: Page) -> None:
     load(page, presets(PRODUCTS[1])["2020 production"])
     assert page.locator("[data-product='1']").get_attribute("aria-pressed") == "true"
-    assert page.locator("#started-from").text_content() == "Now: loaded config.json."
+    assert page.locator("#started-from").text_content() == "Current setting: loaded config.json."
 
 
 def test_a_file_with_a_budget_beyond_all_measure_is_refused_in_words(page: Page) -> None:
     load(page, presets()["2020 production"].replace("0.159", "1e99", 1))
     assert "can't be drawn" in page.locator("#load-problems").text_content()
-    assert page.locator("#started-from").text_content() == "Now: 2020 production."
+    assert page.locator("#started-from").text_content() == "Current setting: 2020 production."
 
 
 def test_a_reload_and_a_link_bring_the_settings_of_both_products_back(browser: Browser, file: Path) -> None:
@@ -126,14 +126,14 @@ def test_a_reload_and_a_link_bring_the_settings_of_both_products_back(browser: B
         page.evaluate("window.explorer.show(1)")
         field(page, "Threshold for tenure in 3 cells, County, Detailed, tenure, people").fill("1200")
         settings = page.evaluate("[window.explorer.setting(), (window.explorer.show(0), window.explorer.setting())]")
-        page.wait_for_timeout(600)
+        page.wait_for_function("location.hash.startsWith('#set/SafeTab-P')")
         address = page.url
         assert address.partition("#")[2] == "set/SafeTab-P~g=0.25~b5=0.2/SafeTab-H~t25=1200"
         page.get_by_role("link", name="Privacy cost").click()
         assert page.url == address
         page.reload()
         assert page.evaluate("window.explorer.setting()") == settings[1]
-        assert page.locator("#started-from").text_content() == "Now: 2020 production, changed."
+        assert page.locator("#started-from").text_content() == "Current setting: 2020 production, changed."
     with opened(browser, file) as other:
         assert other.page.evaluate("window.explorer.setting()") != settings[1]
         other.page.goto(address)
@@ -156,7 +156,7 @@ def test_a_restored_setting_says_so_and_can_be_left(browser: Browser, file: Path
         losses = page.locator("#bar-losses").text_content()
         page.reload()
         assert not line.is_visible()  # nothing was changed
-        page.get_by_role("button", name="Keep the setting in force").click()
+        page.get_by_role("button", name="Keep the current setting").click()
         page.evaluate("window.explorer.show(1)")
         field(page, "Budget of County, Detailed, tenure").fill("0.5")
         page.evaluate("window.explorer.show(0)")
@@ -173,7 +173,7 @@ def test_a_restored_setting_says_so_and_can_be_left(browser: Browser, file: Path
         line.get_by_role("button", name="Start fresh").click()
         assert not line.is_visible()
         assert page.locator("#bar-losses").text_content() == losses
-        assert page.locator("#started-from").text_content() == "Now: 2020 production."
+        assert page.locator("#started-from").text_content() == "Current setting: 2020 production."
         assert page.locator("#kept-list strong").count() == 0
         assert page.evaluate("document.activeElement.id") == "started-from"
         page.wait_for_timeout(600)
@@ -214,7 +214,7 @@ def test_a_link_is_not_called_the_last_setting_until_the_page_comes_back_without
         page.wait_for_timeout(600)
         page.goto("about:blank")
         page.goto(file.as_uri())
-        assert page.locator("#started-from").text_content() == "Now: a link, changed."
+        assert page.locator("#started-from").text_content() == "Current setting: a link, changed."
         assert line.is_visible()
         page.goto("about:blank")
         page.goto(f"{file.as_uri()}#set/SafeTab-P~b5=0.3")

@@ -11,11 +11,11 @@ from tests.browser.explorer_page import FACTS, LEVELS, asked_on, disagreements, 
 from tests.explorer_numbers import ExactNumbers, agrees, can_be_drawn, random_config, setting_of
 
 from safetab.planning.losses import DELTA
-from safetab.privacy.conversions import epsilon_of_rho
-from safetab.privacy.loss_text import loss_text
+from safetab.privacy.composition import epsilon_of_rho
+from safetab.privacy.reference import loss_text
 from safetab.products.all_products import PRODUCTS
 from safetab.tuning import Tuning, tuning_of
-from safetab.tuning.presets import production_of_2020
+from safetab.tuning.tuning import production_of_2020
 
 pytestmark = pytest.mark.browser
 SETTINGS = 200  # of each product

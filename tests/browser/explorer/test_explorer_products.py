@@ -43,7 +43,7 @@ def test_thresholds_for_a_target_error_stand_beside_those_in_force_and_are_taken
         *("110", "880", "971 fits", "1,980", "4,971 high", "5,060", "19,971 high")
     ]
     assert page.locator("#thresholds [role=status]").text_content().startswith("Of 57 thresholds, 0 are too low")
-    page.get_by_role("button", name="Take these thresholds over").click()
+    page.get_by_role("button", name="Use these thresholds").click()
     assert page.evaluate("window.explorer.setting().thresholds['COUNTY,2']") == [880, 1980, 5060]
     page.locator("#undo").click()
     assert page.evaluate("window.explorer.setting().thresholds['COUNTY,2']") == [971, 4971, 19971]
@@ -55,40 +55,40 @@ def test_thresholds_for_a_target_error_stand_beside_those_in_force_and_are_taken
 
 
 def test_up_to_six_settings_are_kept_by_name_and_told_apart_in_words(page: Page) -> None:
-    keep = page.get_by_role("button", name="Keep the setting in force")
+    keep = page.get_by_role("button", name="Keep the current setting")
     page.get_by_label("Name (optional)").fill("as in 2020")
     keep.click()
     field(page, "Budget of County, Detailed").fill("0.5")
     page.evaluate("window.explorer.settle()")
     words = page.locator("#compare-words").text_content()
     assert words == (
-        "Beside as in 2020: \N{GREEK SMALL LETTER RHO} is 0.341 more (unbounded); margins are smaller at County, Detailed."
+        "Compared with as in 2020: \N{GREEK SMALL LETTER RHO} is 0.341 more (unbounded); margins are smaller at County, Detailed."
     )
     for _ in range(5):
         keep.click()
     assert keep.get_attribute("aria-disabled") == "true"
     page.evaluate("document.getElementById('pin').click()")
-    assert page.locator("#kept-problem").text_content() == "6 settings are kept already. Forget one first."
+    assert page.locator("#kept-problem").text_content() == "You have already kept 6 settings. Remove one first."
     heads = page.locator("#kept-table thead th").all_text_contents()
-    assert heads == ["Number", "1 as in 2020", "2 A", "3 B", "4 C", "5 D", "6 E", "In force"]
+    assert heads == ["Number", "1 as in 2020", "2 A", "3 B", "4 C", "5 D", "6 E", "Current"]
     page.get_by_role("button", name="Return to as in 2020").click()
     assert page.evaluate("window.explorer.setting().budgets['COUNTY,2']") == "0.159"
-    page.get_by_role("button", name="Forget E", exact=True).click()
+    page.get_by_role("button", name="Remove E", exact=True).click()
     assert page.locator("#kept-list li").count() == 5
     page.evaluate("window.explorer.show(1)")
     assert page.locator("#kept-list li").count() == 0  # each product has its own
 
 
 def test_a_name_that_is_taken_is_refused_and_a_number_stays_with_its_setting(page: Page) -> None:
-    name, keep = page.get_by_label("Name (optional)"), page.get_by_role("button", name="Keep the setting in force")
+    name, keep = page.get_by_label("Name (optional)"), page.get_by_role("button", name="Keep the current setting")
     for wanted in ("wide", "narrow", "wide"):
         name.fill(wanted)
         keep.click()
     problem = page.locator("#kept-problem")
-    assert (problem.text_content(), name.input_value()) == ("The name wide is taken. Write another.", "wide")
+    assert (problem.text_content(), name.input_value()) == ("The name wide is taken. Choose another.", "wide")
     name.fill("new")
     assert not problem.is_visible()
-    page.get_by_role("button", name="Forget wide").click()
+    page.get_by_role("button", name="Remove wide").click()
     assert page.locator("#kept-list li .kept-number").all_text_contents() == ["2"]
     keep.click()
     assert page.locator("#kept-list li").evaluate_all("all => all.map(one => one.textContent.slice(0, 4))") == [
@@ -98,7 +98,7 @@ def test_a_name_that_is_taken_is_refused_and_a_number_stays_with_its_setting(pag
 
 
 def test_every_kept_setting_is_on_the_first_picture_by_its_number(page: Page) -> None:
-    keep = page.get_by_role("button", name="Keep the setting in force")
+    keep = page.get_by_role("button", name="Keep the current setting")
     for budget in ("0.159", "0.159", "0.01"):
         field(page, "Budget of County, Detailed").fill(budget)
         keep.click()
@@ -122,7 +122,7 @@ def test_kept_settings_stand_beside_each_field_where_they_differ_and_outlive_a_r
 
 def assert_kept_settings_stay(page: Page) -> None:
     page.get_by_label("Name (optional)").fill("as in 2020")
-    page.get_by_role("button", name="Keep the setting in force").click()
+    page.get_by_role("button", name="Keep the current setting").click()
     field(page, "Budget of County, Detailed").fill("0.5")
     field(page, "Most race codes counted for a person").fill("5")
     field(page, "Threshold for sex by 4 ages, County, Detailed, persons").fill("500")

@@ -15,7 +15,7 @@ from tests.explorer_simulation import expected_groups
 
 from safetab.products.all_products import PRODUCTS
 from safetab.tuning import Tuning
-from safetab.tuning.presets import production_of_2020
+from safetab.tuning.tuning import production_of_2020
 
 pytestmark = pytest.mark.browser
 SIZES = b"geography_level,iteration_level,people,groups\r\nCOUNTY,Detailed,40,1000\r\nCOUNTY,2,900,500\r\n"
@@ -108,7 +108,7 @@ def test_a_change_draws_anew_and_the_words_follow(page: Page) -> None:
     field(page, "Budget of County, Detailed").fill("0.001")
     page.wait_for_selector('#simulation[data-state="drawn"]')
     assert page.locator("#simulation [role=status]").text_content() != before
-    page.get_by_label("Near the truth means within").fill("50")
+    page.get_by_label("Close to the truth means within").fill("50")
     told(page, "within 50 %")
 
 
@@ -118,7 +118,7 @@ def test_sizes_and_the_draw_stay_when_another_product_comes_into_view(page: Page
     for product in (1, 0, 1):  # the last two in haste, while the other is being drawn
         page.evaluate("number => window.explorer.show(number)", product)
     told(page, "the sizes in sizes.csv")
-    told(page, "of 1,500 groups with somebody in them")
+    told(page, "of 1,500 groups with people")
     assert page.locator('[data-number^="simulation/COUNTY,2,tenure/"]').count() > 0
 
 
@@ -127,9 +127,7 @@ def test_the_words_count_empty_groups_below_state_alone(page: Page, product: int
     page.evaluate("number => window.explorer.show(number)", product)
     simulate(page)
     words = page.locator("#simulation [role=status]").text_content()
-    found = re.search(
-        r"Below state, ([\d,]+) groups with nobody in them .*; nation and states publish every group", words
-    )
+    found = re.search(r"Below state, ([\d,]+) empty groups .*; nation and states publish every group", words)
     drawn = page.eval_on_selector_all(
         "#simulation table:first-of-type [data-number$='/empty']",
         "all => all.map(one => [one.dataset.number, one.closest('td').querySelector('strong').textContent])",
@@ -146,7 +144,7 @@ def test_sizes_of_the_reader_are_used_or_refused_in_words(page: Page) -> None:
     upload = page.locator("#simulation input[type=file]")
     upload.set_input_files({"name": "sizes.csv", "mimeType": "text/csv", "buffer": SIZES})
     told(page, "the sizes in sizes.csv")
-    assert "of 1,500 groups with somebody in them" in page.locator("#simulation [role=status]").text_content()
+    assert "of 1,500 groups with people" in page.locator("#simulation [role=status]").text_content()
     wrong = b"geography_level,iteration_level,people,groups\nCOUNTRY,2,40,1\nCOUNTY,2,-4,<b>\nUSA,1,5,99\nUSA,1,5,99\n"
     upload.set_input_files({"name": "wrong.csv", "mimeType": "text/csv", "buffer": wrong})
     problems = page.locator("#simulation [role=alert] p")
@@ -173,7 +171,7 @@ def test_sizes_may_have_thousands_in_quotes_and_levels_in_any_case(page: Page) -
     page.set_input_files(
         "#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": content.encode()}
     )
-    told(page, "of 1,500 groups with somebody in them")
+    told(page, "of 1,500 groups with people")
 
 
 @pytest.mark.parametrize(

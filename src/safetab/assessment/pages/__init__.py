@@ -1,1 +1,1 @@
-"""The page of an accuracy report."""
+"""The HTML page of an accuracy report."""

@@ -1,42 +1,53 @@
-"""Two configurations on the page: who gains, who loses."""
+"""The page's comparison of two configurations: which groups gain and which lose."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import groupby
-from typing import Any
 
 from safetab.assessment.assess import Assessment
-from safetab.assessment.comparison import FALSE_ALARM
 from safetab.assessment.pages.curves import middle_of_class
-from safetab.assessment.pages.plots import Plot, Series, figures, log_axis, on_one_scale, share_axis
-from safetab.assessment.pages.sections import finer_table, level_words
-from safetab.assessment.pages.words import unit_of
-from safetab.assessment.rows import ALL
-from safetab.reports.markup import Markup, element, joined
-from safetab.reports.page_tables import legend, paragraphs, whole_table
-from safetab.reports.wording import NOTHING
+from safetab.assessment.pages.page_parts import (
+    Plot,
+    Row,
+    Rows,
+    Series,
+    figures,
+    finer_table,
+    level_words,
+    log_axis,
+    matching,
+    on_one_scale,
+    share_axis,
+    unit_of,
+)
+from safetab.assessment.tables import ALL, FALSE_ALARM
+from safetab.reports.page_parts import NOTHING, Markup, element, joined, legend, paragraphs, whole_table
 
-Row = Mapping[str, Any]
 Names = tuple[str, str]
-"""What the two configurations are called, the given one first."""
+"""The names of the two configurations, the given one first."""
 _VERDICTS = ("gain", "mixed", "same", "lose", "only in the first", "only in the other")
 
 
-def comparison_section(assessment: Assessment, comparison: list[Row], names: Names) -> Markup:
-    rows = [row for row in comparison if row["iteration_kind"] == ALL and row["size_from"] is not None]
-    family, product = assessment.levels[0].truth.plan.family, assessment.product
-    empty = "; for groups with nobody in them it is better not to be published" if assessment.has_suppression else ""
+def comparison_section(assessment: Assessment, comparison: Rows, names: Names) -> Markup:
+    """Verdicts by level, plots, and a table of all classes of one table family."""
+    of_all_kinds = matching(comparison, iteration_kind=ALL)
+    rows = [row for row in of_all_kinds if row["size_from"] is not None]
+    product = assessment.product
+    table = finer_table(assessment.levels[0].truth.plan.family)
+    empty = ""
+    if assessment.has_suppression:
+        empty = "; groups with nobody in them should not be published"
+    text = (
+        f"What happens to groups if {names[1]} replaces {names[0]}. They gain if more of them are"
+        f" published, more of them get a {table}, or their totals are closer to the truth, and"
+        f" nothing gets worse{empty}. A difference counts only if it is larger than chance explains:"
+        f" chance alone makes any gain or loss on this page in about 1 of {1 / FALSE_ALARM:,.0f}"
+        " comparisons. A finer table makes a total less certain, since it is the sum of more cells;"
+        " then the verdict is mixed."
+    )
     return joined(
         [
-            paragraphs(
-                f"What becomes of groups if {names[1]} takes the place of {names[0]}. They gain if more of them are"
-                f" published, more of them get a {finer_table(family)}, or their totals are nearer to the"
-                f" truth, and nothing of it becomes worse{empty}. A difference counts only if it is larger than chance"
-                f" makes it: chance alone makes any gain or loss on this page in about 1 of {1 / FALSE_ALARM:,.0f}"
-                " comparisons. A finer table makes a total less certain, since it is the sum of more cells: then both"
-                " happen.",
-            ),
+            paragraphs(text),
             _verdicts(rows, product.record.nouns, names),
             legend(names, "v"),
             figures(_plots(rows, "published_share", "share published")),
@@ -46,91 +57,87 @@ def comparison_section(assessment: Assessment, comparison: list[Row], names: Nam
     )
 
 
-def _verdict(verdict: str, names: Names) -> str:
+def _in_words(verdict: str, names: Names) -> str:
     return verdict.replace("the first", names[0]).replace("the other", names[1])
 
 
-def _verdicts(rows: list[Row], nouns: str, names: Names) -> Markup:
-    """How many groups with people gain and lose, by level."""
-    counts: dict[tuple[str, str, str], dict[str, int]] = {}
+def _verdicts(rows: Rows, nouns: str, names: Names) -> Markup:
+    """How many non-empty groups gain and lose, by level."""
+    counts: dict[str, dict[str, int]] = {}
     for row in rows:
         if row["size_class"] != "0":
-            key = (row["geography_level"], row["iteration_level"], row["measured"])
-            of_level = counts.setdefault(key, dict.fromkeys(_VERDICTS, 0))
+            of_level = counts.setdefault(_level(row), dict.fromkeys(_VERDICTS, 0))
             of_level[row["verdict"]] += row["groups"] or row["groups_other"] or 0
-    shown = [one for one in _VERDICTS if not one.startswith("only") or any(of[one] for of in counts.values())]
-    titles = (f"Groups with {nouns}", *(_verdict(one, names) for one in shown))
+    shown = list(_VERDICTS[:4])
+    shown += [one for one in _VERDICTS[4:] if any(of_level[one] for of_level in counts.values())]
+    titles = (f"Groups with {nouns}", *(_in_words(verdict, names) for verdict in shown))
     head = element("tr", *(element("th", text, scope="col", class_="name") for text in titles))
-    body = [
-        element("tr", element("th", f"{level_words(key[0], key[1])}, {key[2]}", scope="row"),
-                *(element("td", f"{of_level[verdict]:,}") for verdict in shown))
-        for key, of_level in counts.items()
-    ]  # fmt: skip
-    return whole_table(f"Who gains and who loses with {names[1]}", element("thead", head), [element("tbody", *body)])
-
-
-def _plots(rows: list[Row], statistic: str, label: str) -> list[Plot]:
-    """One for each level where something changes; all on one scale."""
-    plots = []
-    for level in dict.fromkeys((row["geography_level"], row["iteration_level"]) for row in rows):
-        chosen = [
-            row
-            for row in rows
-            if (row["geography_level"], row["iteration_level"]) == level
-            and row["measured"] == "adaptive"
-            and row["size_from"] >= 1
-        ]
-        if all(row["verdict"] == "same" for row in chosen):
-            continue
-        series = [
-            Series("", colour, points, points)
-            for colour, suffix in ((5, ""), (6, "_other"))
-            if (points := _points(chosen, f"{statistic}{suffix}"))
-        ]
-        values = [y for one in series for _, y in one.points if y > 0]
-        if values and not (statistic == "published_share" and min(values) == 1):
-            up = share_axis(label) if "share" in statistic else log_axis(label, min(values), max(values))
-            plots.append(Plot(level_words(*level), log_axis("true size", 1, 1e6), up, series))
-    return on_one_scale(plots)
-
-
-def _points(rows: list[Row], name: str) -> list[tuple[float, float]]:
-    return [(middle_of_class(row["size_from"]), row[name]) for row in rows if row[name] is not None]
-
-
-def _classes(rows: list[Row], names: Names) -> Markup:
-    compared = ("published", "with a table", "mean error")
-    head = [
-        element(
-            "tr",
-            element("th", "True size", scope="col", rowspan="2"),
-            element("th", "groups", scope="col", rowspan="2"),
-            element("th", f"with {names[1]} they", scope="col", rowspan="2", class_="name"),
-            *(element("th", text, scope="colgroup", colspan="2") for text in compared),
-        ),
-        element("tr", *(element("th", name, scope="col", class_="name") for _ in compared for name in names)),
-    ]
-    bodies = []
-    for level, of_level in groupby(rows, key=lambda row: f"{_level(row)}, {row['measured']}"):
-        title = element("th", level, scope="rowgroup", colspan="9")
-        bodies.append(element("tbody", element("tr", title, class_="pass"), *(_class(row, names) for row in of_level)))
-    return whole_table("Class by class", element("thead", *head), bodies)
+    body = []
+    for level, of_level in counts.items():
+        cells = [element("td", f"{of_level[verdict]:,}") for verdict in shown]
+        body.append(element("tr", element("th", level, scope="row"), *cells))
+    caption = f"Who gains and who loses with {names[1]}"
+    return whole_table(caption, element("thead", head), [element("tbody", *body)])
 
 
 def _level(row: Row) -> str:
-    return level_words(row["geography_level"], row["iteration_level"])
+    return f"{level_words(row['geography_level'], row['iteration_level'])}, {row['measured']}"
+
+
+def _plots(rows: Rows, statistic: str, label: str) -> list[Plot]:
+    """A plot for each level where something changes, all on one scale."""
+    plots = []
+    adaptive = [row for row in matching(rows, measured="adaptive") if row["size_from"] >= 1]
+    levels = [(row["geography_level"], row["iteration_level"]) for row in rows]
+    for geography, iterations in dict.fromkeys(levels):
+        chosen = matching(adaptive, geography_level=geography, iteration_level=iterations)
+        if all(row["verdict"] == "same" for row in chosen):
+            continue
+        series = []
+        for colour, column in ((5, statistic), (6, f"{statistic}_other")):
+            shown = [row for row in chosen if row[column] is not None]
+            points = [(middle_of_class(row["size_from"]), row[column]) for row in shown]
+            if points:
+                series.append(Series("", colour, points, points))
+        values = [y for one in series for _, y in one.points if y > 0]
+        if not values or (statistic == "published_share" and min(values) == 1):
+            continue
+        up = log_axis(label, min(values), max(values))
+        if "share" in statistic:
+            up = share_axis(label)
+        across = log_axis("true size", 1, 1e6)
+        plots.append(Plot(level_words(geography, iterations), across, up, series))
+    return on_one_scale(plots)
+
+
+def _classes(rows: Rows, names: Names) -> Markup:
+    """A table of all classes, by level and true size."""
+    compared = ("published", "with a table", "mean error")
+    columns = [element("th", text, scope="colgroup", colspan="2") for text in compared]
+    head = element(
+        "tr",
+        element("th", "True size", scope="col", rowspan="2"),
+        element("th", "groups", scope="col", rowspan="2"),
+        element("th", f"with {names[1]} they", scope="col", rowspan="2", class_="name"),
+        *columns,
+    )
+    both = [element("th", name, scope="col", class_="name") for name in names * len(compared)]
+    bodies = []
+    for level, of_level in groupby(rows, key=_level):
+        title = element("tr", element("th", level, scope="rowgroup", colspan="9"), class_="pass")
+        bodies.append(element("tbody", title, *(_class(row, names) for row in of_level)))
+    return whole_table("Class by class", element("thead", head, element("tr", *both)), bodies)
 
 
 def _class(row: Row, names: Names) -> Markup:
-    cells = [
-        *(_percent(row[f"{name}{which}"]) for name in ("published_share", "table_share") for which in ("", "_other")),
-        *(_number(row[f"mean_absolute_error{which}"]) for which in ("", "_other")),
-    ]
+    shares = ("published_share", "published_share_other", "table_share", "table_share_other")
+    errors = ("mean_absolute_error", "mean_absolute_error_other")
+    cells = [*(_percent(row[name]) for name in shares), *(_number(row[name]) for name in errors)]
     return element(
         "tr",
         element("th", row["size_class"], scope="row"),
         element("td", NOTHING if row["groups"] is None else f"{row['groups']:,}"),
-        element("td", _verdict(row["verdict"], names), class_="name"),
+        element("td", _in_words(row["verdict"], names), class_="name"),
         *(element("td", cell) for cell in cells),
     )
 

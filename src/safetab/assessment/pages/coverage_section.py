@@ -1,34 +1,52 @@
-"""Coverage: of published totals by level and true size, and of the noise itself over all draws."""
+"""Coverage: of published totals by level and true size, and of all draws of noise."""
 
 from __future__ import annotations
 
 from math import sqrt
 
-from safetab.assessment.assess import Assessment
-from safetab.assessment.assess_run import AssessedLevel
-from safetab.assessment.classes import CONFIDENCES, SIZE_STARTS, USUAL, MeasuredAs
-from safetab.assessment.pages.sections import Row, Rows, found, plain_table, share, ways
-from safetab.assessment.pages.words import words_of
-from safetab.assessment.rows import ALL, SIZE_LABELS
-from safetab.assessment.statistics import LEAST_NUMBERS
-from safetab.reports.markup import Markup, element, joined
-from safetab.reports.page_tables import legend, paragraphs
-from safetab.reports.wording import NOTHING
+from safetab.assessment.assess import AssessedLevel, Assessment
+from safetab.assessment.level_statistics import LEAST_NUMBERS
+from safetab.assessment.pages.page_parts import (
+    Row,
+    Rows,
+    found,
+    matching,
+    measured_levels,
+    plain_table,
+    share,
+    text_of,
+)
+from safetab.assessment.tables import ALL, SIZE_LABELS
+from safetab.assessment.tally import CONFIDENCES, SIZE_STARTS, USUAL, MeasuredAs
+from safetab.reports.page_parts import NOTHING, Markup, element, joined, legend, paragraphs
 
 _PLAIN, _INTERVAL = "coverage_95", "interval_coverage_95"
 _ROUNDING = 1e-6  # theory is computed in floating point
-_BEYOND_CHANCE = 4  # standard errors: some hundred classes are judged at once
-_LEAST, _MOST = 0.90, 1.0
+_BEYOND_CHANCE = 4  # standard errors: some hundred classes are judged together
+_LEAST, _MOST = 0.90, 1.0  # the scale of the bars
+_HEADINGS = ("Level", "published totals", "within the 95% margin", "theory")
+_HEADINGS_WITH_SUPPRESSION = (
+    "Level",
+    "published totals",
+    "within the plain 95% margin",
+    "within the release's 95% interval",
+    "plain margin, theory",
+    "interval, theory",
+    "the plain margin fails for true sizes",
+    "published totals of such groups",
+)
 
 
 def coverage_section(assessment: Assessment, rows: Rows) -> Markup:
-    totals = [row for row in rows if (row["number"], row["table"], row["iteration_kind"]) == ("total", ALL, ALL)]
+    """How often margins and intervals hold, for published totals and for all draws."""
+    judged = f"among {LEAST_NUMBERS} totals or more, and by more than {_BEYOND_CHANCE} standard errors"
+    if assessment.has_theory:
+        judged = "judged by theory, for exactly the totals that were published"
+    text = text_of(assessment.product, "coverage")
+    totals = matching(rows, number="total", table=ALL, iteration_kind=ALL)
     return joined(
         [
-            paragraphs(
-                words_of(assessment.product).coverage,
-                f"Red marks what falls short of 95%: {_how_judged(assessment)}.",
-            ),
+            paragraphs(text, f"Red marks shares below 95%: {judged}."),
             _levels(assessment, totals),
             _sizes(assessment, totals),
             _all_draws(assessment, rows),
@@ -37,93 +55,92 @@ def coverage_section(assessment: Assessment, rows: Rows) -> Markup:
 
 
 def _levels(assessment: Assessment, totals: Rows) -> Markup:
+    """A table of coverage by level. Without suppression, intervals are the same as plain margins."""
     made = []
-    shown = (_PLAIN, _INTERVAL) if assessment.has_suppression else (_PLAIN,)  # else they are the same
-    for level, measured, name in ways(assessment):
+    columns = (_PLAIN, _INTERVAL) if assessment.has_suppression else (_PLAIN,)
+    for level, measured, name in measured_levels(assessment):
         row = found(totals, level, measured)
         if row is None or not row["numbers"]:
             continue
         cells = [
             f"{row['numbers']:,}",
-            *(_cell(row, column, assessment) for column in shown),
-            *(_theory(row, column, assessment) for column in shown),
+            *(_cell(row, column, assessment) for column in columns),
+            *(_theory(row, column, assessment) for column in columns),
         ]
         if assessment.has_suppression:
             cells += _failing(level, measured) if assessment.has_theory else (NOTHING, NOTHING)
         made.append((name, cells))
-    headings: tuple[str, ...] = (
-        "Level", "published totals", "within the plain 95% margin", "within the release's 95% interval",
-        "plain margin, theory", "interval, theory", "the plain margin fails for true sizes",
-        "published totals of such groups",
-    )  # fmt: skip
-    if not assessment.has_suppression:
-        headings = ("Level", "published totals", "within the 95% margin", "theory")
+    headings = _HEADINGS_WITH_SUPPRESSION if assessment.has_suppression else _HEADINGS
     return plain_table("Published totals: how often the truth is within", headings, made)
 
 
 def _failing(level: AssessedLevel, measured: MeasuredAs) -> tuple[str, str]:
-    """For which true sizes fewer than 95 % of the published lone totals are within their margin."""
-    last, tally = level.theories[measured].margin_fails_up_to, level.tallies[measured]
+    """The true sizes for which the plain margin fails, and the share of totals of such groups.
+
+    It fails if theory expects fewer than 95 % of published lone totals within it.
+    """
+    last = level.theories[measured].margin_fails_up_to
     if last is None:
         return NOTHING, NOTHING
+    tally = level.tallies[measured]
     published = tally.published.sum(axis=(0, 1))
     concerned = int(published[tally.sizes <= last].sum())
     return f"0 to {last:,}", share(concerned / int(published.sum()))
 
 
 def _sizes(assessment: Assessment, totals: Rows) -> Markup:
-    """A map of the size classes for which the plain margin fails somewhere, and the next one."""
-    levels = [one for one in ways(assessment) if one[0].theories[one[1]].margin_fails_up_to is not None]
-    last = max((level.theories[measured].margin_fails_up_to or 0 for level, measured, _ in levels), default=None)
-    if last is None:
+    """A table of the size classes in which the plain margin fails somewhere, and the next class."""
+    levels, failing = [], []
+    for level, measured, name in measured_levels(assessment):
+        fails_up_to = level.theories[measured].margin_fails_up_to
+        if fails_up_to is not None:
+            levels.append((level, measured, name))
+            failing.append(fails_up_to)
+    if not failing:
         return Markup("")
-    within = sum(start <= last for start in SIZE_STARTS)
+    within = sum(start <= max(failing) for start in SIZE_STARTS)
     classes = SIZE_LABELS[: min(within + 1, len(SIZE_STARTS))]
     made = []
     for level, measured, name in levels:
-        of_classes = [found(totals, level, measured, size_class=one) for one in classes]
-        if any(row is not None and row["numbers"] for row in of_classes):
-            made.append((name, [_both(row, assessment) for row in of_classes]))
+        found_rows = [found(totals, level, measured, size_class=label) for label in classes]
+        if any(row is not None and row["numbers"] for row in found_rows):
+            made.append((name, [_both(row, assessment) for row in found_rows]))
     judged = [row for row in totals if row["size_from"] is not None and row["numbers"]]
-    plain, interval = (sum(_falls_short(row, one, assessment) for row in judged) for one in (_PLAIN, _INTERVAL))
-    return joined(
-        [
-            paragraphs(
-                f"For which groups do they fail? Of {len(judged):,} classes of level and true size that have published"
-                f" totals, the plain margin falls short of 95% in {plain:,} and the release's interval in {interval:,}."
-                " The table has the levels that suppress: in each cell the share of published totals within the plain"
-                " margin, and below it the share within the release's interval.",
-            ),
-            element("div", plain_table("Published totals by true size", ("Level", *classes), made), class_="sizes"),
-        ]
+    plain = sum(_falls_short(row, _PLAIN, assessment) for row in judged)
+    interval = sum(_falls_short(row, _INTERVAL, assessment) for row in judged)
+    text = paragraphs(
+        f"For which groups do they fail? Of {len(judged):,} classes of level and true size that have"
+        f" published totals, the plain margin falls short of 95% in {plain:,} and the release's"
+        f" interval in {interval:,}. The table has the levels that suppress. Each cell shows the"
+        " share of published totals within the plain margin, and below it the share within the"
+        " release's interval."
     )
+    table = plain_table("Published totals by true size", ("Level", *classes), made)
+    return joined([text, element("div", table, class_="sizes")])
 
 
 def _both(row: Row | None, assessment: Assessment) -> Markup:
+    """A cell with the coverage of the plain margin and of the interval, and theory as a tooltip."""
     if row is None or not row["numbers"]:
         return element("td", NOTHING)
-    words = (
-        f"{row['numbers']:,} published totals; theory: plain margin {_theory(row, _PLAIN, assessment)},"
-        f" interval {_theory(row, _INTERVAL, assessment)}"
-    )
+    plain, interval = (_theory(row, column, assessment) for column in (_PLAIN, _INTERVAL))
+    theory = f"theory: plain margin {plain}, interval {interval}"
     shown = [
-        element(tag, share(row[column]), **({"class_": "short"} if _falls_short(row, column, assessment) else {}))
+        element(tag, share(row[column]), **_class_if_short(row, column, assessment))
         for tag, column in (("strong", _PLAIN), ("small", _INTERVAL))
     ]
-    return element("td", *shown, title=words)
+    return element("td", *shown, title=f"{row['numbers']:,} published totals; {theory}")
 
 
 def _cell(row: Row, column: str, assessment: Assessment) -> Markup:
-    """What was seen, with its binomial interval."""
-    words = f"from {share(row[f'{column}_low'])} to {share(row[f'{column}_high'])}"
-    is_short = {"class_": "short"} if _falls_short(row, column, assessment) else {}
-    return element("td", share(row[column]), title=words, **is_short)
+    """The observed share, with its binomial interval as a tooltip."""
+    interval = f"from {share(row[f'{column}_low'])} to {share(row[f'{column}_high'])}"
+    text = share(row[column])
+    return element("td", text, title=interval, **_class_if_short(row, column, assessment))
 
 
-def _how_judged(assessment: Assessment) -> str:
-    if assessment.has_theory:
-        return "that is judged by theory, for exactly the totals that were published"
-    return f"seen among {LEAST_NUMBERS} totals or more, and by more than {_BEYOND_CHANCE} standard errors"
+def _class_if_short(row: Row, column: str, assessment: Assessment) -> dict[str, str]:
+    return {"class_": "short"} if _falls_short(row, column, assessment) else {}
 
 
 def _theory(row: Row, column: str, assessment: Assessment) -> str:
@@ -131,7 +148,7 @@ def _theory(row: Row, column: str, assessment: Assessment) -> str:
 
 
 def _falls_short(row: Row, column: str, assessment: Assessment) -> bool:
-    """Less than 95 %, by theory; without theory, by so much that chance hardly explains it."""
+    """Whether coverage is below 95 % by theory; without theory, by more than chance explains."""
     promised = float(CONFIDENCES[USUAL])
     if assessment.has_theory:
         expected = row[f"{column}_theory"]
@@ -141,49 +158,48 @@ def _falls_short(row: Row, column: str, assessment: Assessment) -> bool:
 
 
 def _all_draws(assessment: Assessment, rows: Rows) -> Markup:
+    """A table of the coverage of margins over all draws."""
     made = []
-    for level, measured, name in ways(assessment):
-        for sort, words in (("total", "totals"), ("cell", "cells")):
+    columns = [f"all_draws_coverage_{int(confidence * 100)}" for confidence in CONFIDENCES]
+    for level, measured, name in measured_levels(assessment):
+        for sort in ("total", "cell"):
             row = found(rows, level, measured, number=sort)
-            if row is None or not row["draws"]:
-                continue
-            cells = [
-                _interval(row),
-                *(share(row[f"all_draws_coverage_{int(confidence * 100)}"], 2) for confidence in CONFIDENCES),
-            ]
-            made.append((f"{name}: {words}", cells))
-    headings = (
-        "Level", "95% margin: all draws, 90% to 100%", "within the 90% margin", "the 95% margin", "the 99% margin",
-    )  # fmt: skip
-    return joined(
-        [
-            paragraphs(
-                "Is the noise itself as wide as it should be? Over all draws, published or not, a margin must hold at"
-                " least as often as it says; noise is whole numbers, so that a small margin holds more often. This"
-                " checks the program, and says nothing of the totals that readers see. Bars: the share that was within"
-                " the 95% margin, as a binomial 95% interval; the upright line is what theory says.",
-            ),
-            legend(("what was seen, with its uncertainty", "theory"), "v"),
-            element("div", plain_table("All draws, published or not", headings, made), class_="chart"),
-        ]
+            if row is not None and row["draws"]:
+                shares = [share(row[column], 2) for column in columns]
+                made.append((f"{name}: {sort}s", [_bar(row), *shares]))
+    bars = "95% margin: all draws, 90% to 100%"
+    headings = ("Level", bars, "within the 90% margin", "the 95% margin", "the 99% margin")
+    text = paragraphs(
+        "Is the noise itself as wide as it should be? Over all draws, published or not, a margin must"
+        " hold at least as often as it says; noise is a whole number, so a small margin holds more"
+        " often. This checks the program and says nothing about the totals that readers see. Bars"
+        " show the share within the 95% margin, as a binomial 95% interval; the vertical line is what"
+        " theory expects."
     )
+    table = plain_table("All draws, published or not", headings, made)
+    key = legend(("observed, with its uncertainty", "theory"), "v")
+    return joined([text, key, element("div", table, class_="chart")])
 
 
-def _interval(row: Row) -> Markup:
-    """The interval of a share as a bar from 90 to 100 %, and theory as a line."""
+def _bar(row: Row) -> Markup:
+    """The interval of a share as a bar on a scale from 90 to 100 %, and theory as a line."""
     low, high, theory = (row[f"all_draws_coverage_95_{end}"] for end in ("low", "high", "theory"))
 
     def along(value: float) -> float:
         return 1000 * min(max((value - _LEAST) / (_MOST - _LEAST), 0.0), 1.0)
 
+    def rectangle(x: str, y: str, width: str, height: str, class_: str) -> Markup:
+        return element("rect", x=x, y=y, width=width, height=height, class_=class_)
+
     words = f"from {share(low, 2)} to {share(high, 2)}; theory {share(theory, 2)}"
-    start, end = along(low), along(high)
+    start = along(low)
+    width = max(along(high) - start, 8)
     drawing = element(
         "svg",
         element("title", words),
-        element("rect", x="0", y="4", width="1000", height="2", class_="s1"),
-        element("rect", x=f"{start:.1f}", y="1", width=f"{max(end - start, 8):.1f}", height="8", class_="v0"),
-        element("rect", x=f"{along(theory) - 3:.1f}", y="0", width="6", height="10", class_="v1"),
+        rectangle("0", "4", "1000", "2", "s1"),
+        rectangle(f"{start:.1f}", "1", f"{width:.1f}", "8", "v0"),
+        rectangle(f"{along(theory) - 3:.1f}", "0", "6", "10", "v1"),
         viewBox="0 0 1000 10",
         preserveAspectRatio="none",
         role="img",

@@ -1,1 +1,1 @@
-"""The commands, by who they are for."""
+"""The commands, grouped by who uses them."""

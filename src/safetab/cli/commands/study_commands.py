@@ -1,19 +1,34 @@
-"""The commands for those who choose parameters and judge their results."""
+"""The commands for studies, which need no confidential data.
+
+They are demo, explore, accuracy, lists and synthesize.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from safetab.cli.options import Data, Out, Overwrite, Parameters, takes
+from safetab.cli.messages import exits_with_code, say, show_findings
+from safetab.cli.options import Data, Out, Overwrite, Parameters, option, takes
 from safetab.pipeline.declared_options import ASSESS, CONFIG, GEOGRAPHY, PARAMETERS
 
 
-def add_study_commands(app: typer.Typer) -> None:
-    for command in (explore, accuracy, lists):
-        app.command()(command)
+def demo(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.")] = Path("safetab-demo"),
+    overwrite: Overwrite = False,
+    opens_browser: Annotated[bool, typer.Option("--open", help="Open the site in a browser at the end.")] = False,
+) -> None:
+    """Make a small synthetic census, its tables, and pages to explore.
+
+    Makes up people and households, releases tables of both, and writes a web
+    site for each, the explorer and the report. Nobody in it is real, so you
+    can look at everything.
+    """
+    from safetab.cli.commands.demo import make_demo
+
+    make_demo(out, overwrite=overwrite, opens_browser=opens_browser)
 
 
 @takes(CONFIG, PARAMETERS, GEOGRAPHY)
@@ -21,25 +36,21 @@ def explore(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
     ] = Path("explorer.html"),
-    xlsx: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a workbook for spreadsheet programs too.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files if they are there.")] = False,
+    xlsx: Annotated[Path | None, option("FILE", "Write a workbook for spreadsheet programs too.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files if they exist.")] = False,
     **given: Any,
 ) -> None:
-    """Write the page with which parameters are chosen.
+    """Write an interactive page for choosing parameters.
 
     One file that opens in any browser, without a network: budgets,
     thresholds and race codes on one side, margins of error, suppression and
     privacy loss on the other, and questions the other way round. Needs no
     confidential file.
     """
-    from safetab.cli.messages import exits_with_code, say, show_findings
     from safetab.explorer.explore import ExplorerRequest, write_explorer
 
     with exits_with_code():
-        request = ExplorerRequest(output, **given, workbook=xlsx, overwrite=overwrite)
-        warnings = write_explorer(request)
+        warnings = write_explorer(ExplorerRequest(output, **given, workbook=xlsx, overwrite=overwrite))
     show_findings(warnings)
     for written in filter(None, (output, xlsx)):
         say(f"Wrote {written}.")
@@ -50,26 +61,24 @@ def accuracy(
     parameters: Parameters,
     data: Data,
     out: Out,
-    runs: Annotated[int, typer.Option(help="How often the algorithm runs.")] = 100,
-    against: Annotated[
-        Path | None, typer.Option(metavar="OTHER_PARAMETERS", help="Compare with another configuration.")
-    ] = None,
+    runs: Annotated[int, typer.Option(help="How many times the algorithm runs.")] = 100,
+    against: Annotated[Path | None, option("OTHER_PARAMETERS", "Compare with another configuration.")] = None,
     confidential: Annotated[
-        bool, typer.Option("--confidential", help="DATA may hold real people; what is written must never be released.")
+        bool, typer.Option("--confidential", help="DATA may hold real people; the report must never be released.")
     ] = False,
     **given: object,
 ) -> None:
-    """Tell how good the numbers are: many runs beside the truth.
+    """Measure how good the numbers are: many runs beside the true counts.
 
     Counts exactly once, runs the real algorithm N times on the counts, and
     writes an error report by level, true size, table and kind of group.
-    Looks at the truth: refused unless DATA says that its people do not
-    exist, or --confidential is given. What it writes may not be released.
+    It uses the true counts, so it is refused unless DATA says that its
+    people do not exist, or you give --confidential. Never release what it
+    writes.
     """
     from safetab.assessment.accuracy_files import AccuracyRequest, accuracy_files
-    from safetab.cli.accuracy_report import show_accuracy
-    from safetab.cli.messages import exits_with_code, show_findings
-    from safetab.cli.terminal_progress import TerminalProgress
+    from safetab.cli.progress import TerminalProgress
+    from safetab.cli.summaries import show_accuracy
     from safetab.pipeline.options import RunOptions
 
     with exits_with_code(), TerminalProgress() as progress:
@@ -89,13 +98,12 @@ def lists(
 ) -> None:
     """Check the lists of codes and iterations, and write them in short form.
 
-    The short form has one row an iteration, with codes and ranges of codes
-    (1010:1290). It takes the place of race-and-ethnicity-code-to-iteration.txt
+    The short form has one row for each iteration, with codes and ranges of
+    codes (1010:1290). It replaces race-and-ethnicity-code-to-iteration.txt
     under the name race-and-ethnicity-code-to-iteration-short-form.txt.
     """
     from safetab.cli.messages import exits_with_code, say, show_findings
-    from safetab.readers.public_lists import read_public_lists
-    from safetab.readers.short_form_lists import write_short_form
+    from safetab.readers.public_lists import read_public_lists, write_short_form
 
     with exits_with_code():
         checked = read_public_lists(parameters)
@@ -107,3 +115,43 @@ def lists(
     say(f"{len(found.code_names):,} codes, {len(found.iterations):,} iterations, {pairs:,} pairs of the two.")
     if short is not None:
         say(f"Wrote {short}.")
+
+
+def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
+    out: Out,
+    people: Annotated[int, typer.Option(help="How many people, Puerto Rico included. The nation: 334735155.")],
+    parameters: Annotated[
+        Path | None, typer.Option(help="Directory with config.json and lists to use. Default: lists of its own.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 2020,
+    form: Annotated[
+        Literal["parquet", "text", "cef"], typer.Option("--format", help="How people and blocks are written.")
+    ] = "parquet",
+    states: Annotated[int | None, typer.Option(help="How many states, Puerto Rico not counted. Default: 51.")] = None,
+    counties: Annotated[int | None, typer.Option(help="How many counties in them. Default: 3143.")] = None,
+    tracts: Annotated[int | None, typer.Option(help="How many tracts in them. Default: 84414.")] = None,
+    iterations: Annotated[
+        int | None, typer.Option(help="How many iterations its own lists have. Default: 2996.")
+    ] = None,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", help="Write the people of a state in random order instead of by block.")
+    ] = False,
+    households: Annotated[
+        bool, typer.Option("--households", help="Write household records too. A CEF has households anyway.")
+    ] = False,
+    threads: Annotated[int, typer.Option(help="How many threads to use; the bytes are the same.")] = 2,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make a synthetic census: people who do not exist, with the geography of a nation.
+
+    Writes OUT/parameters and OUT/data, ready for `safetab run`. Puerto Rico
+    has its real share of the people. OUT appears whole or not at all.
+    """
+    from safetab.cli.commands.synthesize import synthesize_census
+    from safetab.synthetic.census import CensusRequest
+    from safetab.synthetic.files.census_files import CensusFormat
+    from safetab.synthetic.geography.census_size import SizeRequest
+
+    size = SizeRequest(people, states, counties, tracts)
+    request = CensusRequest(size, parameters, iterations, seed, CensusFormat(form), shuffle, threads, households)
+    synthesize_census(out, request, overwrite=overwrite)

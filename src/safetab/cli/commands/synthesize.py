@@ -1,4 +1,4 @@
-"""`safetab synthesize`: a synthetic census, whole or not at all, and what to do with it."""
+"""`safetab synthesize`: writes a synthetic census and says how to run it."""
 
 from __future__ import annotations
 
@@ -10,28 +10,29 @@ from pathlib import Path
 import typer
 
 from safetab.cli.messages import exits_with_code, say, show_findings
-from safetab.cli.terminal_progress import TerminalProgress
+from safetab.cli.progress import TerminalProgress
 from safetab.cli.text_tables import show_table, terminal_console, text_table
-from safetab.config.config_file import CONFIG_FILE
-from safetab.config.run_config import ReaderKind
+from safetab.config.config_file import CONFIG_FILE, ReaderKind
 from safetab.foundation.failures import RunFailed, machine_refused
+from safetab.foundation.files import whole_path
 from safetab.foundation.findings import InvalidInput
-from safetab.foundation.whole_path import whole_path
-from safetab.outputs.earlier_output import NamesLike, always_named
-from safetab.outputs.output_folder import output_findings, whole_output
+from safetab.outputs.output_folder import NamesLike, always_named, output_findings, whole_output
 from safetab.pipeline.disk_space import size_in_words
 from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.products.safetab_h.record import HOUSEHOLD_RECORD
-from safetab.products.safetab_p.record import PERSON_RECORD
-from safetab.readers.code_assignments import ASSIGNMENTS_FILE
-from safetab.readers.public_lists import CODES_FILE, ETHNICITY_ITERATIONS_FILE, RACE_ITERATIONS_FILE
-from safetab.readers.short_form_lists import SHORT_FORM_FILE
+from safetab.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
+from safetab.products.safetab_p.safetab_p import PERSON_RECORD
+from safetab.readers.geography import GEOGRAPHY_TABLE, NAMES_FILE
+from safetab.readers.public_lists import (
+    ASSIGNMENTS_FILE,
+    CODES_FILE,
+    ETHNICITY_ITERATIONS_FILE,
+    RACE_ITERATIONS_FILE,
+    SHORT_FORM_FILE,
+)
 from safetab.synthetic.cef.cef_files import READER_FILE
-from safetab.synthetic.census import CensusPlan
-from safetab.synthetic.files.census_files import GEOGRAPHY_TABLE, NAMES_FILE
-from safetab.synthetic.households.household_parameters import HOUSEHOLD_PARAMETERS
+from safetab.synthetic.census import CensusPlan, CensusRequest, bytes_needed, write_census
+from safetab.synthetic.files.parameter_files import HOUSEHOLD_PARAMETERS
 from safetab.synthetic.people.nonempty_groups import NonEmptyGroups
-from safetab.synthetic.request import CensusRequest, bytes_needed, write_census
 
 _LISTS = (CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE, ASSIGNMENTS_FILE, SHORT_FORM_FILE)
 _PARAMETERS = rf"(parameters|{HOUSEHOLD_PARAMETERS})/({'|'.join(map(re.escape, (CONFIG_FILE, *_LISTS)))})"
@@ -43,6 +44,7 @@ _EARLIER = always_named(f"data/{SYNTHETIC_MARKER}", NamesLike(f"{_PARAMETERS}|{_
 
 
 def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> None:
+    """Write the census into OUT, whole or not at all, and print how to run it."""
     out = whole_path(out)
     with exits_with_code():
         checked = request.checked()
@@ -52,9 +54,10 @@ def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> 
             raise InvalidInput(refused)
         plan = checked.value
         show_findings(checked.warnings)
-        _tell_size(out, plan)
+        _check_disk(out, plan)
         try:
-            with TerminalProgress() as progress, whole_output(out, _today(), overwrite=overwrite) as folder:
+            today = datetime.datetime.now(datetime.UTC).date()
+            with TerminalProgress() as progress, whole_output(out, today, overwrite=overwrite) as folder:
                 groups = write_census(folder, request, plan, progress)
         except OSError as error:
             raise machine_refused(error, out) from None
@@ -67,30 +70,23 @@ def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> 
         typer.echo(f"Then:       safetab run {of_households}")
 
 
-def _tell_size(out: Path, plan: CensusPlan) -> None:
-    people, needed, free = sum(share.people for share in plan.shares), bytes_needed(plan), _free_bytes(out)
-    say(
-        f"Making {people:,} people who do not exist, in {len(plan.shares) - 1} states and Puerto Rico;"
-        f" about {size_in_words(needed)} of disk."
-    )
-    if free < needed:
-        raise RunFailed(
-            f"{out.parent} has {size_in_words(free)} free, and {size_in_words(needed)} are needed. Nothing was written."
-        )
+def _check_disk(out: Path, plan: CensusPlan) -> None:
+    """Say how large the census will be. Raises RunFailed if the disk has too little room."""
+    people = sum(share.people for share in plan.shares)
+    needed = size_in_words(bytes_needed(plan))
+    free = shutil.disk_usage(out.parent).free
+    where = f"{len(plan.shares) - 1} states and Puerto Rico"
+    say(f"Making {people:,} people who do not exist, in {where}; about {needed} of disk.")
+    if free < bytes_needed(plan):
+        message = f"{out.parent} has {size_in_words(free)} free, and {needed} are needed. Nothing was written."
+        raise RunFailed(message)
 
 
 def _show_groups(groups: tuple[NonEmptyGroups, ...]) -> None:
+    """Print how many groups of each level have somebody in them."""
     table = text_table("level", "groups", "with somebody", "share")
     for of_level in groups:
         share = f"{of_level.non_empty / of_level.groups:.2%}" if of_level.groups else "-"
         level = f"{of_level.level.geography.label} {of_level.level.iterations.label}"
         table.add_row(level, f"{of_level.groups:,}", f"{of_level.non_empty:,}", share)
     show_table("Population groups", table, terminal_console())
-
-
-def _free_bytes(out: Path) -> int:
-    return shutil.disk_usage(out.parent).free
-
-
-def _today() -> datetime.date:
-    return datetime.datetime.now(datetime.UTC).date()

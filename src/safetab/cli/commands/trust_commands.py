@@ -1,33 +1,27 @@
-"""The commands for those who want to know whether the program keeps its promises."""
+"""The commands that test whether the program keeps its promises: selftest and audit."""
 
 from __future__ import annotations
 
 import datetime
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from safetab.audit.verdicts import Verdict
-    from safetab.cli.terminal_progress import TerminalProgress
-
-
-def add_trust_commands(app: typer.Typer) -> None:
-    for command in (selftest, audit):
-        app.command()(command)
+from safetab.cli.messages import ExitCode, exits_with_code, say
+from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed
+from safetab.foundation.findings import InvalidInput
+from safetab.foundation.interrupts import if_interrupted, publishing_for_itself
 
 
 def selftest() -> None:
     """Check in seconds that this installation's noise has the right distribution.
 
     Draws a million numbers of each of five kinds and compares them with
-    exact probabilities; right noise fails once in a million times.
+    exact probabilities; correct noise fails once in a million times.
     """
     from safetab.audit.selftest import selftest as judged
-    from safetab.cli.messages import exits_with_code, say
-    from safetab.foundation.failures import RunFailed
 
     with exits_with_code():
         verdicts = judged()
@@ -58,16 +52,10 @@ def audit(
     """
     from safetab.audit.audit import audit as verdicts
     from safetab.audit.audit import parts_of_audit
-    from safetab.audit.audit_report import AuditReport, report_as_json
-    from safetab.audit.review_page import review_page
-    from safetab.audit.verdicts import Result
-    from safetab.cli.exit_codes import ExitCode
+    from safetab.audit.verdicts import AuditReport, Result, report_as_json, review_page
     from safetab.cli.messages import exits_with_code, say
-    from safetab.cli.terminal_progress import TerminalProgress
-    from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed
-    from safetab.foundation.findings import InvalidInput
-    from safetab.foundation.interrupts import if_interrupted, publishing_for_itself
-    from safetab.foundation.new_file import new_file_findings, write_new_file
+    from safetab.cli.progress import TerminalProgress
+    from safetab.foundation.new_files import new_file_findings, write_new_file
 
     found = []
     outcome = NOTHING_WRITTEN if page is not None else ""
@@ -81,14 +69,16 @@ def audit(
         say(f"In all, about {_counted(minutes, 'minute')} on one core.", err=as_json)
         with TerminalProgress() as progress:
             for part, verdict in verdicts(parts, progress):
-                if not as_json:
-                    _print(progress, verdict)
                 found.append((part, verdict))
+                word = "FAILED" if verdict.faults else verdict.result.value
+                lines = [f"{word}  {verdict.check}: {verdict.seen}", *(f"        {fault}" for fault in verdict.faults)]
+                for line in () if as_json else lines:
+                    progress.print(line)
         report = AuditReport(tuple(found), quick, datetime.datetime.now(datetime.UTC).date())
         has_failed = report.count(Result.FAILED) > 0
         if page is not None:
             text = review_page(report)
-            write_new_file(page, lambda path: _write(path, text))
+            write_new_file(page, lambda path: path.write_text(text, encoding="utf-8"))
         if as_json:
             exit_code = ExitCode.RUN_FAILED if has_failed else 0
             typer.echo(json.dumps(report_as_json(report, exit_code), indent=2))
@@ -102,14 +92,3 @@ def audit(
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _print(progress: TerminalProgress, verdict: Verdict) -> None:
-    word = "FAILED" if verdict.faults else verdict.result.value
-    progress.print(f"{word}  {verdict.check}: {verdict.seen}")
-    for fault in verdict.faults:
-        progress.print(f"        {fault}")
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`safetab tune`: the numbers that parameters are chosen by, and the questions from the other side."""
+"""`safetab tune`: what parameters mean, and which parameters give what you want."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from safetab.cli.help_pages import App
-from safetab.cli.options import takes
+from safetab.cli.messages import exits_with_code, show_findings
+from safetab.cli.options import App, option, takes
 from safetab.pipeline.declared_options import AS_JSON, CONFIG, GEOGRAPHY, MARGIN_CONFIDENCE, PARAMETERS
 
 if TYPE_CHECKING:
@@ -17,97 +17,86 @@ if TYPE_CHECKING:
 
 tune = App(
     name="tune",
-    no_args_is_help=True,
     help=(
-        "Choose parameters: what a configuration means, and which one means what is wanted. Needs no data.\n\n"
+        "Choose parameters: see what a configuration means, and find the one that you need. Needs no data.\n\n"
         "LEVEL is a geography level and an iteration level: county-detailed, pr-tract-regional, or a key of config.json"
         " such as (COUNTY, 2). Without --config and --parameters the configuration is that of the 2020 production run;"
         " without --parameters and --geography the groups are those of the 2020 Census."
     ),
 )
-
-SETTING = (CONFIG, PARAMETERS, AS_JSON)
-Level = Annotated[str, typer.Argument(metavar="LEVEL", help="E.g. county-detailed.")]
-Family = Annotated[
-    str | None, typer.Option(metavar="TABLES", help="Which tables, if the product has several families.")
-]
+_SETTING = (CONFIG, PARAMETERS, AS_JSON)
+_Level = Annotated[str, typer.Argument(metavar="LEVEL", help="E.g. county-detailed.")]
+_Family = Annotated[str | None, option("TABLES", "Which tables, if the product has several families.")]
 
 
 @tune.command("table-moe")
 @takes(AS_JSON)
 def table_moe(**given: Any) -> None:
-    """Print the paper's table of margins of error, beside the exact ones."""
-    from safetab.cli.tune_answers.answer import show
-    from safetab.cli.tune_answers.paper_tables import margin_answer
+    """Print the paper's table of margins of error beside the exact margins."""
+    from safetab.cli.tune_answers import answer, tables
 
-    show(margin_answer(), **given)
+    answer.show(tables.paper_margins_answer(), **given)
 
 
 @tune.command("table-thresholds")
 @takes(AS_JSON)
 def table_thresholds(**given: Any) -> None:
     """Print the paper's table of suppression thresholds."""
-    from safetab.cli.tune_answers.answer import show
-    from safetab.cli.tune_answers.paper_tables import threshold_answer
+    from safetab.cli.tune_answers import answer, tables
 
-    show(threshold_answer(), **given)
+    answer.show(tables.paper_thresholds_answer(), **given)
 
 
 @tune.command()
 @takes(CONFIG, PARAMETERS, GEOGRAPHY, AS_JSON)
 def levels(**given: Any) -> None:
-    """Show for every level its noise, margins, T, share and empty groups."""
-    from safetab.cli.tune_answers.levels import levels_answer
+    """Show the noise, margins, T, share and empty groups of every level."""
+    from safetab.cli.tune_answers.tables import levels_answer
 
     _show(levels_answer, given)
 
 
 @tune.command()
-@takes(MARGIN_CONFIDENCE, *SETTING)
+@takes(MARGIN_CONFIDENCE, *_SETTING)
 def budget(
-    level: Level,
+    level: _Level,
     margin: Annotated[str, typer.Argument(metavar="MARGIN", help="Of a cell or a lone total, in whole persons.")],
-    family: Family = None,
+    family: _Family = None,
     **given: Any,
 ) -> None:
-    """Find the least budget with which a level has a margin of error."""
+    """Find the least budget that gives a level a margin of error."""
     from safetab.cli.tune_answers.questions import budget_answer
 
     _show(lambda tuning: budget_answer(tuning, level, margin, given["confidence"], family), given)
 
 
 @tune.command()
-@takes(*SETTING)
+@takes(*_SETTING)
 def threshold(
-    level: Level,
+    level: _Level,
     table: Annotated[
         str, typer.Argument(metavar="TABLE", help="4, 9 or 23: how many ages (or cells) it has; or its label.")
     ],
-    relative: Annotated[
-        str, typer.Option(metavar="PART", help="The margin of error at 95 %, as a part of the number.")
-    ] = "0.1",
-    number: Annotated[
-        str, typer.Option(metavar="NUMBER", help="Of which number: cell, sex (or another sum) or total.")
-    ] = "cell",
-    family: Family = None,
+    relative: Annotated[str, option("PART", "The margin of error at 95 %, as a part of the number.")] = "0.1",
+    number: Annotated[str, option("NUMBER", "Of which number: cell, sex (or another sum) or total.")] = "cell",
+    family: _Family = None,
     **given: Any,
 ) -> None:
-    """Find the size from which on a table is as precise as wanted."""
+    """Find the size from which a table is as precise as you want."""
     from safetab.cli.tune_answers.questions import threshold_answer
 
     _show(lambda tuning: threshold_answer(tuning, level, table, relative, number, family), given)
 
 
 @tune.command()
-@takes(MARGIN_CONFIDENCE, *SETTING)
+@takes(MARGIN_CONFIDENCE, *_SETTING)
 def margins(
     total: Annotated[str, typer.Argument(metavar="TOTAL", help="Loss of a pass: rho or epsilon, unbounded.")],
     proportion: Annotated[
-        list[str] | None,
-        typer.Option(metavar="LEVEL=NUMBER", help="Repeatable. Default: the margins of the configuration."),
+        list[str] | None, option("LEVEL=NUMBER", "Repeatable. Default: the margins of the configuration.")
     ] = None,
     of: Annotated[str, typer.Option("--pass", metavar="PASS", help="us or pr.")] = "us",
-    family: Family = None,
+    family: _Family = None,
     **given: Any,
 ) -> None:
     """Find the smallest margins in given proportions for a total loss."""
@@ -117,10 +106,9 @@ def margins(
 
 
 @tune.command()
-@takes(MARGIN_CONFIDENCE, *SETTING)
+@takes(MARGIN_CONFIDENCE, *_SETTING)
 def noise(
-    delta: Annotated[str, typer.Option(metavar="DELTA", help="Of (epsilon, delta)-differential privacy.")] = "1e-10",
-    **given: Any,
+    delta: Annotated[str, option("DELTA", "Of (epsilon, delta)-differential privacy.")] = "1e-10", **given: Any
 ) -> None:
     """Compare discrete Gaussian and geometric noise at equal margins."""
     from safetab.cli.tune_answers.comparisons import noise_answer
@@ -129,22 +117,20 @@ def noise(
 
 
 @tune.command()
-@takes(MARGIN_CONFIDENCE, *SETTING)
-def codes(level: Level, family: Family = None, **given: Any) -> None:
-    """Compare how many race codes of a person are used, 1 to 8."""
+@takes(MARGIN_CONFIDENCE, *_SETTING)
+def codes(level: _Level, family: _Family = None, **given: Any) -> None:
+    """Compare using 1 to 8 race codes of each person."""
     from safetab.cli.tune_answers.comparisons import codes_answer
 
     _show(lambda tuning: codes_answer(tuning, level, given["confidence"], family), given)
 
 
 @tune.command()
-@takes(*SETTING)
+@takes(*_SETTING)
 def curve(
-    level: Level,
-    size: Annotated[
-        list[int] | None, typer.Option(metavar="PERSONS", help="Repeatable. Default: telling ones.")
-    ] = None,
-    family: Family = None,
+    level: _Level,
+    size: Annotated[list[int] | None, option("PERSONS", "Repeatable. Default: sizes near the thresholds.")] = None,
+    family: _Family = None,
     **given: Any,
 ) -> None:
     """Show suppression, tables and bias of groups by their true size."""
@@ -154,8 +140,7 @@ def curve(
 
 
 def _show(answer: Callable[[Tuning], Answer], given: dict[str, Any]) -> None:
-    """The answer for the configuration that the options name; warnings first."""
-    from safetab.cli.messages import exits_with_code, show_findings
+    """Print warnings, then the answer for the configuration that the options name."""
     from safetab.cli.tune_answers.answer import show
     from safetab.tuning.tuning import tuning_of
 

@@ -1,1 +1,1 @@
-"""What `safetab tune` answers: for people as sentences and tables, for programs as JSON."""
+"""The answers of `safetab tune`: sentences and tables for people, JSON for programs."""

@@ -1,4 +1,4 @@
-"""An answer in both of its forms, and how it is shown."""
+"""An answer for people and programs, how it is shown, and the words that answers share."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fractions import Fraction
 import typer
 from rich.table import Table as TextTable
 
-from safetab.census.population_group_levels import PopulationGroupLevel
+from safetab.census.population_groups import PopulationGroupLevel
 from safetab.cli.text_tables import show_table, show_text, terminal_console
-from safetab.config.run_config import RunConfig
+from safetab.config.config_file import RunConfig
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.products.product import TableFamily
 from safetab.tuning.concerns import ParameterConcern
@@ -21,7 +21,7 @@ from safetab.tuning.tuned_level import TunedLevel
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What programs get, and what people get: sentences, tables with their titles, notes and concerns."""
+    """JSON for programs; sentences, tables with titles, notes and concerns for people."""
 
     for_programs: JsonObject
     sentences: tuple[str, ...] = ()
@@ -31,10 +31,10 @@ class Answer:
 
 
 def show(answer: Answer, *, as_json: bool) -> None:
-    """On standard output."""
+    """Print an answer on standard output, as JSON or for people."""
     if as_json:
-        found = [_concern(one) for one in answer.concerns]
-        typer.echo(json.dumps(answer.for_programs | {"concerns": found}, indent=2))
+        concerns = [_keys(concern.level, concern.family) | {"text": concern.text} for concern in answer.concerns]
+        typer.echo(json.dumps(answer.for_programs | {"concerns": concerns}, indent=2))
         return
     console = terminal_console()
     for sentence in answer.sentences:
@@ -46,68 +46,67 @@ def show(answer: Answer, *, as_json: bool) -> None:
     for note in answer.notes:
         show_text(note, console)
     for concern in answer.concerns:
-        about = "" if concern.level is None else f"{title(concern.level, concern.family)}: "
+        about = "" if concern.level is None else f"{_title(concern.level, concern.family)}: "
         show_text(f"Concern: {about}{concern.text}", console)
 
 
-def _concern(one: ParameterConcern) -> JsonObject:
-    level = None if one.level is None else name(one.level)
-    return {"level": level, **({} if one.family is None else {"family": one.family.name}), "text": one.text}
+def _keys(level: PopulationGroupLevel | None, family: TableFamily | None) -> JsonObject:
+    named = {} if family is None else {"family": family.name}
+    return {"level": None if level is None else name(level), **named}
 
 
 def concerns_about(concerns: Iterable[ParameterConcern], tuned: TunedLevel) -> tuple[ParameterConcern, ...]:
-    """Those of the level, of its table family, and those of all levels."""
-    return tuple(
-        concern
-        for concern in concerns
-        if concern.level in {None, tuned.facts.level} and concern.family in {None, tuned.family}
-    )
+    """The concerns about this level and its table family, and those about all levels."""
+    about = [each for each in concerns if each.level in {None, tuned.facts.level}]
+    return tuple(each for each in about if each.family in {None, tuned.family})
 
 
 def name(level: PopulationGroupLevel) -> str:
+    """Such as COUNTY Detailed."""
     return f"{level.geography.label} {level.iterations.label}"
 
 
-def title(level: PopulationGroupLevel, family: TableFamily | None) -> str:
-    """Such as COUNTY Detailed, and the family, if there are several."""
+def _title(level: PopulationGroupLevel, family: TableFamily | None) -> str:
     return name(level) if family is None else f"{name(level)}, {family.name}"
 
 
 def named_family(config: RunConfig, family: TableFamily) -> TableFamily | None:
-    """The family, if it has to be told from others of the product."""
+    """The family, or None if the product has no other."""
     return family if config.product.has_several_families else None
 
 
 def title_of(tuned: TunedLevel) -> str:
-    return title(tuned.facts.level, named_family(tuned.config, tuned.family))
+    """The level's name, with its table family if the product has several."""
+    return _title(tuned.facts.level, named_family(tuned.config, tuned.family))
 
 
 def keys_of(tuned: TunedLevel) -> JsonObject:
-    """What programs tell it by."""
-    family = named_family(tuned.config, tuned.family)
-    return {"level": name(tuned.facts.level), **({} if family is None else {"family": family.name})}
+    """The keys that identify the level in JSON."""
+    return _keys(tuned.facts.level, named_family(tuned.config, tuned.family))
 
 
 def unit_of(config: RunConfig) -> str:
-    """What numbers count, after a number: persons, households."""
+    """The word after a number: persons or households."""
     return f"{config.product.record.noun}s"
 
 
 def percent(share: Fraction | float) -> str:
+    """A share in percent with three digits, such as 12.5 %."""
     return f"{100 * float(share):.3g} %"
 
 
 def chance_text(chance: float) -> str:
-    """In hundredths of a percent; what is not certain never reads as if it were."""
+    """A chance in hundredths of a percent; never 0 % or 100 %, which would claim certainty."""
     if chance < 0.0001:
         return "< 0.01 %"
     return "> 99.99 %" if chance > 0.9999 else f"{chance:.2%}".replace("%", " %")
 
 
 def signed_percent(share: Fraction | float) -> str:
+    """A change in percent, such as +3.5 %."""
     return f"{100 * float(share):+.1f} %"
 
 
 def confidence_text(confidence: Fraction) -> str:
-    """95 %, or 99.9 %."""
+    """A confidence such as 95 % or 99.9 %."""
     return f"{exact(100 * confidence)} %"

@@ -1,62 +1,62 @@
-"""One choice beside another, and what a level does to groups of different sizes."""
+"""Answers that compare choices, and show what happens to groups of different sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from safetab.cli.plan_tables import NONE
 from safetab.cli.text_tables import text_table
-from safetab.cli.tune_answers.answer import (
-    Answer,
-    chance_text,
-    concerns_about,
-    confidence_text,
-    keys_of,
-    named_family,
-    percent,
-    signed_percent,
-    title,
-    title_of,
-)
-from safetab.cli.tune_answers.published_totals import curve_in_people
+from safetab.cli.tune_answers import answer as words
+from safetab.cli.tune_answers.answer import Answer, concerns_about, keys_of, title_of, unit_of
 from safetab.cli.tune_answers.questions import no_answer
-from safetab.cli.tune_answers.words import Words
+from safetab.cli.tune_answers.reading import QuestionReader
 from safetab.planning.level_design import LevelDesign
 from safetab.planning.plan_json import JsonObject, exact
-from safetab.privacy.loss_text import loss_number, loss_text
-from safetab.privacy.stages import Stage
+from safetab.privacy.calibration import Stage
+from safetab.privacy.reference import loss_number, loss_text
 from safetab.products.product import Shape
-from safetab.tuning.comparisons import NoiseComparison, compare_noises, multiplicities
 from safetab.tuning.concerns import concerns
+from safetab.tuning.questions import compare_noises, multiplicities
 from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning
 
-_STAGE_1_CONFIDENCE = Fraction(95, 100)
-
 
 def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
-    words = Words(tuning)
-    small, sure = words.positive(delta, "--delta", "1e-10", below=1), words.confidence(confidence)
-    words.end()
-    if not all(tuned.design.can_be_drawn for one in tuning.by_family() for tuned in one.levels.values()):
-        raise no_answer("the noise of a level can't be drawn; `safetab tune levels` tells which.")
+    """The loss with discrete Gaussian and with geometric noise at equal margins of error.
+
+    Raises InvalidInput if an argument is wrong or the noise of a level can't be drawn.
+    """
+    reader = QuestionReader(tuning)
+    small = reader.positive(delta, "--delta", "1e-10", below=1)
+    sure = reader.confidence(confidence)
+    reader.end()
+    tuned_levels = [tuned for of_family in tuning.by_family() for tuned in of_family.levels.values()]
+    if not all(tuned.design.can_be_drawn for tuned in tuned_levels):
+        raise no_answer("the noise of a level can't be drawn; `safetab tune levels` shows which.")
     found = compare_noises(tuning, small, sure)
     if found is None:
         raise no_answer("a level has no noise of the other kind with its margin of error that can be drawn.")
-    at = confidence_text(sure)
+    at = words.confidence_text(sure)
     levels = text_table("level", f"+/- cell\nat {at}", "Gaussian:\nrho", "geometric:\npure epsilon", "geometric:\nrho")
-    for one in found.levels:
-        levels.add_row(
-            title(one.level, named_family(tuning.config, one.family)),
-            f"{one.margin:,}",
-            *(exact(one.gaussian_rho), exact(one.geometric_epsilon), loss_text(one.geometric_rho, 4)),
-        )
+    levels_as_json = []
+    for compared in found.levels:
+        tuned = TunedLevel(tuning.facts[compared.level], tuning.config, compared.family)
+        losses = {"gaussian_rho": compared.gaussian_rho, "geometric_epsilon": compared.geometric_epsilon}
+        texts = {name: exact(loss) for name, loss in losses.items()}
+        geometric_rho = loss_text(compared.geometric_rho, 4)
+        levels.add_row(title_of(tuned), f"{compared.margin:,}", *texts.values(), geometric_rho)
+        rho = {"geometric_rho": loss_number(compared.geometric_rho)}
+        levels_as_json.append({**keys_of(tuned), "margin": compared.margin, **texts, **rho})
     table = text_table("noise, and how its loss is added up", "epsilon", "Gaussian has")
-    for what, epsilon in _ways(found).items():
+    ways = {
+        "discrete Gaussian, by zCDP": found.gaussian_epsilon,
+        "geometric, pure epsilons added (holds at delta 0)": found.geometric_epsilon_pure,
+        "geometric, by zCDP": found.geometric_epsilon_by_zcdp,
+    }
+    for what, epsilon in ways.items():
         change = found.gaussian_epsilon / epsilon - 1
-        less_or_more = f"{percent(abs(change))} {'less' if change < 0 else 'more'}" if change else NONE
+        less_or_more = f"{words.percent(abs(change))} {'less' if change < 0 else 'more'}" if change else NONE
         table.add_row(what, exact(epsilon), less_or_more)
     return Answer(
         for_programs={
@@ -66,75 +66,49 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
             "gaussian_epsilon": exact(found.gaussian_epsilon),
             "geometric_epsilon_pure": exact(found.geometric_epsilon_pure),
             "geometric_epsilon_by_zcdp": exact(found.geometric_epsilon_by_zcdp),
-            "levels": [
-                {
-                    **keys_of(TunedLevel(tuning.facts[one.level], tuning.config, one.family)),
-                    "margin": one.margin,
-                    "gaussian_rho": exact(one.gaussian_rho),
-                    "geometric_epsilon": exact(one.geometric_epsilon),
-                    "geometric_rho": loss_number(one.geometric_rho),
-                }
-                for one in found.levels
-            ],
+            "levels": levels_as_json,
         },
         tables=(
             ("The same margins of error with both kinds of noise", levels),
             (f"What a {tuning.config.product.record.noun} loses, as (epsilon, delta) at delta {float(small):g}", table),
         ),
         notes=(
-            "Unbounded neighbours; of the costlier pass. Epsilons are upper bounds, and only as good as the way they"
+            "Unbounded neighbours, in the costlier pass. Epsilons are upper bounds, and only as good as the way they"
             " are added up: docs/the-paper-reproduced.md has tighter ones.",
         ),
         concerns=concerns(tuning),
     )
 
 
-def _ways(found: NoiseComparison) -> dict[str, Fraction]:
-    return {
-        "discrete Gaussian, by zCDP": found.gaussian_epsilon,
-        "geometric, pure epsilons added (holds at delta 0)": found.geometric_epsilon_pure,
-        "geometric, by zCDP": found.geometric_epsilon_by_zcdp,
-    }
-
-
 def codes_answer(tuning: Tuning, level: str, confidence: str, family: str | None) -> Answer:
-    words = Words(tuning)
-    tuning = words.of_family(family, level)
-    tuned, sure = words.tabulated_level(level), words.confidence(confidence)
-    words.end()
+    """The margins of a level if 1 to 8 race codes of each record are used.
+
+    Raises InvalidInput if an argument is wrong or the level's noise can't be drawn.
+    """
+    reader = QuestionReader(tuning)
+    tuning = reader.of_family(family, level)
+    tuned = reader.tabulated_level(level)
+    sure = reader.confidence(confidence)
+    reader.end()
     if not tuned.design.can_be_drawn:
         raise no_answer("the noise of this level can't be drawn.")
     rows = multiplicities(tuned, sure)
     if not rows:
         raise no_answer("nobody can be in a group of this level.")
-    at, symbol = confidence_text(sure), tuning.config.privacy_definition.budget_symbol
+    at = words.confidence_text(sure)
+    budget = exact(tuned.design.budget)
     record = tuning.config.product.record
     table = text_table("race codes", "stability", f"+/- cell\nat {at}", "margin\nagainst 8", "noise's width\nagainst 8")
+    codes = []
     for row in rows:
-        changes = (signed_percent(row.change), signed_percent(row.deviation_change))
-        table.add_row(str(row.codes), str(row.stability), f"{row.margin:,}", *changes)
+        numbers = {"max_race_codes": row.codes, "stability": row.stability, "margin": row.margin}
+        changes = {"margin_change": float(row.change), "deviation_change": row.deviation_change}
+        table.add_row(*(f"{number:,}" for number in numbers.values()), *map(words.signed_percent, changes.values()))
+        codes.append({**numbers, **changes})
+    at_budget = f"at {tuning.config.privacy_definition.budget_symbol} {budget}"
     return Answer(
-        for_programs={
-            **keys_of(tuned),
-            "budget": exact(tuned.design.budget),
-            "confidence": exact(sure),
-            "codes": [
-                {
-                    "max_race_codes": row.codes,
-                    "stability": row.stability,
-                    "margin": row.margin,
-                    "margin_change": float(row.change),
-                    "deviation_change": row.deviation_change,
-                }
-                for row in rows
-            ],
-        },
-        tables=(
-            (
-                f"{title_of(tuned)}: race codes used of a {record.noun}, at {symbol} {exact(tuned.design.budget)}",
-                table,
-            ),
-        ),
+        for_programs={**keys_of(tuned), "budget": budget, "confidence": exact(sure), "codes": codes},
+        tables=((f"{title_of(tuned)}: race codes used of a {record.noun}, {at_budget}", table),),
         notes=(
             f"Margins are whole {record.noun}s, so they move in steps; the noise's width moves smoothly. With fewer"
             f" codes, {record.nouns} with more are missing from some of their groups: an error that no margin shows.",
@@ -144,45 +118,46 @@ def codes_answer(tuning: Tuning, level: str, confidence: str, family: str | None
 
 
 def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int], family: str | None) -> Answer:
-    words = Words(tuning)
-    tuning = words.of_family(family, level)
-    tuned, wanted = words.adaptive_level(level), words.sizes(sizes)
-    words.end()
+    """What happens to groups of these true sizes: suppressed, which table, how biased.
+
+    Raises InvalidInput if an argument is wrong or the level's noise can't be drawn.
+    """
+    reader = QuestionReader(tuning)
+    tuning = reader.of_family(family, level)
+    tuned = reader.adaptive_level(level)
+    wanted = reader.sizes(sizes)
+    reader.end()
     if not tuned.design.can_be_drawn:
         raise no_answer("the noise of this level can't be drawn.")
     if Stage.STAGE_1 not in tuned.design.stages:
-        return curve_in_people(tuning, tuned, wanted)
-    design, ladder = tuned.design, tuned.family
-    rows = [_at_size(design, size) for size in wanted or telling_sizes(design)]
-    table = text_table(
-        *("true size", "suppressed", "total alone"),
-        *(f"{shape.divisions} {ladder.divided_into}" for shape in ladder.finer),
-        "bias of a\npublished total",
-    )
-    for row in rows:
-        chances = [chance_text(chance) for chance in (row.suppressed, *row.shapes.values())]
-        table.add_row(f"{row.size:,}", *chances, f"{row.bias:+.2f}")
+        return _curve_in_people(tuning, tuned, wanted)
+    design = tuned.design
+    tables = (f"{shape.divisions} {tuned.family.divided_into}" for shape in tuned.family.finer)
+    table = text_table("true size", "suppressed", "total alone", *tables, "bias of a\npublished total")
+    rows: list[JsonObject] = []
+    for size in wanted or sizes_near_thresholds(design):
+        chances = {shape.label: float(chance.mid()) for shape, chance in design.shape_chances(size).items()}
+        suppressed = float(design.suppression_chance(size).mid())
+        bias = float(design.bias(size).mid())
+        table.add_row(f"{size:,}", *map(words.chance_text, (suppressed, *chances.values())), f"{bias:+.2f}")
+        rows.append({"size": size, "suppressed": suppressed, "tables": chances, "bias": bias})
     threshold = design.suppression_threshold
     return Answer(
-        for_programs={
-            **keys_of(tuned),
-            "suppression_threshold": threshold,
-            "sizes": [row.as_json for row in rows],
-        },
-        tables=((f"{title_of(tuned)}: what becomes of a group of some true size", table),),
+        for_programs={**keys_of(tuned), "suppression_threshold": threshold, "sizes": rows},
+        tables=((f"{title_of(tuned)}: what happens to a group, by its true size", table),),
         notes=(
             "Nothing is suppressed at this level."
             if threshold is None
-            else f"Suppressed: gets only a total, and that is not above T = {threshold:,}. Bias: how many persons a"
-            " published total is too high on average.",
+            else f"Suppressed: the group gets only a total, which is not above T = {threshold:,}. Bias: how many"
+            " persons a published total is too high on average.",
         ),
         concerns=concerns_about(concerns(tuning), tuned),
     )
 
 
-def telling_sizes(design: LevelDesign) -> tuple[int, ...]:
-    """Around T, and around each threshold as far as the noise of stage 1 blurs it."""
-    blur = design.noise(Stage.STAGE_1).margin_of_error(_STAGE_1_CONFIDENCE)
+def sizes_near_thresholds(design: LevelDesign) -> tuple[int, ...]:
+    """Sizes around T, and around each threshold as far as the noise of stage 1 blurs it."""
+    blur = design.noise(Stage.STAGE_1).margin_of_error(Fraction(95, 100))
     threshold = design.suppression_threshold or 0
     sizes = {threshold * quarters // 4 for quarters in range(9)}
     for least in design.thresholds.totals:
@@ -190,22 +165,47 @@ def telling_sizes(design: LevelDesign) -> tuple[int, ...]:
     return tuple(sorted(size for size in sizes if size >= 0))
 
 
-@dataclass(frozen=True, slots=True)
-class _AtSize:
-    """A group of one true size: chances, and the bias of its total."""
+def _curve_in_people(tuning: Tuning, tuned: TunedLevel, totals: Iterable[int]) -> Answer:
+    """The table that a published total chooses, and how precise it is."""
+    unit = unit_of(tuning.config)
+    design = tuned.design
+    table = text_table("published total\n(people)", "table", "cells", "+/- cell\nat 95 %", "+/- total\nat 95 %")
+    reached = {total: sum(total >= least for least in design.thresholds.totals) for total in totals}
+    chosen = [(design.family.shapes[position], total, total) for total, position in reached.items()]
+    rows: list[JsonObject] = []
+    for shape, first, last in chosen or _ranges(design):
+        margins = {kind.short: design.margin(kind) for kind in shape.kinds}
+        cell, total = (design.margin(kind) for kind in (shape.kinds[0], shape.kinds[-1]))
+        table.add_row(_people(first, last), shape.label, str(shape.cells), f"{cell:,}", f"{total:,}")
+        rows.append({"first": first, "last": last, "table": shape.label, "margins_of_error": margins})
+    return Answer(
+        for_programs={**keys_of(tuned), "unit": unit, "threshold_unit": "people", "totals": rows},
+        tables=((f"{title_of(tuned)}: what happens to a group, by its published total of people", table),),
+        notes=(
+            f"Margins are in {unit}. The published total chooses and leaves nothing to chance: no group that has one is"
+            f" suppressed, a group that has none is not measured, and every number of {tuned.family.name} is unbiased.",
+        ),
+        concerns=concerns_about(concerns(tuning), tuned),
+    )
 
-    size: int
-    suppressed: float
-    shapes: Mapping[Shape, float]
-    bias: float
 
-    @property
-    def as_json(self) -> JsonObject:
-        tables = {shape.label: chance for shape, chance in self.shapes.items()}
-        return {"size": self.size, "suppressed": self.suppressed, "tables": tables, "bias": self.bias}
+def _people(first: int | None, last: int | None) -> str:
+    """Published totals from first to last, such as 5, up to 5, 5 to 9 or from 5."""
+    if first == last is not None:
+        return f"{first:,}"
+    if first is None:
+        return f"up to {last:,}"
+    return f"from {first:,}" if last is None else f"{first:,} to {last:,}"
 
 
-def _at_size(design: LevelDesign, size: int) -> _AtSize:
-    chances = {shape: float(chance.mid()) for shape, chance in design.shape_chances(size).items()}
-    suppressed, bias = design.suppression_chance(size), design.bias(size)
-    return _AtSize(size, float(suppressed.mid()), chances, float(bias.mid()))
+def _ranges(design: LevelDesign) -> Iterator[tuple[Shape, int | None, int | None]]:
+    """Each shape with the first and last total that choose it, None where there is no end.
+
+    A shape with the threshold of a finer one is never chosen.
+    """
+    thresholds = design.thresholds.totals
+    firsts = (None, *thresholds)
+    lasts = (*(threshold - 1 for threshold in thresholds), None)
+    for shape, first, last in zip(design.family.shapes, firsts, lasts, strict=True):
+        if first is None or last is None or first <= last:
+            yield shape, first, last

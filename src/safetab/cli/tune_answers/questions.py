@@ -1,4 +1,4 @@
-"""Questions from the other side: which budget, which threshold, which margins."""
+"""Answers to which budget, which threshold or which margins give what you want."""
 
 from __future__ import annotations
 
@@ -6,56 +6,60 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from safetab.census.population_group_levels import PopulationGroupLevel, levels_of_passes
+from safetab.census.geography_levels import TabulationPass
+from safetab.census.population_groups import PopulationGroupLevel, levels_of_passes
 from safetab.cli.text_tables import text_table
-from safetab.cli.tune_answers.answer import (
-    Answer,
-    concerns_about,
-    confidence_text,
-    keys_of,
-    name,
-    named_family,
-    percent,
-    signed_percent,
-    title_of,
-    unit_of,
-)
-from safetab.cli.tune_answers.published_totals import threshold_in_people
-from safetab.cli.tune_answers.words import Words
+from safetab.cli.tune_answers import answer as words
+from safetab.cli.tune_answers.answer import Answer, concerns_about, keys_of, name, title_of, unit_of
+from safetab.cli.tune_answers.reading import QuestionReader
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.planning.plan_json import exact
-from safetab.privacy.loss_text import loss_number, loss_text
-from safetab.privacy.stages import Stage
-from safetab.products.product import TableFamily
+from safetab.privacy.calibration import Stage
+from safetab.privacy.reference import loss_number, loss_text
+from safetab.products.product import LineKind, Shape, TableFamily
 from safetab.tuning.concerns import ParameterConcern, concerns
-from safetab.tuning.questions import BudgetForMargin, least_budget, smallest_margins, threshold_for
+from safetab.tuning.questions import ThresholdForError, least_budget, smallest_margins, threshold_for
+from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning
 
 
 def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str, family: str | None) -> Answer:
-    words = Words(tuning)
-    tuning = words.of_family(family, level)
-    tuned, persons, sure = words.level(level), words.margin(margin), words.confidence(confidence)
-    words.end()
-    found = least_budget(tuned, persons, sure)
+    """The least budget with which a cell or a lone total of the level has this margin of error.
+
+    Raises InvalidInput if an argument is wrong or no noise has such a margin.
+    """
+    reader = QuestionReader(tuning)
+    tuning = reader.of_family(family, level)
+    tuned = reader.level(level)
+    asked = reader.margin(margin)
+    sure = reader.confidence(confidence)
+    reader.end()
+    found = least_budget(tuned, asked, sure)
     if found is None:
-        raise no_answer(f"no noise that can be drawn has a margin of error of {persons:,} at this level.")
-    symbol, at = tuning.config.privacy_definition.budget_symbol, confidence_text(sure)
-    now, unit = tuned.budget, unit_of(tuning.config)
+        raise no_answer(f"no noise that can be drawn has a margin of error of {asked:,} at this level.")
+    symbol = tuning.config.privacy_definition.budget_symbol
+    at = words.confidence_text(sure)
+    now = tuned.budget
     gamma = f", gamma {exact(tuning.config.stage_1_fraction)}" if tuning.config.product.stage_1_key else ""
+    beside_the_paper = "The paper's formula holds only for zCDP, 95 % and a margin above 0."
+    if found.paper_budget is not None and found.saving is not None:
+        saved = f"the exact margin saves {words.percent(found.saving)}"
+        saved = saved if found.saving > 0 else "the same, in four digits"
+        paper_budget = loss_text(found.paper_budget, 5)
+        beside_the_paper = f"The paper's formula asks for {symbol} {paper_budget}: {saved}."
     sentences = [
-        f"{title_of(tuned)}: +/- {persons:,} {unit} at {at} for a cell or a lone total needs {symbol}"
+        f"{title_of(tuned)}: +/- {asked:,} {unit_of(tuning.config)} at {at} for a cell or a lone total needs {symbol}"
         f" {exact(found.budget)} for the level (stability {tuned.stability}{gamma}).",
-        _beside_the_paper(found, symbol),
+        beside_the_paper,
         f"The configuration has {symbol} {exact(now)} now"
-        + (f" ({signed_percent(found.budget / now - 1)} to get there)." if now else ": the level is left out."),
+        + (f" ({words.signed_percent(found.budget / now - 1)} to get there)." if now else ": the level is left out."),
     ]
-    if found.margin < persons:
+    if found.margin < asked:
         sentences.insert(1, f"Its margin is smaller than asked: +/- {found.margin:,} at {at}.")
     return Answer(
         for_programs={
             **keys_of(tuned),
-            "asked_margin": persons,
+            "asked_margin": asked,
             "confidence": exact(sure),
             "unit": symbol,
             "least_budget": exact(found.budget),
@@ -69,30 +73,29 @@ def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str, fami
     )
 
 
-def _beside_the_paper(found: BudgetForMargin, symbol: str) -> str:
-    if found.paper_budget is None or found.saving is None:
-        return "The paper's formula is about zCDP, 95 % and a margin above 0: there is none for this."
-    saved = f"the exact margin saves {percent(found.saving)}" if found.saving > 0 else "the same, in four digits"
-    return f"The paper's formula asks for {symbol} {loss_text(found.paper_budget, 5)}: {saved}."
-
-
 def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, number: str, family: str | None) -> Answer:
-    words = Words(tuning)
-    tuning = words.of_family(family, level, table)
-    tuned, shape = words.adaptive_level(level), words.shape(table)
-    kind = words.kind(number, shape)
-    part = words.positive(relative, "--relative", "0.1")
-    words.end()
+    """The size of groups from which the table's numbers have this relative margin of error.
+
+    Raises InvalidInput if an argument is wrong or the level's noise can't be drawn.
+    """
+    reader = QuestionReader(tuning)
+    tuning = reader.of_family(family, level, table)
+    tuned = reader.adaptive_level(level)
+    shape = reader.shape(table)
+    kind = reader.kind(number, shape)
+    part = reader.positive(relative, "--relative", "0.1")
+    reader.end()
     design = tuned.design
     if not design.can_be_drawn:
         raise no_answer("the noise of this level can't be drawn.")
     found = threshold_for(tuned, kind, part)
     assert found is not None
     if found.cautious_threshold is None:
-        return threshold_in_people(tuning, tuned, shape, kind, part, found)
-    margin, now = design.margin(kind), design.thresholds.least_total_of(shape, design.family)
+        return _threshold_in_people(tuning, tuned, shape, kind, part, found)
+    margin = design.margin(kind)
+    now = design.thresholds.least_total_of(shape, design.family)
     stage_1 = design.noise(Stage.STAGE_1).margin_of_error(Fraction(95, 100))
-    what = f"a {kind.name.replace('_', ' ')} of the table with {shape.divisions} {design.family.divided_into}"
+    what = _line_of_table(kind, shape, design.family)
     relative_now = tuned.relative_margin(now, kind) if now else None
     return Answer(
         for_programs={
@@ -109,46 +112,89 @@ def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, numb
         },
         sentences=(
             f"{name(tuned.facts.level)}: {what} has a margin of error of +/- {margin:,} at 95 %. That is"
-            f" {percent(part)} of its average true size from {found.size:,} persons on.",
+            f" {words.percent(part)} of its average true size from {found.size:,} persons on.",
             f"Threshold {found.size:,}, or {found.cautious_threshold:,} to be cautious: that is {stage_1:,} more, the"
             " margin of error of stage 1 at 95 %, which decides who gets the table.",
             f"The configuration has {now:,} now"
-            + ("." if relative_now is None else f", where the margin is {percent(relative_now)} at 95 %."),
+            + ("." if relative_now is None else f", where the margin is {words.percent(relative_now)} at 95 %."),
         ),
         concerns=concerns_about(concerns(tuning), tuned),
     )
 
 
+def _threshold_in_people(
+    tuning: Tuning, tuned: TunedLevel, shape: Shape, kind: LineKind, part: Fraction, found: ThresholdForError
+) -> Answer:
+    """The size that is precise enough, in records, beside the threshold, which is in people."""
+    design = tuned.design
+    unit = unit_of(tuning.config)
+    noun = tuning.config.product.record.noun
+    margin = design.margin(kind)
+    now = design.thresholds.least_total_of(shape, design.family)
+    per_record = max(now, 0) / found.size if found.size else None
+    what = _line_of_table(kind, shape, design.family)
+    return Answer(
+        for_programs={
+            **keys_of(tuned),
+            "table": shape.label,
+            "number": kind.short,
+            "confidence": "0.95",
+            "unit": unit,
+            "margin": margin,
+            "relative_margin": exact(part),
+            "size": found.size,
+            "threshold_unit": "people",
+            "threshold_now": now,
+            "people_per_record_at_threshold_now": per_record,
+        },
+        sentences=(
+            f"{title_of(tuned)}: {what} has a margin of error of +/- {margin:,} {unit} at 95 %. That is"
+            f" {words.percent(part)} of its average true size from {found.size:,} {unit} on.",
+            f"The threshold is compared with the published total of the group's people, of which there are as many as"
+            f" {unit} or more.",
+            f"The configuration has {now:,} people now"
+            + ("." if per_record is None else f": precise enough if there are at most {per_record:,.3g} for a {noun}."),
+        ),
+        concerns=concerns_about(concerns(tuning), tuned),
+    )
+
+
+def _line_of_table(kind: LineKind, shape: Shape, family: TableFamily) -> str:
+    return f"a {kind.name.replace('_', ' ')} of the table with {shape.divisions} {family.divided_into}"
+
+
 def margins_answer(
     tuning: Tuning, total: str, proportions: Iterable[str], confidence: str, of_pass: str, family: str | None
 ) -> Answer:
-    """Of one table family, or of all of them together."""
-    words = Words(tuning)
-    tunings = tuning.by_family() if family is None else (words.of_family(family),)
-    loss, sure, one = words.positive(total, "TOTAL", "5"), words.confidence(confidence), words.tabulation_pass(of_pass)
-    wanted = dict(map(words.proportion, proportions))
-    words.end()
-    now = {
-        (tuned.family, tuned.facts.level): tuned.design.noise(tuned.main_stage).margin_of_error(sure)
-        for of_family in tunings
-        for tuned in of_family.levels_of(one)
-        if tuned.main_stage is not None and tuned.design.can_be_drawn
-    }
-    strange = [name(level) for level in wanted if level.geography.tabulation_pass is not one]
-    if strange:
-        raise no_answer(f"{', '.join(strange)}: not of the {one.value.upper()} pass. Give the other --pass.")
+    """The smallest margins in these proportions that a pass can have for a total loss.
+
+    For one table family, or for all of them together. Raises InvalidInput if an argument is wrong or
+    no noise has such margins.
+    """
+    reader = QuestionReader(tuning)
+    tunings = tuning.by_family() if family is None else (reader.of_family(family),)
+    loss = reader.positive(total, "TOTAL", "5")
+    sure = reader.confidence(confidence)
+    which_pass = reader.tabulation_pass(of_pass)
+    wanted = dict(map(reader.proportion, proportions))
+    reader.end()
+    now = _margins_now(tunings, which_pass, sure)
+    elsewhere = [name(level) for level in wanted if level.geography.tabulation_pass is not which_pass]
+    if elsewhere:
+        raise no_answer(f"{', '.join(elsewhere)}: not in the {which_pass.value.upper()} pass. Give the other --pass.")
     shares = {(of_family.family, level): share for of_family in tunings for level, share in wanted.items()}
     shares = shares or {which: Fraction(max(margin, 1)) for which, margin in now.items()}
     levels = {
         (of_family.family, level): of_family.level(level)
         for of_family in tunings
-        for level in levels_of_passes([one])
+        for level in levels_of_passes([which_pass])
         if shares.get((of_family.family, level), 0) > 0
     }
     found = smallest_margins(levels, loss, shares, sure)
     if found is None:
         raise no_answer(f"no noise that can be drawn has margins in these proportions for {exact(loss)}.")
-    symbol, at = tuning.config.privacy_definition.budget_symbol, confidence_text(sure)
+    symbol = tuning.config.privacy_definition.budget_symbol
+    at = words.confidence_text(sure)
     alone = f", for {tunings[0].family.name} alone" if len(tunings) < len(tuning.by_family()) else ""
     table = text_table("level", "proportion", f"+/- cell\nat {at}", symbol, f"+/- now\nat {at}", f"{symbol} now")
     for which, margin in found.margins.items():
@@ -157,7 +203,7 @@ def margins_answer(
         table.add_row(title_of(levels[which]), *numbers, exact(levels[which].budget))
     return Answer(
         for_programs={
-            "pass": one.value,
+            "pass": which_pass.value,
             "confidence": exact(sure),
             "unit": symbol,
             "total": exact(loss),
@@ -171,11 +217,22 @@ def margins_answer(
         tables=((f"Smallest margins of error in these proportions for {symbol} {exact(loss)}{alone}", table),),
         notes=(
             f"They spend {symbol} {exact(found.spent)} and leave {exact(found.left)}. Margins are rounded up to whole"
-            f" {unit_of(tuning.config)} from"
-            f" {'the proportions given' if wanted else f'the proportions of the margins at {at} now'}.",
+            f" {unit_of(tuning.config)} from the proportions {'given' if wanted else f'of the margins at {at} now'}.",
         ),
         concerns=_of_levels(tunings, found.budgets),
     )
+
+
+def _margins_now(
+    tunings: Iterable[Tuning], which_pass: TabulationPass, confidence: Fraction
+) -> dict[tuple[TableFamily, PopulationGroupLevel], int]:
+    """The margins of a pass that the configurations have now, where their noise can be drawn."""
+    return {
+        (tuned.family, tuned.facts.level): tuned.design.noise(tuned.main_stage).margin_of_error(confidence)
+        for of_family in tunings
+        for tuned in of_family.levels_of(which_pass)
+        if tuned.main_stage is not None and tuned.design.can_be_drawn
+    }
 
 
 def _of_levels(
@@ -184,13 +241,14 @@ def _of_levels(
     """Concerns about these levels if they had these budgets, and those about all levels."""
     first, *_ = tunings
     config = first.config
-    for one in tunings:
-        given = {level: budget for (family, level), budget in budgets.items() if family is one.family}
-        config = replace(one, config=config).with_budgets(given).config
-    about = {(named_family(config, family), level) for family, level in budgets}
+    for tuning in tunings:
+        given = {level: budget for (family, level), budget in budgets.items() if family is tuning.family}
+        config = replace(tuning, config=config).with_budgets(given).config
+    about = {(words.named_family(config, family), level) for family, level in budgets}
     found = concerns(replace(first, config=config))
-    return tuple(one for one in found if one.level is None or (one.family, one.level) in about)
+    return tuple(each for each in found if each.level is None or (each.family, each.level) in about)
 
 
 def no_answer(message: str) -> InvalidInput:
+    """The error for a question that has no answer, with its reason."""
     return InvalidInput([Finding(Severity.ERROR, "the question", "", message)])

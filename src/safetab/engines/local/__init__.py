@@ -1,1 +1,1 @@
-"""Counting inside the process: Arrow and compiled loops read files, compiled loops count, DuckDB takes fingerprints."""
+"""Counting in this process: Arrow reads files; compiled loops encode and count."""

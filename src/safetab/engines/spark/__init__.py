@@ -1,5 +1,6 @@
-"""The engine for clusters. The only package that imports pyspark; `import safetab` doesn't load it."""
+"""The engine for clusters. No other package imports PySpark, and `import safetab` does not."""
 
 import warnings
 
-warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)  # not used here
+# PySpark warns about pandas 3, whose data frames are not used here.
+warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)

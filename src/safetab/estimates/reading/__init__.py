@@ -1,1 +1,1 @@
-"""From names and rows of a release to numbers and absences."""
+"""From names that people type to the areas and groups of a release."""

@@ -1,7 +1,7 @@
 """From what people write to the geographic entities and the race or ethnicity groups of a release.
 
 The one resolver of names of the command line and Python. docs/names.md has the rules. A site's page
-(site/page/scripts/07_spellings.js to 09_resolver.js) follows them step by step with the words that `names` has, and a
+(site/page/search) follows them step by step with the words that `names` has, and a
 test holds both to the same answers.
 """
 
@@ -14,21 +14,8 @@ from typing import NamedTuple
 
 from safetab.census.geography_levels import EntityKind, GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel
-from safetab.estimates.reading.names import (
-    NATION_NAMES,
-    STATE_OF_FORM,
-    Forms,
-    NameIndex,
-    forms_of_group,
-    heads_of_area,
-    parts_of,
-    plain,
-    short_forms,
-    state_forms,
-    states_in,
-    without_state,
-)
-from safetab.estimates.reading.suggestions import nearest, suggestions
+from safetab.estimates.reading import names as spelling
+from safetab.estimates.reading.names import NATION_NAMES, Forms, NameIndex, plain
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
 from safetab.products.product import TableFamily
 from safetab.release.release_universe import Universe
@@ -73,7 +60,10 @@ class Entity(NamedTuple):
 
 
 class Lookup:
-    """Finds entities and groups of a universe; what is not found or not unique is refused, with candidates."""
+    """Finds entities and groups by name.
+
+    Names that are unknown or ambiguous are refused, with candidates.
+    """
 
     def __init__(self, universe: Universe, where: str) -> None:
         self._universe = universe
@@ -82,7 +72,7 @@ class Lookup:
         self._positions_of_ids: dict[GeographyLevel, dict[str, int]] = {}
 
     def geographies_of(self, level: str | None) -> tuple[GeographyLevel, ...]:
-        """The levels that a word such as county means; it means those of Puerto Rico too."""
+        """The levels that a word such as county means, including those of Puerto Rico."""
         known = tuple(self._universe.entities)
         if level is None:
             return known
@@ -90,17 +80,17 @@ class Lookup:
         kind = _KIND_OF_WORD.get(word)
         found = [one for one in known if one.entity_kind is kind or plain(one.label) == word]
         if not found:
-            near = nearest(word, {one: [one] for one in LEVEL_WORDS})
+            near = spelling.nearest(word, {one: [one] for one in LEVEL_WORDS})
             hint = f"Did you mean {near[0]}?" if near else f"Say one of {', '.join(LEVEL_WORDS)}."
             raise self.refusal("level", f'"{level}" is no level of this release. {hint}')
         return tuple(found)
 
     def is_level(self, word: str) -> bool:
-        """Whether the word names a level with many areas, such as county; the nation is an area."""
+        """Whether the word names a level with many areas, such as county. The nation is an area."""
         return plain(word) in WORDS_FOR_MANY_AREAS
 
     def entity(self, wanted: str | Entity, level: str | None = None) -> Entity:
-        """The one entity with this id or name."""
+        """The entity with this id or name. Raises InvalidInput unless there is exactly one."""
         if isinstance(wanted, Entity):
             return wanted
         levels = self.geographies_of(level)
@@ -111,29 +101,27 @@ class Lookup:
             return found[0]
         if found:
             exact = ", or the level" if len({one.geography.entity_kind for one in found}) > 1 else ""
-            raise self._ambiguous(
-                "geography", wanted, [str(one) for one in found], f"Give an id, or the whole name{exact}."
-            )
+            hint = f"Give an id, or the whole name{exact}."
+            raise self._ambiguous("geography", wanted, [str(one) for one in found], hint)
         if self.is_level(wanted):
             raise self.refusal("geography", f'"{wanted}" is a level, not an area. Name one area, or give its id.')
-        if fine and _is_tract(wanted):
+        forms = spelling.short_forms(plain(wanted), EntityKind.TRACT)
+        if fine and any(re.match("tract [0-9]", form) for form in forms):
             raise self.refusal("geography", f'"{wanted}" is not in this release. {TRACTS_AS_WRITTEN}')
         raise self._missing("geography", wanted, self._suggested_areas(wanted, coarse or fine))
 
     def entities(self, geographies: Sequence[GeographyLevel]) -> list[Entity]:
-        return [
-            self._entity(geography, position)
-            for geography in geographies
-            for position in range(len(self._universe.entities[geography].ids))
-        ]
+        """All entities of some levels, in the order of the release."""
+        sizes = [(geography, len(self._universe.entities[geography].ids)) for geography in geographies]
+        return [self._entity(geography, position) for geography, size in sizes for position in range(size)]
 
     def group(
-        self,
-        wanted: str | CharacteristicIteration,
-        kind: str | None = None,
-        at: GeographyLevel | None = None,
+        self, wanted: str | CharacteristicIteration, kind: str | None = None, at: GeographyLevel | None = None
     ) -> CharacteristicIteration:
-        """The one group with this code or name; of several the one that is tabulated `at` a level."""
+        """The group with this code or name, preferring those tabulated `at` a level.
+
+        Raises InvalidInput unless there is exactly one.
+        """
         if isinstance(wanted, CharacteristicIteration):
             return wanted
         named = self._groups_named(wanted)
@@ -152,28 +140,31 @@ class Lookup:
         raise self._missing("group", wanted, self._suggested_groups(wanted))
 
     def groups(self, wanted: str) -> list[CharacteristicIteration]:
-        """All groups that a name means, e.g. alone and in combination. Raises InvalidInput if there is none."""
+        """All groups that a name means, such as alone and in combination. Raises InvalidInput if none."""
         found = self._groups_named(wanted)
         if not found:
             raise self._missing("group", wanted, self._suggested_groups(wanted))
         return found
 
     def family(self, word: str | None) -> TableFamily:
-        """The table family of this name; the first if none is named."""
+        """The table family with this name, or the first without a name."""
         families = self._universe.product.families
         if word is None:
             return families[0]
-        for family in families:
-            if plain(family.name) == plain(word):
-                return family
-        raise self.refusal("family", f'"{word}" is none. Say {" or ".join(one.name for one in families)}.')
+        found = [family for family in families if plain(family.name) == plain(word)]
+        if not found:
+            raise self.refusal("family", f'must be {" or ".join(one.name for one in families)}, not "{word}".')
+        return found[0]
 
     def refusal(self, where: str, message: str) -> InvalidInput:
-        """What to raise: the release is the file, `where` the argument that is at fault."""
+        """The error to raise: `where` is the argument that is wrong."""
         return InvalidInput([Finding(Severity.ERROR, self._where, where, message)])
 
     def _by_id(self, wanted: str, levels: Iterable[GeographyLevel]) -> list[Entity]:
-        """Ids of different levels have different lengths. A choice as it was listed has the id at its end."""
+        """Entities with this id.
+
+        Ids of different levels differ in length; listed choices end with the id.
+        """
         at_end = _ID_AT_END.search(wanted)
         region = (at_end.group(1) if at_end else wanted).strip()
         for level in levels:
@@ -186,36 +177,32 @@ class Lookup:
         return []
 
     def _by_name(self, wanted: str, levels: Sequence[GeographyLevel]) -> list[Entity]:
-        """The best matches over some levels, of the first way to read the name that has any."""
+        """The best matches in some levels, for the first way to read the name that has any."""
         for head, around in _readings(wanted):
-            ranked = [
-                (rank, self._entity(level, position))
-                for level in levels
-                for rank, position in self._index(level).ranked(head)
-            ]
-            fitting = [(rank, one) for rank, one in ranked if self._lies_in(one, around)]
+            ranked = []
+            for level in levels:
+                ranked += [(rank, self._entity(level, at)) for rank, at in self._index(level).ranked(head)]
+            fitting = [(rank, one) for rank, one in ranked if not around or self._around(one).issuperset(around)]
             if fitting:
                 best = min(rank for rank, _ in fitting)
                 return list(dict.fromkeys(one for rank, one in fitting if rank == best))
         return []
 
-    def _lies_in(self, entity: Entity, around: Sequence[str]) -> bool:
-        """Whether every part that was written behind the name is a state or county around the entity."""
-        return all(part in self._around(entity) for part in around)
-
     def _around(self, entity: Entity) -> set[str]:
-        """What may be written behind an entity's name: its states, and the county of a tract."""
-        kind, parts = entity.geography.entity_kind, parts_of(entity.name)
-        codes = states_in(parts[-1]) if len(parts) > 1 else frozenset()
+        """What may be written after an entity's name: its states, and the county of a tract."""
+        kind, parts = entity.geography.entity_kind, spelling.parts_of(entity.name)
+        codes = spelling.states_in(parts[-1]) if len(parts) > 1 else frozenset()
         if not kind.crosses_states:
             codes |= {entity.region_id[:_STATE_DIGITS]}
-        found = {form for code in codes for form in state_forms(code)} | set(parts[-1:] if len(parts) > 1 else ())
-        for county in without_state(parts)[1:] if kind is EntityKind.TRACT else ():
-            found |= {county, *short_forms(county, EntityKind.COUNTY)}
+        found = {form for code in codes for form in spelling.state_forms(code)} | set(
+            parts[-1:] if len(parts) > 1 else ()
+        )
+        for county in spelling.without_state(parts)[1:] if kind is EntityKind.TRACT else ():
+            found |= {county, *spelling.short_forms(county, EntityKind.COUNTY)}
         return found
 
     def _groups_named(self, wanted: str) -> list[CharacteristicIteration]:
-        """By code, else the best matches by name; a major group, which is never tabulated, only if nothing else is."""
+        """Groups by code, else the best matches by name; a major group only if nothing else matches."""
         iterations = self._universe.lists.iterations
         at_end = _ID_AT_END.search(wanted)
         codes = {wanted.strip(), at_end.group(1) if at_end else ""}
@@ -239,37 +226,38 @@ class Lookup:
 
     def _forms_of_area(self, level: GeographyLevel, position: int) -> Forms:
         entities, kind = self._universe.entities[level], level.entity_kind
-        wholes, shorts = heads_of_area(entities.names[position], kind)
+        wholes, shorts = spelling.heads_of_area(entities.names[position], kind)
         wholes.extend(NATION_NAMES if kind is EntityKind.NATION else ())
-        wholes.extend(sorted(state_forms(entities.region_ids[position])) if kind is EntityKind.STATE else ())
+        wholes.extend(sorted(spelling.state_forms(entities.region_ids[position])) if kind is EntityKind.STATE else ())
         return wholes, shorts
 
     @cached_property
     def _groups(self) -> NameIndex:
-        return NameIndex([one.name for one in self._universe.lists.iterations], self._forms_of_group)
-
-    def _forms_of_group(self, position: int) -> Forms:
-        iteration = self._universe.lists.iterations[position]
-        return forms_of_group(iteration.name, iteration.kind)
+        iterations = self._universe.lists.iterations
+        names = [one.name for one in iterations]
+        return NameIndex(names, lambda at: spelling.forms_of_group(names[at], iterations[at].kind))
 
     def _suggested_areas(self, wanted: str, levels: Sequence[GeographyLevel]) -> list[str]:
-        """Of the state that was written behind the name, if one was and has any; else by the first part alone."""
-        parts = _with_state_corrected(parts_of(wanted))
-        head, states = " ".join(without_state(parts)), states_in(parts[-1]) if len(parts) > 1 else frozenset()
+        """Suggestions in the state written after the name, else for the first part of the name."""
+        parts = _with_state_corrected(spelling.parts_of(wanted))
+        head = " ".join(spelling.without_state(parts))
+        states = spelling.states_in(parts[-1]) if len(parts) > 1 else frozenset()
 
         def name_of(level: GeographyLevel, position: int) -> str | None:
             entity = self._entity(level, position)
-            return entity.name if states & {STATE_OF_FORM.get(one) for one in self._around(entity)} else None
+            return entity.name if states & {spelling.STATE_OF_FORM.get(one) for one in self._around(entity)} else None
 
-        near = suggestions(head, [(self._index(level), partial(name_of, level)) for level in levels]) if states else []
+        in_states = [(self._index(level), partial(name_of, level)) for level in levels if states]
+        near = spelling.suggestions(head, in_states)
         names = [(self._index(level), self._universe.entities[level].names.__getitem__) for level in levels]
-        return near or suggestions(head, names) or suggestions("".join(parts[:1]), names)
+        return near or spelling.suggestions(head, names) or spelling.suggestions("".join(parts[:1]), names)
 
     def _suggested_groups(self, wanted: str) -> list[str]:
         iterations = self._universe.lists.iterations
-        return suggestions(plain(wanted), [(self._groups, lambda position: iterations[position].name)])
+        return spelling.suggestions(plain(wanted), [(self._groups, lambda position: iterations[position].name)])
 
     def kind(self, word: str) -> IterationKind:
+        """The kind of group that a word means. Raises InvalidInput if it means none."""
         kind = _KIND_WORDS.get(plain(word))
         if kind is None:
             raise self.refusal("kind", f'"{word}" is no kind of group. Say alone, combination or ethnicity.')
@@ -288,24 +276,20 @@ class Lookup:
 
 
 def _readings(wanted: str) -> Iterator[tuple[str, list[str]]]:
-    """A name and what it lies in: at each comma, then, without one, before a state at the end."""
-    parts = parts_of(wanted)
+    """A name and the areas that contain it: split at each comma or, without one, before a final state."""
+    parts = spelling.parts_of(wanted)
     for count in range(len(parts), 0, -1):
         yield " ".join(parts[:count]), parts[count:]
     words = " ".join(parts).split()
     for count in range(min(_MOST_STATE_WORDS, len(words) - 1), 0, -1):
         state = " ".join(words[-count:])
-        if state in STATE_OF_FORM:
+        if state in spelling.STATE_OF_FORM:
             yield " ".join(words[:-count]), [state]
 
 
 def _with_state_corrected(parts: Sequence[str]) -> list[str]:
-    """The last part as the state that it looks like, if it is none."""
-    if len(parts) < 2 or states_in(parts[-1]):
+    """The parts with the last one replaced by the state that it resembles, if it is not a state."""
+    if len(parts) < 2 or spelling.states_in(parts[-1]):
         return list(parts)
-    return [*parts[:-1], *(nearest(parts[-1], {form: [form] for form in STATE_OF_FORM})[:1] or parts[-1:])]
-
-
-def _is_tract(wanted: str) -> bool:
-    """Whether it is the word for a tract and a number, whatever stands behind them."""
-    return any(re.match("tract [0-9]", form) for form in short_forms(plain(wanted), EntityKind.TRACT))
+    near = spelling.nearest(parts[-1], {form: [form] for form in spelling.STATE_OF_FORM})
+    return [*parts[:-1], *(near[:1] or parts[-1:])]

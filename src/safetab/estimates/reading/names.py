@@ -1,20 +1,20 @@
-"""How names of areas and groups are written, and which other ways of writing them are the same name.
+"""How names of areas and groups are spelled, and which spellings are the same name.
 
-Case, accents, punctuation and spaces don't matter. Two names are the same if all their words are; a part of a name is
-no name. docs/names.md states the rules.
+Case, accents, punctuation and spaces don't matter. Two names are the same if all their words are.
+Part of a name is not the name. docs/names.md states the rules.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 
-from safetab.census.geography_levels import EntityKind
+from safetab.census.geography_levels import STATE_NAMES, EntityKind
 from safetab.census.iterations import IterationKind
-from safetab.census.state_names import STATE_NAMES
 
 NATION_NAMES = (
     "nation", "usa", "us", "united states", "united states of america", "the united states", "america",
@@ -67,7 +67,7 @@ _MOST_COMPARED = 200
 
 @lru_cache(maxsize=1 << 12)  # the areas of a state all have its name behind their own
 def plain(text: str) -> str:
-    """Its words in lower case, without accents and punctuation, with single spaces; 1.02 stays 1.02."""
+    """The words in lower case, without accents and punctuation, single-spaced; 1.02 stays 1.02."""
     if not text.isascii():
         text = "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
     words = _BETWEEN_WORDS.sub(" ", _NOT_HEARD.sub("", text.casefold()).replace("&", " and ")).split()
@@ -75,19 +75,19 @@ def plain(text: str) -> str:
 
 
 def _roughly_plain(text: str) -> str:
-    """Something that has all words of its plain form; mostly faster."""
+    """A text that contains all words of the plain form. Usually faster."""
     if text.isascii() and not ("." in text or "'" in text or "&" in text):
         return text.casefold()
     return plain(text)
 
 
 def parts_of(text: str) -> list[str]:
-    """What stands between commas or semicolons: the area, then what it lies in."""
+    """The texts between commas or semicolons: the area, then what contains it."""
     return [part for part in map(plain, _BETWEEN_PARTS.split(text)) if part]
 
 
 def state_forms(code: str) -> frozenset[str]:
-    """The name and the abbreviation of a state; empty if there is no such code."""
+    """The name and the abbreviation of a state; empty if the code is unknown."""
     return frozenset(map(plain, STATE_NAMES.get(code, ())))
 
 
@@ -96,7 +96,7 @@ STATE_OF_FORM = MappingProxyType({form: code for code in STATE_NAMES for form in
 
 @lru_cache(maxsize=1 << 12)
 def states_in(part: str) -> frozenset[str]:
-    """The codes of the states that a part of a name lists, e.g. "az nm ut"; empty if it lists anything else."""
+    """The codes of the states that a part of a name lists, such as "az nm ut", or empty."""
     if part in STATE_OF_FORM:
         return frozenset({STATE_OF_FORM[part]})
     codes = [STATE_OF_FORM.get(word) for word in part.split()]
@@ -104,14 +104,15 @@ def states_in(part: str) -> frozenset[str]:
 
 
 def without_state(parts: Sequence[str]) -> list[str]:
+    """The parts of a name without a final part that names states."""
     return list(parts[:-1] if len(parts) > 1 and states_in(parts[-1]) else parts)
 
 
 def short_forms(head: str, kind: EntityKind) -> list[str]:
-    """A name without the word for what it is: providence county is providence, navajo nation reservation is navajo."""
+    """A name without its generic word: "providence county" is providence."""
     if kind is EntityKind.TRACT:
-        number = _without_start(head, TRACT_WORDS)
-        return [] if number is None else [f"{word} {number}" for word in TRACT_WORDS]
+        starts = [f"{word} " for word in TRACT_WORDS if head.startswith(f"{word} ")]
+        return [f"{word} {head.removeprefix(starts[0])}" for word in TRACT_WORDS] if starts else []
     shorter = _without_end(head, _TYPE_ENDS.get(kind, ()))
     if shorter is None:
         return []
@@ -119,7 +120,7 @@ def short_forms(head: str, kind: EntityKind) -> list[str]:
 
 
 def heads_of_area(name: str, kind: EntityKind) -> Forms:
-    """How an area is called without what it lies in: whole, and short."""
+    """The names of an area without what contains it: whole and short."""
     parts = without_state(parts_of(name))
     asides = without_state(parts_of(_ASIDE.sub(" ", name))) if "(" in name else parts
     wholes = [" ".join(some[:1] if kind is EntityKind.TRACT else some) for some in (parts, asides)]
@@ -128,7 +129,7 @@ def heads_of_area(name: str, kind: EntityKind) -> Forms:
 
 
 def forms_of_group(name: str, kind: IterationKind) -> Forms:
-    """How a group is called: with its kind, and without."""
+    """The names of a group: with its kind, and without."""
     wholes, shorts = [], []
     for text in (name, _ASIDE.sub(" ", name)):
         whole = plain(text)
@@ -139,22 +140,18 @@ def forms_of_group(name: str, kind: IterationKind) -> Forms:
 
 
 def _without_end(text: str, ends: tuple[str, ...]) -> str | None:
-    """Ends begin with the space before them; the first that fits is taken off."""
+    """The text without the first ending that fits, or None. Endings include the space before them."""
     return next(text.removesuffix(end) for end in ends if text.endswith(end)) if text.endswith(ends) else None
 
 
-def _without_start(text: str, starts: Iterable[str]) -> str | None:
-    return next((text.removeprefix(f"{start} ") for start in starts if text.startswith(f"{start} ")), None)
-
-
 class NameIndex:
-    """Finds positions in a list of named things by the forms of their names; whole forms beat short ones.
+    """Finds positions in a list of named things. Whole names beat short forms.
 
-    The forms of all names take long to make, so who asks seldom gets those of the names that have a word in common.
+    All forms take long to make, so the first few questions look only at names that share a word.
     """
 
     def __init__(self, names: Sequence[str], forms_of: Callable[[int], Forms]) -> None:
-        """`forms_of` gives the forms of the name at a position: its own words, or some of those in _WORDS_OF_FORMS."""
+        """`forms_of` returns the forms of the name at a position, made of its words or _WORDS_OF_FORMS."""
         self._names = names
         self._forms_of = forms_of
         self._times_asked = 0
@@ -173,7 +170,7 @@ class NameIndex:
         return list(map(_roughly_plain, self._names))
 
     def ranked(self, form: str) -> list[tuple[int, int]]:
-        """(rank, position) of all things of this form: rank 0 for whole forms, 1 for short ones."""
+        """(rank, position) of everything with this form: rank 0 for whole forms, 1 for short ones."""
         self._times_asked += 1
         own_words = [word for word in form.split() if word not in _WORDS_OF_FORMS]
         if len(self._names) <= _FEW_NAMES or self._times_asked > _SELDOM or not own_words:
@@ -183,7 +180,7 @@ class NameIndex:
         return [(rank, at) for rank in (0, 1) for at, forms in near if form in forms[rank]]
 
     def similar(self, wanted: str) -> list[tuple[str, list[int]]]:
-        """The forms that share the most pairs of letters with what is wanted, and where they are."""
+        """The forms that share the most letter pairs with the text, and their positions."""
         pairs = {wanted[start : start + 2] for start in range(len(wanted) - 1)}
         forms = [one for by_form in self._positions for one in by_form.items()]
         likeness = [-sum(pair in form for pair in pairs) for form, _ in forms]
@@ -191,7 +188,39 @@ class NameIndex:
         return [forms[one] for one in best]
 
     def with_words(self, wanted: str) -> list[int]:
-        """The things whose whole name has all the words that are wanted, shortest names first."""
+        """The things whose whole name has all the wanted words, shortest names first."""
         words = set(wanted.split())
         found = [position for position, name in enumerate(self._names) if words <= set(plain(name).split())]
         return sorted(found, key=lambda position: len(self._names[position]))
+
+
+_MOST_SUGGESTIONS = 3
+_LEAST_LIKENESS = 0.7
+
+NamedIndex = tuple[NameIndex, Callable[[int], str | None]]
+"""An index, and the name of what is at a position; none if it is not to be suggested."""
+
+
+def suggestions(wanted: str, indices: Sequence[NamedIndex]) -> list[str]:
+    """Names that have all the wanted words, else names that look similar."""
+    if not wanted:
+        return []
+    with_words = (name_of(position) for index, name_of in indices for position in index.with_words(wanted))
+    found = [name for name in with_words if name is not None] or _alike(wanted, indices)
+    return list(dict.fromkeys(found))[:_MOST_SUGGESTIONS]
+
+
+def _alike(wanted: str, indices: Sequence[NamedIndex]) -> list[str]:
+    named: dict[str, list[str]] = {}
+    for index, name_of in indices:
+        for form, positions in index.similar(wanted):
+            names = [name for name in map(name_of, positions) if name is not None]
+            if names:
+                named.setdefault(form, []).extend(names)
+    return nearest(wanted, named)
+
+
+def nearest(wanted: str, names: Mapping[str, Sequence[str]]) -> list[str]:
+    """The names that look most like the text, best first; empty if none does."""
+    close = difflib.get_close_matches(wanted, names, n=_MOST_SUGGESTIONS, cutoff=_LEAST_LIKENESS)
+    return list(dict.fromkeys(name for form in close for name in names[form]))

@@ -1,49 +1,47 @@
-"""The sheet of inputs: what may be changed, filled with the configuration."""
+"""The sheet of inputs, filled with the configuration, and the sheet that shows them as config.json."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from xlsxwriter import Workbook
 
 from safetab.census.geography_levels import TabulationPass
-from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.explorer.workbook.live import Live, are_zero_or_above, one_of
+from safetab.census.population_groups import PopulationGroupLevel
+from safetab.config.config_file import budget_key, threshold_key
+from safetab.explorer.workbook import live
+from safetab.explorer.workbook.live import Live
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.planning.losses import DELTA
-from safetab.privacy.definitions import PrivacyDefinition
-from safetab.tuning.level_sizes import MOST_RACE_CODES, LevelSizes
+from safetab.privacy.calibration import PrivacyDefinition
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.tuning.tuned_level import MOST_RACE_CODES, LevelSizes
 from safetab.tuning.tuning import Tuning
 
-INPUTS = "Inputs"
-FACTS = "Facts"
 FIRST_LEVEL = 13
 BAD_BUDGET = "bad budget"
 FIRST_RESULT = 7
-"""The column after the inputs of a level: there its results stand."""
+"""The column after the inputs of a level, where its results begin."""
+_WHOLE_TEXT_ROW = 3
+_FIRST_LINE = 8
+_FAMILY = SAFETAB_P.families[0]
 _HEADS = (
-    "level",
-    "pass",
-    "budget of the level (rho or epsilon)",
-    "threshold: sex by 4 ages",
-    "threshold: sex by 9 ages",
-    "threshold: sex by 23 ages",
-    "wanted margin of a cell, persons at 95 %",
-)
+    "level", "pass", "budget of the level (rho or epsilon)", "threshold: sex by 4 ages",
+    "threshold: sex by 9 ages", "threshold: sex by 23 ages", "wanted margin of a cell, persons at 95 %",
+)  # fmt: skip
 _FACTS_HEADS = (
-    "level",
-    "geographic entities",
-    "adaptive iterations",
-    "total-only iterations",
+    "level", "geographic entities", "adaptive iterations", "total-only iterations",
     "stability with these race codes",
     *(f"stability, {codes} race code{'s' if codes > 1 else ''}" for codes in range(1, MOST_RACE_CODES + 1)),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class LevelInputs:
-    """The cells of one level; what depends on the level alone is plain."""
+    """The cells of one level. What depends on the level alone is a plain number."""
 
     level: PopulationGroupLevel
     name: Live
@@ -57,6 +55,7 @@ class LevelInputs:
 
     @property
     def tabulation_pass(self) -> TabulationPass:
+        """The pass of the level."""
         return self.level.geography.tabulation_pass
 
 
@@ -73,61 +72,60 @@ class Inputs:
     sheet: Sheet
 
     def budgets_of(self, tabulation_pass: TabulationPass) -> list[Live]:
+        """The budget cells of one pass."""
         return [level.budget for level in self.levels if level.tabulation_pass is tabulation_pass]
 
     @property
     def are_budgets_right(self) -> Live:
-        return are_zero_or_above([level.budget for level in self.levels])
+        """Whether every budget is a number of at least 0."""
+        return live.are_zero_or_above([level.budget for level in self.levels])
 
     @property
     def is_zcdp(self) -> Live:
+        """Whether the privacy definition is zCDP."""
         return self.definition.is_word(PrivacyDefinition.ZCDP.spelling)
 
 
 def level_name(level: PopulationGroupLevel) -> str:
+    """A level's name in the workbook, such as "COUNTY Detailed"."""
     return f"{level.geography.label} {level.iterations.label}"
 
 
 def write_inputs(workbook: Workbook, tuning: Tuning, styles: Styles) -> Inputs:
-    sheet = Sheet(workbook, INPUTS, (22, 7, 13, 11, 11, 11, 14, *[11] * 8))
-    facts = Sheet(workbook, FACTS, (22, 12, 11, 11, 14, *[10] * MOST_RACE_CODES))
-    facts.put(0, 0, "What the levels rest on: public lists and geography", styles.title)
+    """Write the inputs and the facts about levels, and return the cells that formulas read."""
+    sheet = Sheet(workbook, "Inputs", (22, 7, 13, 11, 11, 11, 14, *[11] * 8))
+    facts = Sheet(workbook, "Facts", (22, 12, 11, 11, 14, *[10] * MOST_RACE_CODES))
+    facts.put(0, 0, "Facts about the levels, from public lists and geography", styles.title)
     facts.put_heads(2, _FACTS_HEADS, styles)
     sheet.put(0, 0, "Choosing parameters of SafeTab-P", styles.title)
-    for row, line in enumerate(
-        (
-            "Change the yellow cells; what stands beside them follows, as do Results, Curves, Config. No confidential"
-            " data is in here or needed.",
-            "The sheet Exact holds exact numbers for the configuration as it was loaded; they don't follow.",
-            "The sheet What is exact says which formulas are exact, which are approximate, and how far off at most.",
-        ),
-        start=1,
-    ):
+    lines = (
+        "Change the yellow cells. The numbers beside them follow, and so do Results, Curves and"
+        " Config. No confidential data is included or needed.",
+        "The sheet Exact has exact numbers for the loaded configuration. They don't follow changes.",
+        "The sheet What is exact says which formulas are exact, and how far off the others are at most.",
+    )
+    for row, line in enumerate(lines, start=1):
         sheet.put(row, 0, line, styles.text)
     general = _write_general(sheet, tuning, styles)
     sheet.put_heads(FIRST_LEVEL - 1, _HEADS, styles)
-    race_codes = general["race_codes"]
-    levels = tuple(
-        _write_level((sheet, facts), number, tuning, level, styles, race_codes)
-        for number, level in enumerate(tuning.config.levels)
-    )
+    numbers = range(len(tuning.config.levels))
+    both, race_codes = (sheet, facts), general["race_codes"]
+    levels = tuple(_write_level(both, number, tuning, styles, race_codes) for number in numbers)
     _validate(sheet, len(levels))
     sheet.worksheet.freeze_panes(FIRST_LEVEL, 1)
     return Inputs(**general, levels=levels, sheet=sheet)
 
 
 def _write_general(sheet: Sheet, tuning: Tuning, styles: Styles) -> dict[str, Live]:
+    """Write the inputs of the whole run and return their cells by the names of `Inputs`."""
     config = tuning.config
+    chance = "chance that an empty group is not published; 0 suppresses nothing"
     rows: dict[str, tuple[str, float | str, str]] = {
         "definition": ("privacy definition", config.privacy_definition.spelling, "zcdp (budgets are rho) or puredp"),
         "gamma": ("gamma", float(config.stage_1_fraction), "share of a level's budget for stage 1, between 0 and 1"),
-        "race_codes": ("race codes", config.max_race_codes, "how many of a person's are used, 1 to 8"),
-        "suppression_chance": (
-            "suppression chance",
-            float(config.zero_suppression_chance),
-            "that a group with nobody in it is not published; 0 suppresses nothing",
-        ),
-        "delta": ("delta", float(DELTA), "at which zCDP is stated as (epsilon, delta)-differential privacy"),
+        "race_codes": ("race codes", config.max_race_codes, "how many codes of a person are used, 1 to 8"),
+        "suppression_chance": ("suppression chance", float(config.zero_suppression_chance), chance),
+        "delta": ("delta", float(DELTA), "the delta for epsilon under zCDP"),
     }
     found = {}
     for row, (key, (name, value, meaning)) in enumerate(rows.items(), start=5):
@@ -138,13 +136,10 @@ def _write_general(sheet: Sheet, tuning: Tuning, styles: Styles) -> dict[str, Li
 
 
 def _write_level(
-    sheets: tuple[Sheet, Sheet],
-    number: int,
-    tuning: Tuning,
-    level: PopulationGroupLevel,
-    styles: Styles,
-    race_codes: Live,
+    sheets: tuple[Sheet, Sheet], number: int, tuning: Tuning, styles: Styles, race_codes: Live
 ) -> LevelInputs:
+    """Write the inputs of one level, and its facts on the second sheet."""
+    level = tuning.config.levels[number]
     sheet, row, facts = sheets[0], FIRST_LEVEL + number, tuning.facts[level]
     name = sheet.put(row, 0, level_name(level), styles.text)
     sheet.put(row, 1, level.geography.tabulation_pass.value.upper(), styles.text)
@@ -154,36 +149,25 @@ def _write_level(
         for position, threshold in enumerate(tuning.of_family.thresholds[level].totals)
     )
     wanted = sheet.put(row, 6, _margin_now(tuning, level), styles.input_whole)
-    iterations = facts.lists.iterations
     stability = _write_facts(sheets[1], 3 + number, facts, styles, race_codes)
-    return LevelInputs(
-        level=level,
-        name=name,
-        budget=budget_cell,
-        thresholds=(low, middle, high),
-        wanted_margin=wanted,
-        stability=stability,
-        entities=facts.entities,
-        adaptive=iterations.adaptive,
-        total_only=iterations.total_only,
-    )
+    cells = (name, budget_cell, (low, middle, high), wanted, stability)
+    iterations = facts.lists.iterations
+    return LevelInputs(level, *cells, facts.entities, iterations.adaptive, iterations.total_only)
 
 
 def _write_facts(sheet: Sheet, row: int, facts: LevelSizes, styles: Styles, race_codes: Live) -> Live:
-    """Where the stability with as many race codes as the inputs say stands."""
+    """Write the facts of a level and return the cell of its stability at the inputs' race codes."""
     iterations = facts.lists.iterations
     sheet.put(row, 0, level_name(facts.level), styles.text)
     for column, count in enumerate((facts.entities, iterations.adaptive, iterations.total_only), start=1):
         sheet.put(row, column, count, styles.whole)
-    stabilities = [
-        sheet.put(row, 5 + codes, stability, styles.whole)
-        for codes, stability in enumerate(facts.lists.stability_by_codes)
-    ]
-    return sheet.put(row, 4, one_of(stabilities, race_codes), styles.whole)
+    by_codes = enumerate(facts.lists.stability_by_codes, start=5)
+    stabilities = [sheet.put(row, column, stability, styles.whole) for column, stability in by_codes]
+    return sheet.put(row, 4, live.one_of(stabilities, race_codes), styles.whole)
 
 
 def _margin_now(tuning: Tuning, level: PopulationGroupLevel) -> int:
-    """What the configuration gives, to start from."""
+    """The margin of the configuration as a start, or 50 persons if the level is not tabulated."""
     tuned = tuning.levels.get(level)
     if tuned is None or tuned.main_stage is None:
         return 50
@@ -191,7 +175,7 @@ def _margin_now(tuning: Tuning, level: PopulationGroupLevel) -> int:
 
 
 def _validate(sheet: Sheet, levels: int) -> None:
-    """Refuses what config.json would refuse."""
+    """Refuse entries that config.json would refuse."""
     last = FIRST_LEVEL + levels - 1
 
     def only(first: tuple[int, int], end: tuple[int, int], rule: dict[str, object], message: str) -> None:
@@ -201,12 +185,87 @@ def _validate(sheet: Sheet, levels: int) -> None:
     spellings = [definition.spelling for definition in PrivacyDefinition]
     decimal: dict[str, object] = {"validate": "decimal", "criteria": "between", "minimum": 1e-9, "maximum": 1 - 1e-9}
     whole: dict[str, object] = {"validate": "integer", "criteria": ">=", "value": 0}
-    only((5, 2), (5, 2), {"validate": "list", "source": spellings}, "zcdp or puredp.")
-    only((6, 2), (6, 2), decimal, "gamma lies strictly between 0 and 1.")
+    only((5, 2), (5, 2), {"validate": "list", "source": spellings}, "Choose zcdp or puredp.")
+    only((6, 2), (6, 2), decimal, "gamma must be above 0 and below 1.")
     codes = {"validate": "integer", "criteria": "between", "minimum": 1, "maximum": MOST_RACE_CODES}
-    only((7, 2), (7, 2), codes, "A whole number from 1 to 8.")
-    only((8, 2), (8, 2), decimal | {"minimum": 0}, "At least 0 and below 1.")
-    only((9, 2), (9, 2), decimal | {"minimum": 1e-300}, "delta lies strictly between 0 and 1.")
+    only((7, 2), (7, 2), codes, "Enter a whole number from 1 to 8.")
+    only((8, 2), (8, 2), decimal | {"minimum": 0}, "Enter a number of at least 0 and below 1.")
+    only((9, 2), (9, 2), decimal | {"minimum": 1e-300}, "delta must be above 0 and below 1.")
     positive = {"validate": "decimal", "criteria": ">=", "value": 0}
-    only((FIRST_LEVEL, 2), (last, 2), positive, "A budget is 0 (the level is left out) or above.")
-    only((FIRST_LEVEL, 3), (last, 6), whole, "A whole number of persons, 0 or above.")
+    only((FIRST_LEVEL, 2), (last, 2), positive, "Enter a budget above 0, or 0 to leave the level out.")
+    only((FIRST_LEVEL, 3), (last, 6), whole, "Enter a whole number of persons, 0 or above.")
+
+
+_Line = tuple[str, Live | str, str]
+"""A line of the file: a text, a value from the inputs, and a text.
+
+Texts of the loaded file are never part of a formula.
+"""
+
+
+def write_config(workbook: Workbook, inputs: Inputs, base: str, styles: Styles) -> None:
+    """Write the sheet with the inputs as config.json: one cell has the whole text, to copy.
+
+    `base` is the text of a valid config.json, whose values the inputs replace. The text is one line,
+    because spreadsheets quote a text with line ends when it is copied, and double its own quotes.
+    """
+    sheet = Sheet(workbook, "Config", (72, 34, 6, 70))
+    sheet.put(0, 0, "The inputs as config.json", styles.title)
+    sheet.put(1, 0, "Copy the framed cell into a file called config.json. It follows the inputs.", styles.text)
+    heads = ("text", "from the inputs", "text", "the file up to this line")
+    sheet.put_heads(_FIRST_LINE - 1, heads, styles)
+    whole = live.of("")
+    for row, line in enumerate(_lines(inputs, json.loads(base)), start=_FIRST_LINE):
+        cells = [sheet.put(row, column, part, styles.code) for column, part in enumerate(line)]
+        whole = sheet.put(row, 3, live.joined_texts(whole, *cells, live.of(" ")), styles.code)
+    sheet.worksheet.merge_range(_WHOLE_TEXT_ROW, 0, _WHOLE_TEXT_ROW, 2, "", styles.code_framed)
+    refused = f"{BAD_BUDGET}: every budget must be 0 or a positive number"
+    sheet.put(_WHOLE_TEXT_ROW, 0, live.when(inputs.are_budgets_right, whole, refused), styles.code_framed)
+    sheet.worksheet.set_row(_WHOLE_TEXT_ROW, 220)
+    sheet.worksheet.print_area(0, 0, _WHOLE_TEXT_ROW, 2)  # without the rows that build the text
+
+
+def _lines(inputs: Inputs, base: dict[str, object]) -> Iterator[_Line]:
+    """The lines of config.json, in the order of the loaded file."""
+    values = _values(inputs)
+    thresholds_key = SAFETAB_P.family_keys[_FAMILY.name].thresholds
+    keys = list(base | dict.fromkeys(values))
+    yield "{", "", ""
+    for number, key in enumerate(keys):
+        comma = "," if number < len(keys) - 1 else ""
+        if key == thresholds_key:
+            yield from _threshold_lines(inputs, key, base[key], comma)
+        elif key in values:
+            quote = '"' if key == "privacy_defn" else ""
+            yield f"  {json.dumps(key)}: {quote}", values[key], f"{quote}{comma}"
+        else:
+            yield f"  {json.dumps(key)}: {json.dumps(base[key])}{comma}", "", ""
+    yield "}", "", ""
+
+
+def _values(inputs: Inputs) -> dict[str, Live]:
+    """The values that follow the inputs, by the keys of config.json."""
+    assert SAFETAB_P.stage_1_key is not None
+    assert SAFETAB_P.suppression_key is not None
+    return {
+        "privacy_defn": inputs.definition,
+        "max_race_codes": live.number_text(inputs.race_codes),
+        SAFETAB_P.stage_1_key: live.number_text(inputs.gamma),
+        SAFETAB_P.suppression_key: live.number_text(inputs.suppression_chance),
+        **{budget_key(SAFETAB_P, _FAMILY, cells.level): live.number_text(cells.budget) for cells in inputs.levels},
+    }
+
+
+def _threshold_lines(inputs: Inputs, key: str, given: object, comma: str) -> Iterator[_Line]:
+    """The lines of the object with the thresholds of all levels."""
+    assert isinstance(given, dict)
+    thresholds = {threshold_key(cells.level): live.listed_with_commas(cells.thresholds) for cells in inputs.levels}
+    names = list(given | dict.fromkeys(thresholds))
+    yield f"  {json.dumps(key)}: {{", "", ""
+    for number, name in enumerate(names):
+        end = "," if number < len(names) - 1 else ""
+        if name in thresholds:
+            yield f"    {json.dumps(name)}: [", thresholds[name], f"]{end}"
+        else:
+            yield f"    {json.dumps(name)}: {json.dumps(given[name])}{end}", "", ""
+    yield f"  }}{comma}", "", ""

@@ -1,4 +1,4 @@
-"""How cells are written and look; every text goes in as a text, whatever it begins with."""
+"""How cells are written and what they look like. Every text is written as text, whatever it begins with."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from xlsxwriter import Workbook
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from safetab.explorer.workbook.live import Live, Value, cell
+from safetab.explorer.workbook.live import Live, cell
 
 _INK, _INPUT, _QUIET = "#1d2733", "#fff3c4", "#e8eef5"
 
 
 class Styles:
-    """The few looks that cells have; `input` is what may be changed."""
+    """The formats of cells. Cells with the format `input` may be changed."""
 
     def __init__(self, workbook: Workbook) -> None:
         base: dict[str, object] = {"font_name": "Calibri", "font_size": 11, "font_color": _INK, "valign": "vcenter"}
@@ -36,7 +36,7 @@ class Styles:
         self.input_whole = style(**filled, num_format="#,##0")
         self.whole = style(num_format="#,##0")
         self.number = style(num_format="0.0000")
-        self.loss = style(align="right")  # a text: a number format would round it to the nearest
+        self.loss = style(align="right")  # as text, because a number format would not round up
         self.budget = style(num_format="0.000000")
         self.precise = style(num_format="0.000000000000")
         self.epsilon = style(num_format="0.0000##")
@@ -49,7 +49,7 @@ class Styles:
 
 
 class Sheet:
-    """One sheet, written cell by cell; `put` gives back a reference that formulas elsewhere can use."""
+    """One sheet, written cell by cell. `put` returns a reference for formulas elsewhere."""
 
     def __init__(self, workbook: Workbook, name: str, widths: Sequence[float]) -> None:
         self.name = name
@@ -64,40 +64,40 @@ class Sheet:
         self.worksheet.set_footer(f"&L{name}&RPage &P of &N")
 
     def put(self, row: int, column: int, content: Live | float | str, style: Format) -> Live:
-        """A formula, a number, or a text."""
-        value: Value
+        """Write a formula, a number or a text, and return a reference to the cell.
+
+        Raises ArithmeticError if a formula has no value.
+        """
         if isinstance(content, Live):
             value = content.value
             if not isinstance(value, str) and isnan(value):
                 raise ArithmeticError(f"{self.name} {row}, {column}: the formula {content.text} has no value")
             self.worksheet.write_formula(row, column, "=" + content.text, style, value)
-        elif isinstance(content, str):
-            value = content
-            self.worksheet.write_string(row, column, content, style)
-        else:
-            value = content
-            self.worksheet.write_number(row, column, content, style)
-        return cell(self.name, row, column, value)
+            return cell(self.name, row, column, value)
+        write = self.worksheet.write_string if isinstance(content, str) else self.worksheet.write_number
+        write(row, column, content, style)
+        return cell(self.name, row, column, content)
 
     def print_two_wide(self) -> None:
-        """Two sheets of paper beside each other, each with the first column, whose texts must fit into it."""
+        """Print on two sheets of paper side by side, each with the first column, whose texts must fit in it."""
         self.worksheet.fit_to_pages(2, 0)
         self.worksheet.repeat_columns(0)
         self.worksheet.print_across()
 
     def print_broken_at(self, column: int, percent: int) -> None:
-        """On paper, what stands from this column on has sheets of its own."""
+        """Print the columns from this one on separate sheets of paper."""
         self.worksheet.fit_to_pages(0, 0)
         self.worksheet.set_print_scale(percent)
         self.worksheet.set_v_pagebreaks([column])
         self.worksheet.print_across()
 
     def put_texts(self, row: int, contents: Sequence[str], style: Format) -> None:
+        """Write texts in neighbouring cells, from the first column."""
         for column, content in enumerate(contents):
             self.put(row, column, content, style)
 
     def put_heads(self, row: int, contents: Sequence[str], styles: Styles, column: int = 0) -> None:
-        """The heads of a table that begins in this column; numbers stand on the right, and so do their heads."""
+        """Write the heads of a table that begins in this column. Heads of numbers are right-aligned."""
         for offset, content in enumerate(contents):
             is_text = offset == column == 0
             self.put(row, column + offset, content, styles.head if is_text else styles.number_head)

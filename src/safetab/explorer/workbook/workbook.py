@@ -1,54 +1,322 @@
-"""The workbook: the explorer's numbers for those who want a spreadsheet, with live formulas."""
+"""The workbook: live formulas, curves by the true size of a group, exact values, and how exact formulas are."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 
 from xlsxwriter import Workbook
+from xlsxwriter.chart import Chart
 
-from safetab.explorer.workbook.accuracy import write_accuracy
-from safetab.explorer.workbook.config_sheet import write_config
-from safetab.explorer.workbook.curves import first_choice, write_curves
-from safetab.explorer.workbook.exact import write_exact
-from safetab.explorer.workbook.inputs import write_inputs
-from safetab.explorer.workbook.results import write_results
-from safetab.explorer.workbook.sheets import Styles
-from safetab.foundation.new_file import Write, write_new_file
-from safetab.privacy.stages import Stage
-from safetab.tuning.presets import PRODUCTION, presets
-from safetab.tuning.tuning import Tuning
+from safetab.census.geography_levels import GeographyLevel
+from safetab.census.iterations import IterationLevel
+from safetab.census.population_groups import PopulationGroupLevel
+from safetab.explorer.workbook import live
+from safetab.explorer.workbook.inputs import Inputs, level_name, write_config, write_inputs
+from safetab.explorer.workbook.live import Live, LiveNoise
+from safetab.explorer.workbook.results import CONFIDENCES, HEADS, LEAST_SIGMA, WANTED_HEAD, LevelResults, write_results
+from safetab.explorer.workbook.sheets import Sheet, Styles
+from safetab.planning.level_design import LevelDesign
+from safetab.planning.losses import DELTA, reported_loss
+from safetab.privacy.calibration import Stage
+from safetab.privacy.reference import loss_text
+from safetab.products.safetab_p.tables import SEX_BY_AGE, SEX_MARGINAL, TOTAL, TOTAL_LINE
+from safetab.tuning.questions import least_budget
+from safetab.tuning.tuned_level import TunedLevel
+from safetab.tuning.tuning import PRODUCTION, Tuning, presets
+
+_CURVES = "Curves"
+_FIRST_ROW = 13
+_STEPS = 40
+"""From size 0 to twice T."""
+_TABLE_STEPS = 60
+"""From half of the lowest threshold to twice the highest one."""
+_TABLES_COLUMN = 7
+_CHARTS_COLUMN = 13
+
+
+def first_choice(results: Sequence[LevelResults]) -> int:
+    """The position of the level that the sheet opens with: detailed counties if possible, or a level with a T."""
+    levels = [result.inputs.level for result in results]
+    counties = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)
+    usual = levels.index(counties) if counties in levels else 0
+    with_curves = [number for number, result in enumerate(results) if result.stage_2.value != ""]
+    with_threshold = [number for number in with_curves if results[number].suppression_threshold.value != ""]
+    return usual if usual in with_threshold else next(iter([*with_threshold, *with_curves]), 0)
+
+
+def write_curves(workbook: Workbook, inputs: Inputs, results: Sequence[LevelResults], styles: Styles) -> None:
+    """Write the curves of the chosen level, with charts."""
+    sheet = Sheet(workbook, _CURVES, (26, 20, 13, 13, 13, 3, 3, 12, 13, 13, 13, 13, 3))
+    sheet.put(0, 0, "Curves by the true size of a group", styles.title)
+    sheet.put(2, 0, "level (choose)", styles.text)
+    levels = [one.inputs for one in results]
+    name = level_name(levels[first_choice(results)].level)
+    choice = sheet.put(2, 1, name, styles.input)
+    names = [one.name for one in levels]
+    sheet.worksheet.data_validation(2, 1, 2, 1, {"validate": "list", "source": f"={live.range_of(names)}"})
+    place = sheet.put(3, 1, live.position_of(choice, names), styles.whole)
+    chosen = {
+        "sigma or scale, stage 1": [one.stage_1 for one in results],
+        "sigma or scale, stage 2": [one.stage_2 for one in results],
+        "T": [one.suppression_threshold for one in results],
+    }
+    for number, ages in enumerate((4, 9, 23)):
+        chosen[f"threshold: sex by {ages} ages"] = [one.thresholds[number] for one in levels]
+    sheet.put(3, 0, "its row", styles.text)
+    found = []
+    for row, (what, column) in enumerate(chosen.items(), start=4):
+        sheet.put(row, 0, what, styles.text)
+        found.append(sheet.put(row, 1, live.one_of(column, place), styles.number if row < 6 else styles.whole))
+    stage_1, stage_2, threshold, *thresholds = found
+    noises = LiveNoise(inputs.is_zcdp, stage_1), LiveNoise(inputs.is_zcdp, stage_2)
+    _write_suppression(sheet, noises, threshold, thresholds[0], styles)
+    _write_tables(sheet, noises[0], thresholds, styles)
+    _draw(workbook, sheet)
+    sheet.print_broken_at(_CHARTS_COLUMN, 60)
+
+
+def _write_suppression(
+    sheet: Sheet, noises: tuple[LiveNoise, LiveNoise], threshold: Live, lowest: Live, styles: Styles
+) -> None:
+    """The paper's Figures 1 and 2."""
+    stage_1, stage_2 = noises
+    heads = ("true size", "over T", "chance of suppression", "bias if published, persons", "bias over T")
+    sheet.put(_FIRST_ROW - 2, 0, "Suppression and bias (for a level without T: its noise)", styles.section)
+    sheet.put_heads(_FIRST_ROW - 1, heads, styles)
+    for step in range(_STEPS + 1):
+        row = _FIRST_ROW + step
+        scale = live.when(threshold.is_word(""), 4 * stage_2.parameter, live.greater(threshold, 1))
+        size = sheet.put(row, 0, _if_number(stage_2.parameter, live.rounded(scale * (2 * step) / _STEPS)), styles.whole)
+        ratio = _if_number(threshold, size / live.greater(threshold, 1))
+        sheet.put(row, 1, ratio, styles.number)
+        alone = 1 - stage_1.at_least(lowest - size)
+        suppressed = live.when(threshold.is_word(""), 0, alone * (1 - stage_2.at_least(threshold + 1 - size)))
+        sheet.put(row, 2, _if_number(stage_2.parameter, suppressed), styles.percent)
+        bias = live.when(threshold.is_word(""), 0, stage_2.mean_given_at_least(threshold + 1 - size))
+        bias_cell = sheet.put(row, 3, live.or_nothing(_if_number(stage_2.parameter, bias)), styles.number)
+        sheet.put(row, 4, live.or_nothing(_if_number(threshold, bias_cell / live.greater(threshold, 1))), styles.number)
+
+
+def _write_tables(sheet: Sheet, stage_1: LiveNoise, thresholds: Sequence[Live], styles: Styles) -> None:
+    """The chance of each table by true size, for sizes on a logarithmic scale."""
+    heads = ("true size", "total alone", "sex by 4 ages", "sex by 9 ages", "sex by 23 ages")
+    sheet.put(_FIRST_ROW - 2, _TABLES_COLUMN, "Which table a group gets", styles.section)
+    sheet.put_heads(_FIRST_ROW - 1, heads, styles, _TABLES_COLUMN)
+    lowest, highest = live.greater(thresholds[0], 1) / 2, live.greater(thresholds[2], 1) * 2
+    for step in range(_TABLE_STEPS + 1):
+        row = _FIRST_ROW + step
+        grown = lowest * (highest / lowest).to_the(live.of(step) / _TABLE_STEPS)
+        size = sheet.put(row, _TABLES_COLUMN, live.rounded(grown), styles.whole)
+        least = [stage_1.at_least(threshold - size) for threshold in thresholds]
+        chances = (1 - least[0], least[0] - least[1], least[1] - least[2], least[2])
+        for number, chance in enumerate(chances, start=1):
+            sheet.put(row, _TABLES_COLUMN + number, _if_number(stage_1.parameter, chance), styles.percent)
+
+
+def _if_number(cell: Live, formula: Live) -> Live:
+    """The formula, or an empty cell if the given cell is empty."""
+    return live.when(cell.is_word(""), "", formula)
+
+
+def _draw(workbook: Workbook, sheet: Sheet) -> None:
+    """Add the three charts to the right of the numbers."""
+    last, last_table = _FIRST_ROW + _STEPS, _FIRST_ROW + _TABLE_STEPS
+    curves = ("Chance of suppression", "chance", "suppressed"), ("Bias of a published total", "persons", "bias")
+    for number, (title, up, name) in enumerate(curves):
+        chart = workbook.add_chart({"type": "scatter", "subtype": "straight"})
+        chart.add_series(_series(0, 2 + number, last, name, "#1f5f99"))
+        _dress(chart, title, "true size, persons", up)
+        sheet.worksheet.insert_chart(1, _CHARTS_COLUMN + 8 * number, chart, {"object_position": 3})
+    chart = workbook.add_chart({"type": "scatter", "subtype": "straight"})
+    colours = ("#6b7785", "#1f5f99", "#c05a00", "#2e7d32")
+    for number, (name, colour) in enumerate(zip(("total alone", "4 ages", "9 ages", "23 ages"), colours, strict=True)):
+        chart.add_series(_series(_TABLES_COLUMN, _TABLES_COLUMN + 1 + number, last_table, name, colour))
+    _dress(chart, "Which table a group gets", "true size, persons (logarithmic)", "chance", log_base=10)
+    chart.set_legend({"position": "bottom"})
+    sheet.worksheet.insert_chart(18, _CHARTS_COLUMN, chart, {"object_position": 3})
+
+
+def _series(across: int, column: int, last: int, name: str, colour: str) -> dict[str, object]:
+    """One line of a chart, as xlsxwriter describes it."""
+    return {
+        "name": name,
+        "categories": [_CURVES, _FIRST_ROW, across, last, across],
+        "values": [_CURVES, _FIRST_ROW, column, last, column],
+        "line": {"color": colour, "width": 2},
+    }
+
+
+def _dress(chart: Chart, title: str, across: str, up: str, **x_axis: object) -> None:
+    """Give a chart its title, axes and size. A vertical axis of chances ends at 1."""
+    grid = {"visible": True, "line": {"color": "#d5dbe3"}}
+    chart.set_title({"name": title, "name_font": {"size": 12}})
+    chart.set_x_axis({"name": across, "num_format": "#,##0", "major_gridlines": grid, **x_axis})
+    chart.set_y_axis({"name": up, "major_gridlines": grid, "min": 0, **({"max": 1} if up == "chance" else {})})
+    chart.set_legend({"none": True})
+    chart.set_size({"width": 500, "height": 330})
+
+
+_FIRST_EXACT_LEVEL = 10
+_EXACT_HEADS = (*HEADS[: HEADS.index(WANTED_HEAD)], "smallest budget for that cell margin: ± at 95 %")
+_CONFIDENCE = Fraction(95, 100)
+_CURVE_STEPS = 20
+_EXCEPT_DIGITS = "except for the 15 digits of a spreadsheet"
+_ACCURACY = (
+    ("shares", "sums and products", f"exact, {_EXCEPT_DIGITS}"),
+    ("totals, bounded loss", "sums and products, rounded up to 6 decimals",
+     f"never too small, {_EXCEPT_DIGITS}"),
+    ("sigma and scale of the stages", "√(stability / (2 rho share)); stability / (epsilon share)",
+     f"exact, {_EXCEPT_DIGITS}"),
+    ("rho by the paper's formula", "1.9208 stability / margin² / (1 - gamma)",
+     f"exact, {_EXCEPT_DIGITS}; the formula itself asks for more than is needed"),
+    ("margin of one draw, T; puredp", "closed form with LN", "exact: equal to the true value at all settings tried"),
+    ("chances and bias; puredp", "closed form with EXP", f"exact, {_EXCEPT_DIGITS}"),
+    ("margin of one draw or a sum; zcdp",
+     "normal distribution of variance sigma² - 1/12, rounded to whole persons",
+     "sigma of at least 3: equal to the true value at all settings tried; at least 0.7: at most"
+     " 1 person off, at fewer than 1 setting in 100; below 0.7: do not use"),
+    ("T; zcdp", "the same distribution",
+     "for a suppression chance from 0.9 to 0.999999: sigma of at least 3: equal to the true"
+     " value at all settings tried; at least 0.7: at most 1 person off, at fewer than 1 setting" " in 30"),
+    ("margin of a sum; puredp", "normal distribution of the sum's variance - 1/12, rounded",
+     "approximate: at 95 % and a scale of at least 1, at most 1 person or 4 % off"),
+    ("chance of suppression and of tables; zcdp", "the same distribution as for the margin",
+     "sigma of at least 1.5: within 0.0001; at least 5: within 0.000001"),
+    ("bias if published; zcdp", "mean of the cut normal distribution, times sigma² / (sigma² - 1/12)",
+     "up to twice T: sigma of at least 1.5: within 0.05 persons; at least 5: within 0.001"),
+    ("published if all were empty; zcdp", "groups times a chance far out in the tail",
+     "at a suppression chance of 0.9999: sigma of at least 1.5: within 2 %; at least 5: within 0.02 %"),
+    ("smallest rho, by rounded normal",
+     "stability / (2 (1 - gamma) (((margin + 0.5) / 1.96)² + 1/12)), times 1.000001 + 0.0021 / margin³",
+     "achieves the wanted margin; at most 0.1 % above the smallest rho that does"),
+    ("epsilon; zcdp", "the bound at its best order, found in 8 steps: the sheet Epsilon",
+     "rounded up to 4 decimals; equal to the page and the package at all settings tried, and never below"),
+)  # fmt: skip
+
+
+def write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None, styles: Styles) -> None:
+    """Write the sheet of exact values, which does not follow changes of the inputs.
+
+    `curve_of` is the level whose curves are written too, if there is one.
+    """
+    sheet = Sheet(workbook, "Exact", (22, 12, 12, 14, 14, 8, *[9] * 11, 12, 14))
+    sheet.put(0, 0, "Exact values", styles.title)
+    sheet.put(1, 1, "For the loaded configuration, computed by safetab with certified arithmetic.", styles.text)
+    sheet.put(2, 1, "These are numbers, not formulas: they don't follow the inputs.", styles.text)
+    _write_losses(sheet, tuning, styles)
+    sheet.put_heads(_FIRST_EXACT_LEVEL - 1, _EXACT_HEADS, styles)
+    for row, tuned in enumerate(tuning.levels.values(), start=_FIRST_EXACT_LEVEL):
+        _write_level(sheet, row, tuning, tuned, styles)
+    end = _FIRST_EXACT_LEVEL + len(tuning.levels)
+    if curve_of is not None:
+        _write_curve(sheet, end + 2, curve_of, styles)
+    sheet.worksheet.freeze_panes(_FIRST_EXACT_LEVEL, 1)
+    sheet.print_two_wide()
+    sheet.worksheet.print_area(0, 0, end - 1, len(_EXACT_HEADS) - 1)  # without the curve
+
+
+def _write_losses(sheet: Sheet, tuning: Tuning, styles: Styles) -> None:
+    """Write the loss of each pass and of anyone, as texts that are exact or rounded up."""
+    at = f"at delta {float(DELTA):g}, rounded up"
+    heads = ("people", "unbounded", "bounded", f"epsilon, unbounded, {at}", f"epsilon, bounded, {at}")
+    sheet.put_heads(3, heads, styles)
+    losses = {f"{run.value.upper()} pass": tuning.loss_of(run) for run in tuning.config.passes}
+    for row, (people, loss) in enumerate([*losses.items(), ("anyone", tuning.loss)], start=4):
+        reported = reported_loss(tuning.config.privacy_definition, loss)
+        sheet.put(row, 0, people, styles.text)
+        amounts = (reported.unbounded, reported.bounded, reported.unbounded_epsilon, reported.bounded_epsilon)
+        for column, amount in enumerate(amounts, start=1):
+            sheet.put(row, column, loss_text(amount), styles.loss)
+
+
+def _write_level(sheet: Sheet, row: int, tuning: Tuning, tuned: TunedLevel, styles: Styles) -> None:
+    """Write the row of a level, or a note if its noise can't be drawn."""
+    sheet.put(row, 0, level_name(tuned.facts.level), styles.text)
+    design = tuned.design
+    if not design.stages or not design.can_be_drawn:
+        sheet.put(row, 1, "this noise can't be drawn", styles.text)
+        return
+    sheet.put(row, 1, float(tuning.share(tuned.facts.level)), styles.percent)
+    for column, stage in enumerate((Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY), start=2):
+        if stage in design.stages:
+            sheet.put(row, column, design.noise(stage).width, styles.number)
+    numbers = [design.suppression_threshold, *margins(design)]
+    for column, number in enumerate(numbers, start=5):
+        if number is not None:
+            sheet.put(row, column, number, styles.whole)
+    sheet.put(row, 5 + len(numbers), tuned.empty_groups_published, styles.average)
+    assert tuned.main_stage is not None
+    least = least_budget(tuned, design.noise(tuned.main_stage).margin_of_error(_CONFIDENCE))
+    if least is not None:
+        sheet.put(row, 6 + len(numbers), loss_text(least.budget), styles.loss)
+
+
+def margins(design: LevelDesign) -> list[int | None]:
+    """The margins of a level in the order of the columns; None where the level has no such number."""
+    columns = [(TOTAL.kind(TOTAL_LINE), Fraction(str(confidence))) for confidence in CONFIDENCES]
+    columns += [(shape.kind(name), _CONFIDENCE) for name in (SEX_MARGINAL, TOTAL_LINE) for shape in SEX_BY_AGE]
+    adaptive = [design.margin(*column) if Stage.STAGE_2 in design.stages else None for column in columns]
+    usual = design.margins()
+    return [*adaptive, usual.total_only, usual.stage_1_total]
+
+
+def _write_curve(sheet: Sheet, row: int, tuned: TunedLevel, styles: Styles) -> None:
+    """Write exact chances and biases of a level, near T and near its thresholds."""
+    sheet.put(row, 0, f"Curves of {level_name(tuned.facts.level)}, exact", styles.section)
+    design = tuned.design
+    tables = ("total alone", *(f"sex by {shape.divisions} ages" for shape in SEX_BY_AGE))
+    heads = ("true size", "chance of suppression", "bias if published, persons", *tables)
+    sheet.put_heads(row + 1, heads, styles)
+    most = 2 * (design.suppression_threshold or 0)
+    near_t = {most * step // _CURVE_STEPS for step in range(_CURVE_STEPS + 1)}
+    near_thresholds = {size * part // 100 for size in design.thresholds.totals for part in (98, 99, 100, 101, 102)}
+    for line, size in enumerate(sorted(near_t | near_thresholds), start=row + 2):
+        sheet.put(line, 0, size, styles.whole)
+        sheet.put(line, 1, float(design.suppression_chance(size).mid()), styles.percent)
+        sheet.put(line, 2, float(design.bias(size).mid()), styles.number)
+        for column, chance in enumerate(design.shape_chances(size).values(), start=3):
+            sheet.put(line, column, float(chance.mid()), styles.percent)
+
+
+def write_accuracy(workbook: Workbook, styles: Styles) -> None:
+    """Write the sheet that says which formulas are exact, and how far off the others are at most."""
+    sheet = Sheet(workbook, "What is exact", (38, 58, 78))
+    sheet.put(0, 0, "Which formulas are exact, and how far off the others are", styles.title)
+    lines = (
+        "A spreadsheet has no exact discrete Gaussian. The sheet Exact has the exact numbers of"
+        " the loaded configuration. For another one, write it to a config.json and make the"
+        " workbook again, or use `safetab tune`.",
+        "The distances below were measured against exact values, and a test measures them again."
+        " sigma is the one of stage 2; the sheet Results marks levels where it is below"
+        f" {LEAST_SIGMA}.",
+    )
+    for row, line in enumerate(lines, start=1):
+        sheet.worksheet.merge_range(row, 0, row, 2, "", styles.wrapped)
+        sheet.put(row, 0, line, styles.wrapped)
+        sheet.worksheet.set_row(row, 32)
+    sheet.put_texts(4, ("what", "formula", "how exact"), styles.head)
+    for row, cells in enumerate(_ACCURACY, start=5):
+        sheet.put_texts(row, cells, styles.wrapped)
+        sheet.worksheet.set_row(row, 34)
+
 
 _OPTIONS = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False, "in_memory": True}
 
 
-def write_workbook(
-    tuning: Tuning, path: Path, *, loaded_config: str | None = None, overwrite: bool | None = None
-) -> None:
-    """An xlsx file, whole or not at all. Raises InvalidInput if that can't be done.
+def write_workbook(tuning: Tuning, path: Path, loaded_config: str | None = None) -> None:
+    """Write the workbook to a path, replacing what is there. Sheets are in the order of these calls.
 
-    `overwrite` is what the user said; None if the command doesn't ask.
+    `loaded_config` is the text of the configuration, or None if it is 2020 production, changed or not.
     """
-    write_new_file(path, workbook_writer(tuning, loaded_config), overwrite=overwrite)
-
-
-def workbook_writer(tuning: Tuning, loaded_config: str | None) -> Write:
-    """Writes the workbook where it is told to.
-
-    `loaded_config` is the text that the configuration was read from; None if it is that of 2020 production, changed or
-    not.
-    """
-    base = loaded_config or presets()[PRODUCTION]
-    return lambda path: _write(tuning, path, base)
-
-
-def _write(tuning: Tuning, path: Path, base: str) -> None:
-    made = BytesIO()
-    workbook = Workbook(made, _OPTIONS)
+    content = BytesIO()
+    workbook = Workbook(content, _OPTIONS)
     styles = Styles(workbook)
     inputs = write_inputs(workbook, tuning, styles)
     results = write_results(workbook, inputs, styles)
-    write_config(workbook, inputs, base, styles)
+    write_config(workbook, inputs, loaded_config or presets()[PRODUCTION], styles)
     write_curves(workbook, inputs, results, styles)
     curve_of = tuning.levels.get(results[first_choice(results)].inputs.level)
     if curve_of is not None and (Stage.STAGE_2 not in curve_of.design.stages or not curve_of.design.can_be_drawn):
@@ -56,4 +324,4 @@ def _write(tuning: Tuning, path: Path, base: str) -> None:
     write_exact(workbook, tuning, curve_of, styles)
     write_accuracy(workbook, styles)
     workbook.close()
-    path.write_bytes(made.getvalue())
+    path.write_bytes(content.getvalue())

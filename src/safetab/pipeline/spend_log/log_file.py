@@ -1,4 +1,4 @@
-"""The file of a spend log: one run at a time reads and appends, and what is appended is on the disk."""
+"""The file of a spend log: one process at a time reads or appends, and lines are synced."""
 
 from __future__ import annotations
 
@@ -20,38 +20,39 @@ _OTHERS = 0o077
 
 
 def refused_file(path: Path) -> tuple[Finding, ...]:
-    """Whether a log is there that can't be used, or none can be made; looks without opening."""
+    """Findings if the log can't be used, or can't be created; looks without opening it."""
     try:
         message = _why_not_mode(path.lstat().st_mode)
         if message is None and not os.access(path, os.R_OK | os.W_OK):
-            message = "may not be read and written. Check its permissions."
+            message = "can't be read and written. Check its permissions."
     except FileNotFoundError:
         is_room = path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)
-        message = None if is_room else f"can't be made: {path.parent} is no directory that may be written to."
+        message = None if is_room else f"can't be created: {path.parent} is not a writable directory."
     except (OSError, ValueError) as error:
         raise_if_the_machine_failed(error)
-        message = f"can't be used: {getattr(error, 'strerror', None) or 'no such path can be'}."
+        message = f"can't be used: {getattr(error, 'strerror', None) or 'not a valid path'}."
     return _error(path, message) if message else ()
 
 
 def _why_not_mode(mode: int) -> str | None:
+    """Why a file of this kind or mode can't be a spend log; None if it can."""
     if stat.S_ISLNK(mode):
-        return "is a link. Give the spend log itself, so that every run means the same file."
+        return "is a link. Give the spend log itself, so that every run uses the same file."
     if not stat.S_ISREG(mode):
-        return "is no file. Give a file for the spend log."
-    if mode & _OTHERS:
-        return (
-            f"its mode is {stat.S_IMODE(mode):04o}: others may read or write the spend log. Find out who did, then"
-            " `chmod 600` it."
-        )
-    return None
+        return "is not a regular file. Give a file for the spend log."
+    may_read = f"its mode is {stat.S_IMODE(mode):04o}: others may read or write the spend log."
+    return f"{may_read} Find out who did, then `chmod 600` it." if mode & _OTHERS else None
 
 
 class SpendLogFile:
-    """An open log. Between `locked` blocks others may append to it; nobody's line is ever changed."""
+    """An open log. Others may append between `locked` blocks; no line is ever changed."""
 
     def __init__(self, path: Path, *, may_create: bool) -> None:
-        """Raises FileNotFoundError if there is none and none may be made, InvalidInput if it can't be used."""
+        """Open the log, or create it if allowed.
+
+        Raises FileNotFoundError if it doesn't exist and may not be created, InvalidInput if it can't
+        be used.
+        """
         self._path = path
         flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
@@ -68,18 +69,19 @@ class SpendLogFile:
 
     @contextmanager
     def locked(self) -> Iterator[LogContent]:
-        """What the log says, while nobody else reads or appends. An empty file gets its header first."""
+        """What the log says; no other process reads or appends meanwhile. Gives a new file its header."""
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         try:
             if not os.fstat(self._descriptor).st_size:
                 self._write(header_line(secrets.token_bytes(_SECRET_BYTES)))
                 _sync_directory(self._path.parent)
-            yield read_lines(str(self._path), self._written()).require()
+            written = os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0)
+            yield read_lines(str(self._path), written).require()
         finally:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def append(self, content: LogContent, lines: Iterable[str]) -> None:
-        """Inside `locked`, with what it gave: the lines are on the disk when this returns."""
+        """Append lines inside `locked`, with the content it yielded; they are on disk on return."""
         before = "\n" if content.is_unended else ""
         mark = torn_line(utc_now()) if content.is_torn else ""
         self._write(before + mark + "".join(lines))
@@ -94,10 +96,8 @@ class SpendLogFile:
     def close(self) -> None:
         os.close(self._descriptor)
 
-    def _written(self) -> bytes:
-        return os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0)
-
     def _write(self, text: str) -> None:
+        """Write all of the text and wait until it is on disk."""
         rest = text.encode()
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]
@@ -109,10 +109,12 @@ def _error(path: Path, message: str) -> tuple[Finding, ...]:
 
 
 def utc_now() -> str:
+    """The time in UTC, to the second, as the log writes it."""
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _sync_directory(folder: Path) -> None:
+    """Make sure that a new file's name is on disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -1,9 +1,9 @@
 """The lines of a spend log: one JSON object each, for people and programs.
 
-The first line is the header with the format and the secret of the fingerprints. A run appends `begun` for each of its
-passes before it draws noise, and `released` or `failed` at its end. `limit` sets how much a data set may lose in all,
-`same-people` says that two names are of the same people. A line that a crash cut short is followed by one that says
-`torn`.
+The first line is the header with the format and the secret of the fingerprints. A run appends
+`begun` for each of its passes before it draws noise, and `released` or `failed` at its end. `limit`
+sets how much a data set may lose in all, `same-people` says that two names mean the same people. A
+line that a crash cut short is followed by one that says `torn`.
 """
 
 from __future__ import annotations
@@ -11,22 +11,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
 from safetab.census.geography_levels import TabulationPass
-from safetab.config.exact_json import NotJson, parse_exact_json
-from safetab.foundation.findings import Checked, FindingsOf
-from safetab.foundation.formats import FORMAT, SPEND_LOG_FORMAT, format_of, newer_format
+from safetab.config.config_keys import NotJson, parse_exact_json
+from safetab.foundation.findings import FORMAT, SPEND_LOG_FORMAT, Checked, FindingsOf, format_of, newer_format
 from safetab.pipeline.spend_log.accounts import Limit, Spend
 from safetab.planning.plan_json import exact
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.all_products import PRODUCTS
 
 DATASET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 DATASET_RULE = "must be 1 to 100 letters, digits, dots, hyphens or underscores, beginning with one of the first two."
-
 _MARK = "safetab_spend_log"
 _HEADER_KEYS = {_MARK, "keep", "secret"}
 _KEEP = "confidential: for the curator alone, mode 0600"
@@ -44,10 +43,11 @@ _FORMS = {
     "other": DATASET_NAME,
     "product": re.compile("|".join(product.name for product in PRODUCTS)),
 }
-_SECRET = re.compile("[0-9a-f]{64}")
 
 
 class LineState(Enum):
+    """What a line after the header says."""
+
     BEGUN = "begun"
     RELEASED = "released"
     FAILED = "failed"
@@ -64,21 +64,19 @@ _KEYS = {
     LineState.SAME_PEOPLE: {"state", "utc", "dataset", "other"},
     LineState.TORN: {"state", "utc"},
 }
-
-
-_OPTIONAL_KEYS = {LineState.BEGUN: {"product"}}
-"""A line without a product is of the first."""
+_OPTIONAL_KEYS = {LineState.BEGUN: {"product"}}  # without it, the line belongs to the first product
 
 
 class _Malformed(Exception):  # noqa: N818 - the name is the sentence
-    """The message says what is wrong with a line."""
+    """A line is wrong; the message says how."""
 
 
 @dataclass(slots=True)
 class LogContent:
-    """What a log says. `is_torn`: its last line was cut short; `is_unended`: it only lacks the newline.
+    """What a log says.
 
-    The last limit of each data set is in `limits`.
+    `limits` has the last limit of each data set. `is_torn`: the last line was cut short;
+    `is_unended`: the last line only lacks its newline.
     """
 
     secret: bytes
@@ -91,56 +89,58 @@ class LogContent:
 
 
 def header_line(secret: bytes) -> str:
-    return _line({_MARK: 1, FORMAT: SPEND_LOG_FORMAT, "keep": _KEEP, "secret": secret.hex()})
+    """The first line of a new log."""
+    header = {_MARK: 1, FORMAT: SPEND_LOG_FORMAT, "keep": _KEEP, "secret": secret.hex()}
+    return json.dumps(header) + "\n"
 
 
 def begun_line(spend: Spend) -> str:
-    return _line(
-        {
-            "state": LineState.BEGUN.value,
-            "run": spend.run,
-            "utc": spend.utc,
-            "dataset": spend.dataset,
-            "pass": spend.tabulation_pass.value,
-            "definition": spend.definition.spelling,
-            "budget": str(spend.budget),
-            "decimal": exact(spend.budget),
-            "fingerprint": spend.fingerprint,
-        }
-        | ({} if spend.product == PRODUCTS[0].name else {"product": spend.product})
-    )
+    """The line that charges a run on one pass."""
+    values = {
+        "run": spend.run,
+        "utc": spend.utc,
+        "dataset": spend.dataset,
+        "pass": spend.tabulation_pass.value,
+        "definition": spend.definition.spelling,
+        "budget": str(spend.budget),
+        "decimal": exact(spend.budget),
+        "fingerprint": spend.fingerprint,
+    }
+    product = {} if spend.product == PRODUCTS[0].name else {"product": spend.product}
+    return _line(LineState.BEGUN, **values, **product)
 
 
 def ended_line(state: LineState, run: str, utc: str) -> str:
-    return _line({"state": state.value, "run": run, "utc": utc})
+    """The line that says how a run ended; it does not change what was charged."""
+    return _line(state, run=run, utc=utc)
 
 
 def limit_line(limit: Limit) -> str:
-    return _line(
-        {
-            "state": LineState.LIMIT.value,
-            "utc": limit.utc,
-            "dataset": limit.dataset,
-            "definition": limit.definition.spelling,
-            "limit": str(limit.amount),
-            "decimal": exact(limit.amount),
-        }
-    )
+    """The line that sets a limit."""
+    definition = limit.definition.spelling
+    amount = {"limit": str(limit.amount), "decimal": exact(limit.amount)}
+    return _line(LineState.LIMIT, utc=limit.utc, dataset=limit.dataset, definition=definition, **amount)
 
 
 def same_people_line(dataset: str, other: str, utc: str) -> str:
-    return _line({"state": LineState.SAME_PEOPLE.value, "utc": utc, "dataset": dataset, "other": other})
+    """The line that says that two names mean the same people."""
+    return _line(LineState.SAME_PEOPLE, utc=utc, dataset=dataset, other=other)
 
 
 def torn_line(utc: str) -> str:
-    return _line({"state": LineState.TORN.value, "utc": utc})
+    """The line after one that a crash cut short."""
+    return _line(LineState.TORN, utc=utc)
+
+
+def _line(state: LineState, **values: str) -> str:
+    return json.dumps({"state": state.value, **values}) + "\n"
 
 
 def read_lines(file: str, written: bytes) -> Checked[LogContent]:
     """What a log's bytes say, or a finding for each line that is not as a run writes it.
 
-    A last line without its newline that can't be read was cut short by a crash. No noise was drawn after it, since that
-    waits until the line is on the disk; so it counts for nothing.
+    An unreadable last line without its newline was cut short by a crash. It does not count: noise
+    waits until the line is on disk, so none was drawn.
     """
     findings = FindingsOf(file)
     first, *lines = written.split(b"\n")
@@ -152,9 +152,8 @@ def read_lines(file: str, written: bytes) -> Checked[LogContent]:
             return Checked(None, findings.findings)
         content = LogContent(_secret_of(header))
     except _Malformed as malformed:
-        findings.error(
-            "line 1", f"is not the header of a spend log: {malformed} Choose another file, or restore this one."
-        )
+        message = f"is not the header of a spend log: {malformed} Choose another file, or restore this one."
+        findings.error("line 1", message)
         return Checked(None, findings.findings)
     content.is_unended = bool(lines[-1] if lines else first)
     for position, line in enumerate(lines):
@@ -171,9 +170,11 @@ def read_lines(file: str, written: bytes) -> Checked[LogContent]:
 
 
 def _add(content: LogContent, values: Mapping[str, str]) -> None:
+    """Add what a line says to the content."""
     state = LineState(values["state"])
     if state is LineState.LIMIT:
-        content.limits[values["dataset"]] = _limit_of(values)
+        amount = _exact_of(values, "limit")
+        content.limits[values["dataset"]] = Limit(values["dataset"], values["utc"], _definition_of(values), amount)
     elif state is LineState.SAME_PEOPLE:
         content.same_people.append((values["dataset"], values["other"]))
     elif state is not LineState.TORN:
@@ -181,33 +182,20 @@ def _add(content: LogContent, values: Mapping[str, str]) -> None:
 
 
 def _add_of_run(content: LogContent, state: LineState, values: Mapping[str, str]) -> None:
+    """Add the beginning or the end of a run; a run begins each pass once and ends once."""
     begun = [spend for spend in content.spends if spend.run == values["run"]]
     if state is not LineState.BEGUN:
         if not begun or values["run"] in content.ended_runs:
             raise _Malformed("a run ends that has not begun, or has ended before.")
         content.ended_runs.add(values["run"])
         return
-    spend = _spend_of(values)
-    if any(other.tabulation_pass is spend.tabulation_pass for other in begun) or spend.run in content.ended_runs:
+    tabulation_pass = TabulationPass(values["pass"])
+    named = {key: values[key] for key in ("run", "utc", "dataset", "fingerprint", "product") if key in values}
+    budget = _exact_of(values, "budget")
+    if any(other.tabulation_pass is tabulation_pass for other in begun) or values["run"] in content.ended_runs:
         raise _Malformed("a run begins that has begun before.")
+    spend = Spend(tabulation_pass=tabulation_pass, definition=_definition_of(values), budget=budget, **named)
     content.spends.append(spend)
-
-
-def _limit_of(values: Mapping[str, str]) -> Limit:
-    return Limit(values["dataset"], values["utc"], _definition_of(values), _exact_of(values, "limit"))
-
-
-def _spend_of(values: Mapping[str, str]) -> Spend:
-    return Spend(
-        values["run"],
-        values["utc"],
-        values["dataset"],
-        TabulationPass(values["pass"]),
-        _definition_of(values),
-        _exact_of(values, "budget"),
-        values["fingerprint"],
-        values.get("product", PRODUCTS[0].name),
-    )
 
 
 def _definition_of(values: Mapping[str, str]) -> PrivacyDefinition:
@@ -216,6 +204,7 @@ def _definition_of(values: Mapping[str, str]) -> PrivacyDefinition:
 
 
 def _exact_of(values: Mapping[str, str], key: str) -> Fraction:
+    """The exact number of a key, which must equal the decimal for people."""
     number = Fraction(values[key])
     if values["decimal"] != exact(number):
         raise _Malformed(f"{key} and decimal are not the same number.")
@@ -223,7 +212,7 @@ def _exact_of(values: Mapping[str, str], key: str) -> Fraction:
 
 
 def _values_of(line: bytes) -> dict[str, str]:
-    """A line's values: all that its state has, each in its form."""
+    """The values of a line; it must have exactly the keys of its state, each in its form."""
     values = _object_of(line)
     texts = {key: value for key, value in values.items() if isinstance(value, str)}
     state = next((state for state in LineState if state.value == texts.get("state")), None)
@@ -238,7 +227,7 @@ def _values_of(line: bytes) -> dict[str, str]:
 
 
 def _format_of(header: Mapping[str, object]) -> int:
-    """Later headers have the mark and their format too, whatever else they have."""
+    """The format of the log; headers of later formats have this key too."""
     if header.get(_MARK) != 1:
         raise _Malformed(f"{_MARK} must be 1.")
     try:
@@ -248,13 +237,16 @@ def _format_of(header: Mapping[str, object]) -> int:
 
 
 def _secret_of(header: Mapping[str, object]) -> bytes:
+    """The secret in a header. Raises _Malformed if it has other keys than a header."""
     secret = header.get("secret")
-    if header.keys() - {FORMAT} != _HEADER_KEYS or not isinstance(secret, str) or not _SECRET.fullmatch(secret):
+    has_secret = isinstance(secret, str) and re.fullmatch("[0-9a-f]{64}", secret)
+    if header.keys() - {FORMAT} != _HEADER_KEYS or not has_secret:
         raise _Malformed(f"it must have {', '.join(sorted(_HEADER_KEYS))}.")
-    return bytes.fromhex(secret)
+    return bytes.fromhex(str(secret))
 
 
 def _object_of(line: bytes) -> Mapping[str, object]:
+    """The JSON object of a line, with exact numbers."""
     try:
         parsed = parse_exact_json(line.decode("utf-8"))
     except (UnicodeDecodeError, NotJson):
@@ -265,11 +257,7 @@ def _object_of(line: bytes) -> Mapping[str, object]:
 
 
 def _says_torn(line: bytes) -> bool:
-    try:
+    """Whether a line says that the line before it was cut short."""
+    with suppress(_Malformed):
         return _values_of(line)["state"] == LineState.TORN.value
-    except _Malformed:
-        return False
-
-
-def _line(values: Mapping[str, object]) -> str:
-    return json.dumps(values) + "\n"
+    return False

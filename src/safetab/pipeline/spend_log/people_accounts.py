@@ -1,22 +1,32 @@
-"""The accounts of a log, by people: one set of people may have been given several names."""
+"""The accounts of a spend log by people, who may have several names, and the change of a limit."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.engines.fingerprint import RecordFingerprint
-from safetab.pipeline.spend_log.accounts import Account, Limit, Spend
-from safetab.pipeline.spend_log.log_lines import LogContent
-from safetab.privacy.definitions import PrivacyDefinition
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
+from safetab.foundation.interrupts import publishing
+from safetab.pipeline.spend_log.accounts import Account, Limit, Spend, amount_of
+from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file, utc_now
+from safetab.pipeline.spend_log.log_lines import DATASET_NAME, DATASET_RULE, LogContent, limit_line
+from safetab.privacy.calibration import PrivacyDefinition
+
+AMOUNT_RULE = "must be a decimal number such as 4.85."
+_NO_UNIT = "needed, rho or epsilon: the data set has no run and no limit yet."
 
 
 @dataclass(frozen=True, slots=True)
 class PeopleAccounts:
-    """What was spent on one set of people, under all their names, and the limits in force: the smallest of each unit.
+    """What was spent on one set of people under all their names, and their limits.
 
-    Every pass has an account of its own, and every limit holds for each of them.
+    `limits` has the smallest limit in each unit. Every pass has its own account, and every limit
+    holds for each of them.
     """
 
     names: tuple[str, ...]
@@ -24,6 +34,7 @@ class PeopleAccounts:
     limits: tuple[Limit, ...]
 
     def of(self, tabulation_pass: TabulationPass) -> Account:
+        """The account of one pass."""
         return Account(tuple(spend for spend in self.spends if spend.tabulation_pass is tabulation_pass))
 
     def __str__(self) -> str:
@@ -31,13 +42,13 @@ class PeopleAccounts:
 
 
 def datasets_of(content: LogContent) -> tuple[str, ...]:
-    """Every name that the log knows, in the order of their first runs."""
+    """Every name in the log, in the order of first runs."""
     names = [spend.dataset for spend in content.spends] + list(content.limits)
     return tuple(dict.fromkeys(names + [name for pair in content.same_people for name in pair]))
 
 
 def all_accounts(content: LogContent) -> tuple[PeopleAccounts, ...]:
-    """One for each set of people, under the name of their first run."""
+    """The accounts of each set of people, under the name of their first run."""
     accounts: dict[frozenset[str], PeopleAccounts] = {}
     for name in datasets_of(content):
         each = accounts_of(content, name)
@@ -46,36 +57,33 @@ def all_accounts(content: LogContent) -> tuple[PeopleAccounts, ...]:
 
 
 def accounts_of(content: LogContent, dataset: str, same_people_as: Iterable[str] = ()) -> PeopleAccounts:
-    """The accounts of a data set, added to those of every name that was or is now said to be of the same people.
+    """The accounts of a data set and of every other name for the same people, added up.
 
-    Names that share the very same records are of the same people too, whether or not anybody said so: logs from before
-    names were joined may have them.
+    Names mean the same people if a run said so or `same_people_as` says so now, and also if they
+    share the very same records: older logs may have such names.
     """
     groups = [{dataset, other} for other in same_people_as] + [set(pair) for pair in content.same_people]
     groups += _names_of_same_records(content)
     names = {dataset}
     while more := {name for group in groups if group & names for name in group} - names:
         names |= more
-    limits = [limit for name, limit in content.limits.items() if name in names]
-    return PeopleAccounts(
-        (dataset, *sorted(names - {dataset})),
-        tuple(spend for spend in content.spends if spend.dataset in names),
-        tuple(
-            min((limit for limit in limits if limit.definition is definition), key=lambda limit: limit.amount)
-            for definition in PrivacyDefinition
-            if any(limit.definition is definition for limit in limits)
-        ),
-    )
+    limits: list[Limit] = []
+    for definition in PrivacyDefinition:
+        of_unit = [limit for limit in content.limits.values() if limit.definition is definition]
+        limits += sorted((each for each in of_unit if each.dataset in names), key=lambda each: each.amount)[:1]
+    spends = tuple(spend for spend in content.spends if spend.dataset in names)
+    return PeopleAccounts((dataset, *sorted(names - {dataset})), spends, tuple(limits))
 
 
 def names_with_records_of(content: LogContent, spend: Spend) -> set[str]:
-    """Every name under which the very same records were run; none if there are no records."""
+    """Every name under which the very same records were run; empty if there are no records."""
     if spend.fingerprint in _of_nobody(content):
         return set()
     return {other.dataset for other in content.spends if _records(other) == _records(spend)}
 
 
 def _names_of_same_records(content: LogContent) -> list[set[str]]:
+    """Sets of names under which the very same records were run."""
     names: dict[tuple[TabulationPass, str], set[str]] = {}
     for spend in content.spends:
         names.setdefault(_records(spend), set()).add(spend.dataset)
@@ -88,5 +96,86 @@ def _records(spend: Spend) -> tuple[TabulationPass, str]:
 
 
 def _of_nobody(content: LogContent) -> set[str]:
-    """The fingerprints of passes without records: two data sets that lack a pass have nobody in common."""
+    """The fingerprints of passes without records: two data sets without a pass share nobody."""
     return set(RecordFingerprint(content.secret).of_passes(()).values())
+
+
+def command_for_limit(log: Path, dataset: str) -> str:
+    """The command that changes a limit, for messages."""
+    return f"safetab spend {shlex.quote(str(log))} --dataset {dataset} --set-limit X"
+
+
+def read_log(log: Path) -> LogContent:
+    """What the log says. Raises InvalidInput if it does not exist or can't be used."""
+    _require(refused_file(log))
+    try:
+        with closing(SpendLogFile(log, may_create=False)) as file, file.locked() as content:
+            return content
+    except FileNotFoundError:
+        findings = FindingsOf(str(log))
+        findings.error("", "does not exist. A run with --spend-log creates it, and so does --set-limit.")
+        raise InvalidInput(findings.findings) from None
+
+
+def set_limit(log: Path, dataset: str, amount: str, definition: PrivacyDefinition | None) -> tuple[Finding, ...]:
+    """Set the limit of a data set, under all names of its people, and return warnings.
+
+    Without a definition, the limit has the unit of the last limit, or else of the runs: rho if any
+    run was under zCDP. Raises InvalidInput, with nothing written, if there is no such unit or the
+    limit could not be kept.
+    """
+    findings = FindingsOf("the command")
+    exact_amount = amount_of(amount)
+    if not DATASET_NAME.fullmatch(dataset):
+        findings.error("--dataset", DATASET_RULE)
+    if exact_amount is None:
+        findings.error("--set-limit", AMOUNT_RULE)
+    if definition is None and not log.exists():
+        findings.error("--unit", _NO_UNIT)
+    _require(findings.findings + refused_file(log))
+    assert exact_amount is not None
+    with closing(SpendLogFile(log, may_create=True)) as file, file.locked() as content:
+        people = accounts_of(content, dataset)
+        limit = Limit(dataset, utc_now(), _unit(people, definition), exact_amount)
+        lines = [limit_line(replace(limit, dataset=name)) for name in people.names]
+        with publishing():
+            file.append(content, lines)
+    return _warnings(log, content, people, limit)
+
+
+def _unit(people: PeopleAccounts, definition: PrivacyDefinition | None) -> PrivacyDefinition:
+    """The unit of a new limit. Raises InvalidInput without one, or if the limit can't be kept."""
+    findings = FindingsOf("the command")
+    last = max(people.limits, key=lambda limit: limit.utc, default=None)
+    used = (last.definition,) if last else Account(people.spends).definitions
+    definition = definition or next(iter(used), None)
+    if definition is None:
+        findings.error("--unit", _NO_UNIT)
+    elif definition is PrivacyDefinition.PURE_DP and any(spend.definition is not definition for spend in people.spends):
+        findings.error(
+            "--unit",
+            f"{people} has runs under zcdp, and zCDP implies no pure epsilon: a limit in epsilon can't be kept. Give"
+            " --unit rho; a pure epsilon counts as rho = epsilon squared / 2.",
+        )
+    _require(findings.findings)
+    assert definition is not None
+    return definition
+
+
+def _warnings(log: Path, content: LogContent, people: PeopleAccounts, limit: Limit) -> tuple[Finding, ...]:
+    """Warnings if the log has no run on the data set, or more was spent than the limit."""
+    findings = FindingsOf(str(log))
+    if limit.dataset not in datasets_of(content):
+        findings.warning("", f'the log has no run on "{limit.dataset}" yet. The limit also holds for the first one.')
+    for tabulation_pass in TabulationPass:
+        account = people.of(tabulation_pass)
+        total = account.total(limit.definition)
+        if total is not None and total > limit.amount:
+            message = f"{account} was spent before, more than {limit}: every further run will be refused."
+            findings.warning(f"{tabulation_pass.value.upper()} pass", message)
+    return findings.findings
+
+
+def _require(findings: tuple[Finding, ...]) -> None:
+    if findings:
+        raise InvalidInput(findings)

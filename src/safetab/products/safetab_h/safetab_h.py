@@ -1,17 +1,75 @@
-"""SafeTab-H as a value: the Detailed DHC-B of the 2020 Census."""
+"""SafeTab-H: the household record, the questions people ask, and the product.
+
+Records are counted by household type and tenure. The householder's race, HHRACE, is only checked.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from types import MappingProxyType
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import IterationLevel
-from safetab.products.product import FamilyKeys, LabelColumn, Product, PublishedReference, Selector, TableFileLayout
-from safetab.products.production import LevelValues, Production
-from safetab.products.safetab_h.line_question import Category
-from safetab.products.safetab_h.record import HOUSEHOLD_RECORD
-from safetab.products.safetab_h.tables import FILES, HOUSEHOLD_TYPE, TENURE
+from safetab.foundation.argument_types import checks_arguments
+from safetab.products import product
+from safetab.products.production import LevelValues, Production, PublishedReference
+from safetab.products.record import BLOCK_COLUMNS, CODE_COLUMNS, AttributePart, CheckedColumn, RecordLayout
+from safetab.products.safetab_h.tables import ALL, FILES, HOUSEHOLD_TYPE, HOUSEHOLD_TYPES, TENURE, TENURES
+
+HOUSEHOLD_RECORD = RecordLayout(
+    table="household-records",
+    noun="household",
+    nouns="households",
+    columns=(*BLOCK_COLUMNS, "HHRACE", *CODE_COLUMNS, "HOUSEHOLD_TYPE", "TEN"),
+    attribute=(
+        AttributePart("HOUSEHOLD_TYPE", 1, HOUSEHOLD_TYPES, "must be 1 to 5", leading_zeros=False),
+        AttributePart("TEN", 1, TENURES, "must be 1 to 4", leading_zeros=False),
+    ),
+    checked=(CheckedColumn("HHRACE", tuple(f"{code:02d}" for code in range(1, 64)), "must be 01 to 63", digits=2),),
+    holds_people=True,
+)
+
+
+class Category:
+    """Questions by category: a line of the table, such as family, living alone or rented."""
+
+    arguments = ("category",)
+    everything = "all households"
+
+    def name_of(self, line: product.Line) -> str:
+        return str(line.labels[0])
+
+    def bar_of(self, line: product.Line) -> tuple[str | None, str]:
+        return None, line.stub
+
+    @checks_arguments
+    def cells_of(self, shape: product.Shape, category: str = ALL) -> product.WantedCells | product.Refusal:
+        """The cells of the line with this label or stub."""
+        wanted = category.strip().casefold()
+        for line in shape.lines:
+            if _is_called(line, wanted):
+                return product.WantedCells(line.run, line.words)
+        names = ", ".join(f'"{line.labels[0]}"' for line in shape.lines)
+        hint = "".join(f' Tables of {one} have it: give the family, "{one}".' for one in _families_with(wanted, shape))
+        return product.Refusal("category", f'"{category}" is not in this table ({shape.title}). It has {names}.{hint}')
+
+    def parsed(self, texts: Mapping[str, str]) -> Mapping[str, object] | product.Refusal:
+        return {} if texts.get("category", ALL) == ALL else {"category": texts["category"]}
+
+
+def _is_called(line: product.Line, wanted: str) -> bool:
+    return wanted in {str(line.labels[0]).casefold(), line.stub.casefold()}
+
+
+def _families_with(wanted: str, shape: product.Shape) -> list[str]:
+    """The other families that have a table with such a line."""
+    return [
+        family.name
+        for family in (HOUSEHOLD_TYPE, TENURE)
+        if shape not in family.shapes and any(_is_called(line, wanted) for one in family.shapes for line in one.lines)
+    ]
+
 
 _SUBSTATE_THRESHOLDS = (971, 4_971, 19_971)
 _PRODUCTION = Production(
@@ -28,7 +86,7 @@ _PRODUCTION = Production(
     ),
 )
 
-SAFETAB_H = Product(
+SAFETAB_H = product.Product(
     number=1,
     name="SafeTab-H",
     source="SafeTab-H (the public program of the 2020 Detailed DHC-B)",
@@ -36,16 +94,16 @@ SAFETAB_H = Product(
     families=(HOUSEHOLD_TYPE, TENURE),
     family_keys=MappingProxyType(
         {
-            HOUSEHOLD_TYPE.name: FamilyKeys("privacy_budget_h_t3", "thresholds_h_t3"),
-            TENURE.name: FamilyKeys("privacy_budget_h_t4", "thresholds_h_t4"),
+            HOUSEHOLD_TYPE.name: product.FamilyKeys("privacy_budget_h_t3", "thresholds_h_t3"),
+            TENURE.name: product.FamilyKeys("privacy_budget_h_t4", "thresholds_h_t4"),
         }
     ),
-    selector=Selector.PUBLISHED_TOTALS,
+    selector=product.Selector.PUBLISHED_TOTALS,
     stage_1_key=None,
     suppression_key=None,
     totals_table="pop-group-totals",
-    label_columns=(LabelColumn("category", "string", "string", "Which households are counted."),),
-    files=tuple(TableFileLayout(folder, (f"{folder[:2].upper()}_DATA_CELL",)) for folder in FILES),
+    label_columns=(product.LabelColumn("category", "string", "string", "Which households are counted."),),
+    files=tuple(product.TableFileLayout(folder, (f"{folder[:2].upper()}_DATA_CELL",)) for folder in FILES),
     line_question=Category(),
     reference=PublishedReference(
         "2020 Detailed DHC-B",

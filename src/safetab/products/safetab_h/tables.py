@@ -46,6 +46,7 @@ _TENURES = (
     _Category(2, (2,), "owned free and clear", "Owned free and clear", "owned free and clear"),
     _Category(3, (3, 4), "rented", "Renter occupied", "rented"),
 )  # fmt: skip
+_Tables = Mapping[str, tuple[int, ...]]
 _TYPE_TABLES = {"T03001": (0,), "T03002": (0, 1, 6), "T03003": (0, 1, 2, 3, 6, 7, 8), "T03004": tuple(range(9))}
 _TENURE_TABLES = {"T04001": (0,), "T04002": (0, 1, 2, 3)}
 
@@ -86,13 +87,10 @@ def _kinds(cells: int, draws_of_lines: Sequence[int]) -> tuple[LineKind, ...]:
 
 
 def _shapes(
-    titles: Mapping[str, str], folder: str, tables: Mapping[str, tuple[int, ...]], categories: Sequence[_Category],
-    value_of: Sequence[int],
-) -> tuple[Shape, ...]:  # fmt: skip
-    return tuple(
-        _shape(table_id, titles[table_id], folder, [categories[cell] for cell in cells], value_of)
-        for table_id, cells in tables.items()
-    )
+    folder: str, tables: _Tables, categories: Sequence[_Category], value_of: Sequence[int]
+) -> tuple[Shape, ...]:
+    lines = {table_id: [categories[cell] for cell in cells] for table_id, cells in tables.items()}
+    return tuple(_shape(one, _TITLES[one], folder, of_table, value_of) for one, of_table in lines.items())
 
 
 _TITLES = {
@@ -110,7 +108,7 @@ HOUSEHOLD_TYPE = TableFamily(
     number=0,
     name="household type",
     file_word="household-type",
-    shapes=_shapes(_TITLES, "t3", _TYPE_TABLES, _TYPES, [kind for kind, _ in _VALUES]),
+    shapes=_shapes("t3", _TYPE_TABLES, _TYPES, [kind for kind, _ in _VALUES]),
     detail="household type",
     grains="2 / 4 / 5 cells",
     divided_into="cells",
@@ -119,7 +117,7 @@ TENURE = TableFamily(
     number=1,
     name="tenure",
     file_word="tenure",
-    shapes=_shapes(_TITLES, "t4", _TENURE_TABLES, _TENURES, [tenure for _, tenure in _VALUES]),
+    shapes=_shapes("t4", _TENURE_TABLES, _TENURES, [tenure for _, tenure in _VALUES]),
     detail="tenure",
     grains="3 cells",
     divided_into="cells",

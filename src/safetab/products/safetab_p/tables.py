@@ -1,4 +1,4 @@
-"""T01001 and T02001 to T02003: a total, and sex by age over 4, 9 and 23 ranges, line by line as in the paper."""
+"""T01001 and T02001 to T02003: a total, and sex by age over 4, 9 and 23 ranges, as in the paper."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _ALL_AGES = "*"  # in t2
 
 
 def ages_in_words(first: int, last: int) -> str:
+    """The ages as people say them: "all ages", "65 and over", "0 to 17", "aged 20"."""
     if (first, last) == (0, OLDEST_AGE):
         return "all ages"
     if last == OLDEST_AGE:
@@ -34,7 +35,7 @@ def ages_in_words(first: int, last: int) -> str:
 
 
 def words_of(sex: str, first: int, last: int) -> str:
-    """Which people of a group are meant; empty if all."""
+    """The people that a line counts, or an empty text if it counts everybody."""
     ages = "" if (first, last) == (0, OLDEST_AGE) else ages_in_words(first, last)
     return f"{'' if sex == BOTH_SEXES else sex} {ages}".strip()
 
@@ -71,7 +72,7 @@ TOTAL = Shape(
 
 
 def _sex_by_age(label: str) -> Shape:
-    """Males by rising age, then females: every line is a run of neighbouring cells."""
+    """A table of males by age and then females by age, so that every line is a run of cells."""
     starts, table_id = AGE_STARTS[label], _TABLE_IDS[label]
     ages = [(start, end - 1) for start, end in pairwise((*starts, AGES))]
     cells, lines, rows = len(SEXES) * len(ages), list[Line](), list[FileRow]()

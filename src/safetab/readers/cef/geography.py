@@ -1,4 +1,4 @@
-"""The full GRF-C of each state: the public geography, and the ids by which units name their blocks."""
+"""The full GRF-C of each state: the public geography, and the OIDs by which units name blocks."""
 
 from __future__ import annotations
 
@@ -8,35 +8,33 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from safetab.census.geography import Geography
 from safetab.foundation.compiled import compiled_if_worthwhile
 from safetab.foundation.findings import Checked, Finding, FindingsOf
-from safetab.readers.cef.fields import long_numbers
 from safetab.readers.cef.layout import OID_DIGITS
-from safetab.readers.cef.line_loops import Int32s, Int64s, find_oids, spread_fields
+from safetab.readers.cef.lines import Int32s, Int64s, find_oids, long_numbers, spread_fields
 from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
 from safetab.readers.geography import GEOGRAPHY_DIGITS, GEOGRAPHY_TABLE, check_blocks, geography_of, joined
-from safetab.readers.geography_batches import batches_of
-from safetab.readers.table_files import TableForm
+from safetab.readers.table_files import TableForm, batches_of
 from safetab.readers.text_tables import blank_lines_at_the_end
 
-_OID, _OID_HIGH = "OIDTABBLK", "OIDTABBLK in front"
+_OID = "OIDTABBLK"
+_OID_HIGH = "OIDTABBLK in front"
 _RULES = {column: f"must be {width} digits" for column, width in GEOGRAPHY_DIGITS.items()}
 _RULES |= {_OID: f"must be a number of up to {OID_DIGITS} digits"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockOids:
-    """The OIDs of blocks, rising, each in two numbers: its last 18 digits, and those in front of them."""
+    """The OIDs of blocks in rising order. Each is two numbers: its last 18 digits, and those in front."""
 
     highs: Int32s
     lows: Int64s
     blocks: Int64s  # the block of each OID
 
     def positions_of(self, highs: Int32s, lows: Int64s) -> Int32s:
-        """Where each OID is in the list, or a negative number."""
+        """The position of each OID in the list, or a negative number."""
         found = np.empty(len(lows), dtype=np.int32)
         compiled_if_worthwhile(find_oids, len(lows))(highs, lows, self.highs, self.lows, found)
         return found
@@ -51,14 +49,20 @@ class CefGeography:
 
 
 def read_cef_geography(paths: Iterable[Path], states: Iterable[str]) -> Checked[CefGeography]:
-    """Rows of other states are left out. `paths` are those of `ReaderFile.geography_of`."""
-    findings, of_files = FindingsOf(GEOGRAPHY_TABLE), list[Finding]()
-    parts, oids, is_wanted = list[Geography](), list[BlockOids](), _is_wanted(states)
+    """The geography of some states, and every finding about the files of `ReaderFile.geography_of`.
+
+    Rows of other states are left out. There is no value if there is a finding.
+    """
+    findings = FindingsOf(GEOGRAPHY_TABLE)
+    of_files = list[Finding]()
+    parts = list[Geography]()
+    oids = list[BlockOids]()
+    wanted = [int(state) for state in states]
     for path in paths:
         file_findings = FindingsOf(path.name)
         for digits in _digits_of_file(path, file_findings):
-            chosen = is_wanted[digits["TABBLKST"]]
-            kept = digits if chosen.all() else {name: numbers[chosen] for name, numbers in digits.items()}
+            chosen = np.isin(digits["TABBLKST"], wanted)
+            kept = {name: numbers[chosen] for name, numbers in digits.items()}
             parts.append(geography_of(kept))
             oids.append(BlockOids(kept[_OID_HIGH].astype(np.int32), kept[_OID], parts[-1].block))
         of_files += file_findings.findings
@@ -69,18 +73,14 @@ def read_cef_geography(paths: Iterable[Path], states: Iterable[str]) -> Checked[
     return Checked(None if found else CefGeography(geography, all_oids), found)
 
 
-def _is_wanted(states: Iterable[str]) -> NDArray[np.bool_]:
-    is_wanted = np.zeros(100, dtype=np.bool_)
-    is_wanted[[int(state) for state in states]] = True
-    return is_wanted
-
-
 def _joined_oids(parts: list[BlockOids], findings: FindingsOf) -> BlockOids:
+    """The OIDs of all parts in rising order. Repeated OIDs are reported."""
     empty = np.empty(0, dtype=np.int64)
     highs = np.concatenate([empty.astype(np.int32), *(part.highs for part in parts)])
     lows = np.concatenate([empty, *(part.lows for part in parts)])
     order = np.lexsort((lows, highs))
-    highs, lows = highs[order], lows[order]
+    highs = highs[order]
+    lows = lows[order]
     repeated = int(np.count_nonzero((np.diff(lows) == 0) & (np.diff(highs) == 0)))
     if repeated:
         rows = "row has" if repeated == 1 else "rows have"
@@ -89,6 +89,7 @@ def _joined_oids(parts: list[BlockOids], findings: FindingsOf) -> BlockOids:
 
 
 def _digits_of_file(path: Path, findings: FindingsOf) -> Iterator[Digits]:
+    """The numbers of the wanted columns, batch by batch, without the rows that are wrong."""
     form = TableForm.GZIPPED_TEXT if path.name.endswith(".gz") else TableForm.TEXT
     misshapen_lines: list[int] = []
     rows = WrongRows(findings, _RULES, misshapen_lines, noun="line")
@@ -102,11 +103,12 @@ def _digits_of_file(path: Path, findings: FindingsOf) -> Iterator[Digits]:
 
 
 def _oid_numbers(column: pa.Array) -> tuple[Int64s, Int64s]:
-    """Blanks around a number, and zeros in front of it, mean nothing."""
+    """The two numbers of each OID. Blanks around it and leading zeros mean nothing."""
     offsets = np.frombuffer(column.buffers()[1], dtype=np.int32)[column.offset :][: len(column) + 1].astype(np.int64)
     text = np.frombuffer(column.buffers()[2] or b"", dtype=np.uint8)
     characters = np.empty((len(column), OID_DIGITS), dtype=np.uint8)
-    places, is_shaped = np.array([0, OID_DIGITS]), np.empty(len(column), dtype=np.bool_)
+    places = np.array([0, OID_DIGITS])
+    is_shaped = np.empty(len(column), dtype=np.bool_)
     loop = compiled_if_worthwhile(spread_fields, len(column))
     loop(text.copy(), offsets[:-1], offsets[1:], places[:1], places[1:], characters, is_shaped)
     highs, lows = long_numbers(characters, 0, OID_DIGITS)

@@ -1,4 +1,4 @@
-"""Where each field of a line stands and which numbers it may hold: the layout of 2020, as data."""
+"""The layout of the CEF of 2020 as data: where each field of a line stands, and its values."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ Ranges = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Characters `first` up to `end` of a line: a number in one of the ranges, or blanks where those are allowed.
+    """Characters `first` up to `end` of a line.
 
-    Without ranges any digits are right.
+    They are a number in one of the ranges, or blanks if that is allowed. Without ranges, all digits
+    are allowed.
     """
 
     name: str
@@ -23,53 +24,49 @@ class Field:
 
     @property
     def width(self) -> int:
+        """How many characters the field has."""
         return self.end - self.first
 
 
 @dataclass(frozen=True)
 class LineLayout:
-    """One kind of line; blanks and zeros around a number mean nothing."""
+    """One kind of line. Blanks around a number and leading zeros mean nothing."""
 
-    noun: str
-    nouns: str
     fields: tuple[Field, ...]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
+        """The names of the fields in their order."""
         return tuple(field.name for field in self.fields)
 
     @property
     def width(self) -> int:
+        """How many characters a line has, without its line end."""
         return self.fields[-1].end
 
     def field(self, name: str) -> Field:
+        """The field with this name."""
         return self.fields[self.names.index(name)]
 
 
-def _layout(noun: str, nouns: str, table: str) -> LineLayout:
-    """One field a line: its name, its width, "blank" if it may be, and its values."""
-    fields, first = [], 0
+def _layout(table: str) -> LineLayout:
+    """A layout from a table with one field a line: name, width, "blank" if allowed, and values."""
+    fields = []
+    first = 0
     for line in table.split("\n"):
         name, width, *values = line.split()
-        ranges = tuple(_range(value) for value in values if value != "blank")
+        ends = [value.partition("-") for value in values if value != "blank"]
+        ranges = tuple((int(low), int(high or low)) for low, _, high in ends)
         fields.append(Field(name, first, first + int(width), ranges, "blank" in values))
         first += int(width)
-    return LineLayout(noun, nouns, tuple(fields))
-
-
-def _range(text: str) -> tuple[int, int]:
-    low, _, high = text.partition("-")
-    return int(low), int(high or low)
+    return LineLayout(tuple(fields))
 
 
 _STATES = "01-02 04-06 08-13 15-42 44-51 53-56 72"
 _GROUP_QUARTERS = "101-106 201-203 301 401-405 501 601-602 701-702 704 706 801-802 900-901 903-904"
 _OTHER_RACES = "\n".join(f"QRACE{position} 4 blank 1000-8999" for position in range(2, 9))
 
-PERSON = _layout(
-    "person",
-    "persons",
-    f"""RTYPE 1 3 5
+PERSON = _layout(f"""RTYPE 1 3 5
 MAFID 9 100000001-899999999
 CUF_PNC 5 1-99999
 BCUSTATEFP 2 {_STATES}
@@ -90,13 +87,9 @@ CENRACE 2 1-63
 RACE2010 2 1-31
 RELSHIP 2 20-38
 QGQTYP 3 blank {_GROUP_QUARTERS}
-LIVE_ALONE 1 0-2""",
-)
+LIVE_ALONE 1 0-2""")
 
-UNIT = _layout(
-    "unit",
-    "units",
-    f"""RTYPE 1 2 4
+UNIT = _layout(f"""RTYPE 1 2 4
 MAFID 9 100000001-899999999
 BCUSTATEFP 2 {_STATES}
 VERSION 5 0-99999
@@ -123,23 +116,19 @@ P60 2 0-99
 P65 2 0-99
 P75 2 0-99
 PAC 1 0-4
-HHSEX 1 0-2""",
-)
+HHSEX 1 0-2""")
 
-COUNTS = _layout(
-    "count",
-    "counts",
-    f"""BCUSTATEFP 2 {_STATES}
+COUNTS = _layout(f"""BCUSTATEFP 2 {_STATES}
 VERSION 5 0-99999
 COUNT_UNIT 10 0-9999999999
 COUNT_UNIT_HU 10 0-9999999999
 COUNT_UNIT_GQ 10 0-9999999999
 COUNT_PER 10 0-9999999999
 COUNT_PER_HU 10 0-9999999999
-COUNT_PER_GQ 10 0-9999999999""",
-)
+COUNT_PER_GQ 10 0-9999999999""")
 
-HOUSING_UNIT, GROUP_QUARTERS = 2, 4
-PERSON_IN_HOUSING_UNIT, PERSON_IN_GROUP_QUARTERS = 3, 5
+HOUSING_UNIT = 2
+GROUP_QUARTERS = 4
+PERSON_IN_HOUSING_UNIT = 3
 HOUSEHOLDER = 20
 OID_DIGITS = UNIT.field("OIDTB").width

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,266 +12,265 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.outputs.text_columns import as_dictionaries
-from safetab.products.product import TOTAL_LINE, Line
-from safetab.release.checks.after_steps_checks import AfterStepsChecks
-from safetab.release.checks.breaches import Breaches
-from safetab.release.checks.table_checks import PublishedTotals
-from safetab.release.checks.text_positions import looked_up, positions_in
-from safetab.release.numbers.number_columns import COPIED, PUBLISHED, WITHHELD, number_columns, number_schema
-from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
-from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_rules import ReleaseRule
+from safetab.census.geography_levels import TabulationPass
+from safetab.foundation.arrays import find_sorted
+from safetab.products.product import Line, Product, TableFileLayout
+from safetab.release.checks.table_checks import Breaches, PublishedTotals, tables_of_pass
+from safetab.release.numbers import number_files
+from safetab.release.numbers.number_files import RELEASE_FOLDER, STATUSES, numbers_file
+from safetab.release.numbers.read_numbers import UNKNOWN, NumberBatch, NumbersReader
+from safetab.release.release_options import ReleaseOptions, ReleaseRule
 from safetab.release.release_universe import ReleaseLevel, Universe
+from safetab.release.write_release import AFTER_STEPS_FOLDER
 
-_ROWS_AT_ONCE = 1 << 18
-_OF_GROUPS = ["region_id", "iteration_code", "donor_region_id", "table", "count", "status", "rule"]
+Integers = NDArray[np.int64]
+Truths = NDArray[np.bool_]
+
 _NEGATIVE_RULES = {ReleaseRule.CLAMP_NEGATIVES, ReleaseRule.WITHHOLD_NEGATIVES}
+_NO_ORDER = "lines are not in their order"
 
 
+@dataclass(frozen=True, slots=True)
 class NumberChecks:
     """Checks the files of a release level by level."""
 
-    def __init__(
-        self,
-        release: Path,
-        universe: Universe,
-        options: ReleaseOptions,
-        breaches: Breaches,
-        after_steps: AfterStepsChecks | None,
-    ) -> None:
-        self._release = release
-        self._after_steps = after_steps
-        self._universe = universe
-        self._options = options
-        self._breaches = breaches
-        self._columns = number_columns(universe.product)
-        self._table_ids: Mapping[str | None, int] = {one: n for n, one in enumerate(universe.product.table_ids)}
-        self._total_ids = universe.product.total_table_ids
-        self._totals_files = " or ".join(family.folders[0] for family in universe.product.families)
-        self._no_negatives = not universe.allow_negative_counts or bool(_NEGATIVE_RULES & set(options.rules))
+    output: Path
+    universe: Universe
+    options: ReleaseOptions
+    breaches: Breaches
+    after_steps: AfterStepsChecks | None
 
     def check_level(self, level: ReleaseLevel, published: PublishedTotals) -> None:
-        name = numbers_file(level.design)
-        path, shown = self._release / name, f"{RELEASE_FOLDER}/{name}"
+        """Add what is wrong with a level's file to the breaches; `published` is what the table files have."""
+        name = f"{RELEASE_FOLDER}/{numbers_file(level.design)}"
+        path = self.output / name
         if not path.is_file():
             if len(published[0]):
-                self._breaches.add(shown, "is not there, and there are groups of its level")
-            return
-        if not pa.parquet.read_schema(path).equals(number_schema(self._universe.product)):
-            self._breaches.add(shown, "the columns or their types are not what they must be")
-            return
-        texts = [column.name for column in self._columns if column.type == pa.string()]
-        with pa.parquet.ParquetFile(path, read_dictionary=texts) as file:
-            self._check_rows(file, _NumberRows(level, self._universe, shown, published))
+                self.breaches.add(name, "is not there, and there are groups of its level")
+        elif not pyarrow.parquet.read_schema(path).equals(number_files.number_schema(self.universe.product)):
+            self.breaches.add(name, "the columns or their types are not what they must be")
+        else:
+            file = NumbersReader(path, self.universe, level)
+            _FileChecks(self, file, name, published).check()
 
-    def _check_rows(self, file: pa.parquet.ParquetFile, level: _NumberRows) -> None:
-        before, last, own_groups = 0, -1, 0
-        for rows in self._whole_groups(file):
-            first = np.flatnonzero(self._are_totals(rows))
+
+class _FileChecks:
+    """The checks of one level's file, from its first row to its last."""
+
+    def __init__(self, of_release: NumberChecks, file: NumbersReader, name: str, published: PublishedTotals) -> None:
+        self._file = file
+        self._name = name
+        self._published = published
+        self._options = of_release.options
+        self._breaches = of_release.breaches
+        self._after_steps = of_release.after_steps
+        self._universe = file.universe
+        self._level = file.level
+        self._totals_files = " or ".join(family.folders[0] for family in file.universe.product.families)
+        self._rows_before = 0
+        self._last_index = -1
+        self._own_groups = 0
+
+    def check(self) -> None:
+        """Add everything that is wrong to the breaches; stop at rows without any group's total."""
+        for rows in _whole_groups(self._file):
+            first = np.flatnonzero(rows.is_total)
             if not len(first):
-                self._breaches.add(level.name, f"a group has no row of {' or '.join(self._total_ids)}")
+                totals = " or ".join(self._universe.product.total_table_ids)
+                self._breaches.add(self._name, f"a group has no row of {totals}")
                 return
-            own_groups, last = self._check_groups(rows, first, level, before, last, own_groups)
-            before += len(rows)
-        if self._options.coterminous is None and own_groups != len(level.published[0]):
-            self._breaches.add(level.name, f"lacks groups that {self._totals_files} has")
+            self._check_domains(rows)
+            self._check_values(rows)
+            if first[0]:
+                self._add_some(_NO_ORDER, np.arange(1), rows)
+            self._check_groups(rows, first)
+            if self._after_steps is not None:
+                self._after_steps.check(self._level.geography.label, rows)
+            self._rows_before += len(rows)
+        if self._options.coterminous is None and self._own_groups != len(self._published[0]):
+            self._breaches.add(self._name, f"lacks groups that {self._totals_files} has")
 
-    def _whole_groups(self, file: pa.parquet.ParquetFile) -> Iterator[pa.RecordBatch]:
-        """Rows as they were read, with the dictionaries they had; a group that lies in two batches comes alone."""
-        waiting: list[pa.RecordBatch] = []  # the rows of a group, of which more may follow
-        rows_left = file.metadata.num_rows
-        for batch in file.iter_batches(_ROWS_AT_ONCE):
-            rows_left -= len(batch)
-            first = np.flatnonzero(self._are_totals(batch))
-            if not len(first) and waiting:
-                waiting.append(batch)
-                continue
-            begin = int(first[0]) if waiting else 0
-            end = int(first[-1]) if len(first) and rows_left else len(batch)
-            if waiting:
-                yield self._joined([*waiting, batch.slice(0, begin)])
-            if begin < end:
-                yield batch.slice(begin, end - begin)
-            waiting = [batch.slice(end)] if end < len(batch) else []
-        if waiting:
-            yield self._joined(waiting)
+    def _add(self, rule: str, is_wrong: Truths) -> None:
+        self._breaches.add_rows(self._name, rule, is_wrong, self._rows_before)
 
-    def _joined(self, few: list[pa.RecordBatch]) -> pa.RecordBatch:
-        schema = number_schema(self._universe.product)
-        rows = pa.Table.from_batches(few).cast(schema).combine_chunks().cast(as_dictionaries(schema))
-        return rows.to_batches()[0]
+    def _add_some(self, rule: str, wrong: NDArray[np.integer], rows: NumberBatch) -> None:
+        is_wrong = np.zeros(len(rows), dtype=np.bool_)
+        is_wrong[wrong] = True
+        self._add(rule, is_wrong)
 
-    def _check_groups(
-        self, rows: pa.RecordBatch, first: NDArray[np.intp], level: _NumberRows, before: int, last: int, own_groups: int
-    ) -> tuple[int, int]:
-        """Checks rows of whole groups; tells how many groups are the level's own so far, and the last index."""
-        self._check_domains(rows, level.name, before)
-        self._check_values(rows, level.name, before)
-        if first[0]:
-            self._add(np.arange(1), "lines are not in their order", level.name, rows, before)
-        groups = rows.select(_OF_GROUPS).take(pa.array(first))
-        indices = level.indices(groups)
-        self._breaches.add_rows(level.name, "a group is not in the universe", _spread(indices < 0, first, rows), before)
-        is_repeated = np.diff(indices, prepend=last) <= 0
-        self._breaches.add_rows(
-            level.name, "a group is there twice, or out of its order", _spread(is_repeated, first, rows), before
-        )
-        self._check_lines(rows, first, groups["table"], level, before)
-        differs = _differ_from_tables(groups, indices, level.published)
-        self._add(first[differs], f"a total is not the one in {self._totals_files}", level.name, rows, before)
-        if self._after_steps is not None:
-            self._after_steps.check(level.geography, rows)
-        is_own = np.asarray(groups["donor_region_id"].is_null())
-        return own_groups + int(is_own.sum()), int(indices[-1])
+    def _check_domains(self, rows: NumberBatch) -> None:
+        for column in number_files.number_columns(self._universe.product):
+            if column.is_required and rows.table[column.name].null_count:
+                self._add(f"{column.name} is null", ~rows.has(column.name))
+            if column.values and not set(column.values).issuperset(rows.texts(column.name).dictionary.to_pylist()):
+                is_listed = rows.positions(column.name, dict.fromkeys(column.values, 1)) == 1
+                self._add(f"{column.name} is not one of its values", ~is_listed & rows.has(column.name))
 
-    def _check_domains(self, table: pa.RecordBatch, name: str, before: int) -> None:
-        for column in self._columns:
-            values = table[column.name]
-            if column.is_required and values.null_count:
-                self._breaches.add_rows(name, f"{column.name} is null", np.asarray(values.is_null()), before)
-            if column.values and not set(column.values).issuperset(values.dictionary.to_pylist()):
-                is_known = looked_up(values, dict.fromkeys((*column.values, None), 1)) == 1
-                self._breaches.add_rows(name, f"{column.name} is not one of its values", ~is_known, before)
-
-    def _check_values(self, table: pa.RecordBatch, name: str, before: int) -> None:
+    def _check_values(self, rows: NumberBatch) -> None:
         """Numbers and their status agree: what is withheld is null, margins are there where they can be."""
-        status, count, rule = (table[column] for column in ("status", "count", "rule"))
-        is_withheld, is_null = _are(status, WITHHELD), np.asarray(count.is_null())
-        has_donor = np.asarray(table["donor_region_id"].is_valid())
-        margin, unclamped = table["margin_of_error"], table["unclamped_count"]
-        is_sum_clamped = (table["noise_draws"].to_numpy() > 1) & (not self._universe.allow_negative_counts)
-        low, high = (table[end].fill_null(0).to_numpy() for end in ("interval_low", "interval_high"))
+        is_withheld = rows.status == STATUSES.index(number_files.WITHHELD)
+        is_null = ~rows.has("count")
+        has_donor = rows.has("donor_region_id")
+        is_sum = rows.integers("noise_draws") > 1
+        is_sum_clamped = is_sum & (not self._universe.allow_negative_counts)
         wrong = {
             "count must be null exactly if it is withheld": is_withheld != is_null,
-            "unclamped_count must be null exactly if count is": np.asarray(unclamped.is_null()) != is_null,
-            "a withheld number must name its rule": is_withheld & np.asarray(rule.is_null()),
-            "a copied number must name its donor": _are(status, COPIED) & ~has_donor,
-            "a number of the group's own has a donor": _are(status, PUBLISHED) & has_donor,
+            "unclamped_count must be null exactly if count is": rows.has("unclamped_count") == is_null,
+            "a withheld number must name its rule": is_withheld & ~rows.has("rule"),
+            "a copied number must name its donor": (rows.status == STATUSES.index(number_files.COPIED)) & ~has_donor,
+            "a number of the group's own has a donor": (rows.status == STATUSES.index(number_files.PUBLISHED))
+            & has_donor,
             "margin_of_error must be null exactly for withheld numbers and sums of clamped ones": (
-                np.asarray(margin.is_null()) != (is_null | is_sum_clamped)
+                rows.has("margin_of_error") == (is_null | is_sum_clamped)
             ),
-            "margin_of_error is negative": margin.fill_null(0).to_numpy() < 0,
-            "variance must be positive": ~(table["variance"].to_numpy() >= 0),
-            "interval_low is above interval_high": low > high,
+            "margin_of_error is negative": rows.integers("margin_of_error") < 0,
+            "variance must be positive": ~(np.asarray(rows.table["variance"]) >= 0),
+            "interval_low is above interval_high": rows.integers("interval_low") > rows.integers("interval_high"),
         }
-        if self._no_negatives:
-            wrong["count is negative, which is not allowed"] = count.fill_null(0).to_numpy() < 0
-        for sentence, is_wrong in wrong.items():
-            self._breaches.add_rows(name, sentence, is_wrong, before)
+        if not self._universe.allow_negative_counts or _NEGATIVE_RULES.intersection(self._options.rules):
+            wrong["count is negative, which is not allowed"] = rows.integers("count") < 0
+        for rule, is_wrong in wrong.items():
+            self._add(rule, is_wrong)
 
-    def _are_totals(self, table: pa.RecordBatch) -> NDArray[np.bool_]:
-        """The lines that every group has first."""
-        ids: Mapping[str | None, int] = dict.fromkeys(self._total_ids, 1)
-        return np.asarray((looked_up(table["table_id"], ids) == 1) & (table["line"].to_numpy() == TOTAL_LINE))
+    def _check_groups(self, rows: NumberBatch, first: NDArray[np.intp]) -> None:
+        """Each group is in the universe, in its order and whole, with the total that the table files have."""
+        is_own = ~rows.has("donor_region_id")[first]
+        entity, iteration = rows.entity[first], rows.iteration[first]
+        can_be = self._level.is_tabulated[iteration] | ~is_own  # groups that aren't tabulated may be copied
+        is_right = (entity != UNKNOWN) & (iteration != UNKNOWN) & can_be
+        indices = np.where(is_right, self._level.index.index_of(entity, iteration), -1)
+        self._add_some("a group is not in the universe", first[~is_right], rows)
+        is_repeated = np.diff(indices, prepend=self._last_index) <= 0
+        self._add_some("a group is there twice, or out of its order", first[is_repeated], rows)
+        self._check_lines(rows, first)
+        is_plain = (rows.status[first] == STATUSES.index(number_files.PUBLISHED)) & ~rows.has("rule")[first]
+        known, totals = self._published
+        position, is_known = find_sorted(known, indices)
+        is_other = ~is_known
+        if len(known):
+            is_other |= totals[position] != rows.integers("count")[first]
+        self._add_some(f"a total is not the one in {self._totals_files}", first[is_plain & is_other], rows)
+        self._own_groups += int(is_own.sum())
+        self._last_index = int(indices[-1])
 
-    def _check_lines(
-        self,
-        table: pa.RecordBatch,
-        first: NDArray[np.intp],
-        shapes: pa.DictionaryArray,
-        level: _NumberRows,
-        before: int,
-    ) -> None:
+    def _check_lines(self, rows: NumberBatch, first: NDArray[np.intp]) -> None:
         """Each group has all lines of its table, in order, and what is not withheld adds up."""
-        name = level.name
-        rows = np.diff(np.append(first, len(table)))
-        shape_of = looked_up(shapes, level.family.number_of_label)
-        line = _lines(looked_up(table["table_id"], self._table_ids), table["line"].to_numpy())
-        unclamped = table["unclamped_count"]
-        value, is_shown = unclamped.fill_null(0).to_numpy(), np.asarray(unclamped.is_valid())
-        for number, shape in enumerate(level.family.shapes):
-            lines = shape.lines
-            alike = np.flatnonzero(shape_of == number)
-            is_whole = rows[alike] == len(lines)
-            self._breaches.add_rows(name, "a table is not whole", _spread_some(alike[~is_whole], first, table), before)
-            own = first[alike[is_whole]][:, None] + np.arange(len(lines))
+        lengths = np.diff(np.append(first, len(rows)))
+        shape_of_group = rows.shape[first]
+        values = rows.integers("unclamped_count")
+        is_shown = rows.has("unclamped_count")
+        for number, shape in enumerate(self._level.family.shapes):
+            alike = np.flatnonzero(shape_of_group == number)
+            is_whole = lengths[alike] == len(shape.lines)
+            self._add_some("a table is not whole", first[alike[~is_whole]], rows)
+            own = first[alike[is_whole]][:, None] + np.arange(len(shape.lines))  # a row a group, a column a line
             if not own.size:
                 continue
-            ids = np.array([self._table_ids[one.table_id] for one in lines], dtype=np.int16)
-            is_wrong = line[own] != _lines(ids, np.array([one.number for one in lines], dtype=np.int8))
-            self._add(own[is_wrong], "lines are not in their order", name, table, before)
-            for position, differs in _sums_that_differ(lines, value[own], is_shown[own]):
-                self._add(own[differs, position], "a sum is not that of its cells", name, table, before)
-
-    def _add(self, rows: NDArray[np.intp], rule: str, name: str, table: pa.RecordBatch, before: int) -> None:
-        is_wrong = np.zeros(len(table), dtype=np.bool_)
-        is_wrong[rows] = True
-        self._breaches.add_rows(name, rule, is_wrong, before)
+            is_wrong = rows.line_positions(number, own) != np.arange(len(shape.lines))
+            self._add_some(_NO_ORDER, own[is_wrong], rows)
+            for position, differs in _sums_that_differ(shape.lines, values[own], is_shown[own]):
+                self._add_some("a sum is not that of its cells", own[differs, position], rows)
 
 
-class _NumberRows:
-    """The file of one level, and how its groups are found in the universe."""
-
-    def __init__(self, level: ReleaseLevel, universe: Universe, name: str, published: PublishedTotals) -> None:
-        self.name = name
-        self.geography = level.geography.label
-        self.family = level.family
-        self.published = published
-        self._level = level
-        self._region_ids = universe.entities[level.geography].region_ids
-        self._iterations = {one.code: position for position, one in enumerate(level.iterations)}
-
-    def indices(self, groups: pa.RecordBatch) -> NDArray[np.int64]:
-        """The index of each group, or -1: an unknown id or code, or a group that was neither tabulated nor copied."""
-        entity = positions_in(self._region_ids, groups["region_id"])
-        iteration = looked_up(groups["iteration_code"], self._iterations).astype(np.int64)
-        is_copied = np.asarray(groups["donor_region_id"].is_valid())
-        is_right = (entity >= 0) & (iteration >= 0) & (is_copied | self._level.is_tabulated[iteration])
-        return np.where(is_right, self._level.index.index_of(entity, iteration), -1)
-
-
-def _lines(table_id: NDArray[np.int16], number: NDArray[np.int8]) -> NDArray[np.int16]:
-    """Table and line in one number."""
-    return table_id * np.int16(1 << 8) + number
+def _whole_groups(file: NumbersReader) -> Iterator[NumberBatch]:
+    """Rows as they were read, where a group begins with its total; a group in two row groups comes alone."""
+    waiting: list[NumberBatch] = []  # the rows of a group that may go on
+    row_groups = file.row_groups_of(None)
+    for number in row_groups:
+        batch = file.batch(number, None, strict=False)
+        first = np.flatnonzero(batch.is_total)
+        if not len(first):
+            waiting.append(batch)
+            continue
+        begin = int(first[0]) if waiting else 0
+        end = len(batch) if number == row_groups[-1] else int(first[-1])
+        if waiting:
+            yield waiting[0].followed_by([*waiting[1:], batch.take(slice(begin))])
+        if begin < end:
+            yield batch.take(slice(begin, end))
+        waiting = [] if end == len(batch) else [batch.take(slice(end, None))]
+    if waiting:
+        yield waiting[0].followed_by(waiting[1:])
 
 
-def _sums_that_differ(
-    lines: tuple[Line, ...], values: NDArray[np.int64], is_shown: NDArray[np.bool_]
-) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+def _sums_that_differ(lines: tuple[Line, ...], values: Integers, is_shown: Truths) -> Iterator[tuple[int, Truths]]:
     """For each line that is a sum, the groups (rows) that show it and all its cells, which add up to something else."""
-    cells = sorted((one.first_cell, position) for position, one in enumerate(lines) if one.cells == 1)
+    cells = sorted((line.first_cell, position) for position, line in enumerate(lines) if line.cells == 1)
     at = [position for _, position in cells]
-    sums, hidden = (np.zeros((len(values), len(cells) + 1), dtype=np.int64) for _ in range(2))
+    sums = np.zeros((len(values), len(cells) + 1), dtype=np.int64)
+    hidden = np.zeros_like(sums)
     np.cumsum(values[:, at], axis=1, out=sums[:, 1:])
     np.cumsum(~is_shown[:, at], axis=1, out=hidden[:, 1:])
-    for position, one in enumerate(lines):
-        if one.cells > 1:
-            begin, end = (bisect_left(cells, (cell, 0)) for cell in (one.first_cell, one.first_cell + one.cells))
+    for position, line in enumerate(lines):
+        if line.cells > 1:
+            begin = bisect_left(cells, (line.first_cell, 0))
+            end = bisect_left(cells, (line.first_cell + line.cells, 0))
             differs = sums[:, end] - sums[:, begin] != values[:, position]
             yield position, differs & (hidden[:, end] == hidden[:, begin]) & is_shown[:, position]
 
 
-def _differ_from_tables(
-    totals: pa.RecordBatch, indices: NDArray[np.int64], published: PublishedTotals
-) -> NDArray[np.bool_]:
-    """The totals of groups of their own, that no rule touched, and that are not in the table files."""
-    is_plain: NDArray[np.bool_] = _are(totals["status"], PUBLISHED) & np.asarray(totals["rule"].is_null())
-    known, counts = published
-    if not len(known):
-        return is_plain
-    position = _positions_among(known, indices)
-    is_other = (known[position] != indices) | (counts[position] != totals["count"].fill_null(0).to_numpy())
-    return np.asarray(is_plain & is_other)
+_COMPARED = ["region_id", "iteration_code", "count"]
 
 
-def _positions_among(known: NDArray[np.int64], indices: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Where each index is in a rising list, if it is there; most often they are neighbours in both."""
-    begin = min(int(np.searchsorted(known, indices[0])), max(len(known) - len(indices), 0))
-    if np.array_equal(known[begin : begin + len(indices)], indices):
-        return begin + np.arange(len(indices))
-    return np.minimum(np.searchsorted(known, indices), len(known) - 1)
+class AfterStepsChecks:
+    """The checks of one pass; rows of the release come in, in the order of its files."""
+
+    def __init__(self, output: Path, product: Product, tabulation_pass: TabulationPass, breaches: Breaches) -> None:
+        self._tables = [_FileRows(product, layout) for layout in product.files]
+        self._files = tables_of_pass(output, product, tabulation_pass, breaches, f"{AFTER_STEPS_FOLDER}/")
+        for file in self._files:
+            file.check_header()
+
+    def check(self, level: str, numbers: NumberBatch) -> None:
+        """Compare whole groups of one geography level with the next rows of the table files."""
+        is_shown = numbers.has("count")
+        group = np.cumsum(numbers.is_total)  # each begins with its total
+        for table, file in zip(self._tables, self._files, strict=True):
+            row = table.of(numbers)
+            rows = np.flatnonzero(is_shown & (row >= 0))
+            place = group[rows] * table.rows + table.order[row[rows]]
+            if not (place[1:] >= place[:-1]).all():
+                rows = rows[np.argsort(place, kind="stable")]
+            shown = numbers.table.select(_COMPARED).take(pa.array(rows))
+            chosen = pa.array(row[rows])
+            wanted = {
+                "REGION_ID": shown["region_id"].cast(pa.string()),
+                "REGION_TYPE": pa.scalar(level),
+                "ITERATION_CODE": shown["iteration_code"].cast(pa.string()),
+                **{name: column.take(chosen) for name, column in table.texts.items()},
+                "COUNT": shown["count"],
+            }
+            written = file.take_all(len(shown), "lacks rows that the release has")
+            file.check_columns(written, wanted, "is not that of the release")
+
+    def check_ends(self) -> None:
+        """Add table files with more rows than the release."""
+        for file in self._files:
+            file.check_end("has rows that the release doesn't have")
 
 
-def _are(column: pa.DictionaryArray, text: str) -> NDArray[np.bool_]:
-    return np.asarray(looked_up(column, {text: 1}) == 1)
+class _FileRows:
+    """Which lines of a release are rows of one table file, in which order, with which texts."""
 
+    def __init__(self, product: Product, layout: TableFileLayout) -> None:
+        shapes = [shape for family in product.families for shape in family.shapes]
+        self._shapes = {shape.label: number for number, shape in enumerate(shapes)}
+        table_ids = {table_id: number for number, table_id in enumerate(product.table_ids)}
+        self._row_of_line = np.full((len(shapes) + 1, len(table_ids) + 1, 1 << 8), -1, dtype=np.int16)
+        order, texts = list[int](), list[tuple[str, ...]]()
+        for number, shape in enumerate(shapes):
+            rows = shape.file_rows.get(layout.folder, ())
+            for line, row in zip(shape.lines, shape.file_row_of_lines(layout.folder), strict=True):
+                if row >= 0:
+                    self._row_of_line[number, table_ids[line.table_id], line.number] = len(order)
+                    order.append(row)
+                    texts.append(rows[row].texts)
+        self.rows = len(order)
+        self.order = np.array(order, dtype=np.int64)  # a row's place among those of its group
+        columns = zip(layout.label_columns, zip(*texts, strict=True), strict=True)
+        self.texts = {name: pa.array(column, pa.string()) for name, column in columns}
 
-def _spread(is_wrong: NDArray[np.bool_], first: NDArray[np.intp], table: pa.RecordBatch) -> NDArray[np.bool_]:
-    return _spread_some(np.flatnonzero(is_wrong), first, table)
-
-
-def _spread_some(groups: NDArray[np.intp], first: NDArray[np.intp], table: pa.RecordBatch) -> NDArray[np.bool_]:
-    rows = np.zeros(len(table), dtype=np.bool_)
-    rows[first[groups]] = True
-    return rows
+    def of(self, numbers: NumberBatch) -> NDArray[np.int16]:
+        """For each number its row, or -1: unknown texts, at -1, have none."""
+        shape = numbers.positions("table", self._shapes)
+        return np.asarray(self._row_of_line[shape, numbers.table_id, numbers.line])

@@ -1,58 +1,57 @@
-"""Checks of a whole output before anybody sees it: it is read back from its files, row by row.
+"""Checks of a whole output before anybody sees it: its files are read back, row by row.
 
-Beside a batch of rows, 16 bytes of every published group are held from the tables' checks to those of the numbers.
+Besides a batch of rows, 16 bytes of every published group stay in memory between the checks of the
+tables and those of the numbers.
 """
 
 from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from safetab.census.geography_levels import EntityKind, TabulationPass
+from safetab.census.geography_levels import TabulationPass
 from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.file_identity import FileIdentity, identity_of
+from safetab.foundation.files import FileIdentity, identity_of
 from safetab.foundation.in_threads import Alongside
 from safetab.outputs.manifest import MANIFEST_FILE, outputs_as_json
 from safetab.release.allowed_files import allowed_files, stray_paths
-from safetab.release.checks.after_steps_checks import AfterStepsChecks
-from safetab.release.checks.breaches import Breaches
-from safetab.release.checks.number_checks import NumberChecks
-from safetab.release.checks.table_checks import PublishedTotals, TableChecks
+from safetab.release.checks.number_checks import AfterStepsChecks, NumberChecks
+from safetab.release.checks.table_checks import Breaches, PublishedTotals, TableChecks
 from safetab.release.numbers.number_files import RELEASE_FOLDER
 from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_universe import ReleaseLevel, Universe
+from safetab.release.release_universe import ReleaseLevel, Universe, is_in_states
 from safetab.release.universe_files import ReleasedRun, read_universe
 
 _LARGE = 1 << 24  # bytes
 
 
 def check_output(output: Path, universe: Universe, options: ReleaseOptions) -> None:
-    """All checks of an output that is there as a whole. Raises RunFailed if it is not what it must be."""
+    """Run all checks on a complete output. Raises RunFailed if it is not what it must be."""
     checks = OutputChecks(output, universe, options)
     with checks.of_tables_beside():
         pass
     with checks.of_numbers_beside():
         pass
-    checks.of_the_whole()
+    checks.of_remaining_files()
 
 
 class OutputChecks:
-    """The checks of an output, each as soon as the files that it reads are whole, and beside the writing of others.
+    """The checks of an output, each run as soon as its files are complete, beside the writing of others.
 
-    Files have their schemas; ids and codes are in the universe, and in the states of their pass; every group is there
-    once, with the table that its stage-1 total chose, above the suppression threshold; the tables are made of
-    the measurements, and marginals are the sums of their cells; the release says the same, and so do the tables after
-    its steps; the manifest has the right rows and hashes; and nothing lies there that is not on the list of
-    what may leave. No file is another than it was when its check began.
+    Files have their schemas. Ids and codes are in the universe and in the states of their pass.
+    Every group appears once, with the table that its stage-1 total chose, above the suppression
+    threshold. The tables follow from the measurements, and marginals are the sums of their cells.
+    The release agrees, and so do the tables after its steps. The manifest has the right rows and
+    hashes, only allowed files exist, and no file changed after its check began.
     """
 
     def __init__(self, output: Path, universe: Universe, options: ReleaseOptions) -> None:
@@ -62,29 +61,38 @@ class OutputChecks:
         self._passes = [_PassChecks(output, universe, options, one) for one in universe.passes]
         self._identities: dict[Path, FileIdentity | None] = {}  # of the files that were there when a check began
 
-    @contextmanager
-    def of_tables_beside(self) -> Iterator[None]:
-        """Table files and measurements are checked while the release is written inside."""
-        self._remember_files()
-        with Alongside(self._threads()) as alongside:
-            alongside.do_steps(chain.from_iterable(one.check_tables() for one in self._passes))
-            yield
+    def of_tables_beside(self) -> AbstractContextManager[None]:
+        """Check table files and measurements while the release is written inside the block."""
+        return self._beside(one.check_tables() for one in self._passes)
+
+    def of_numbers_beside(self) -> AbstractContextManager[None]:
+        """Check the numbers of the release while documents are written inside the block."""
+        return self._beside(one.check_numbers() for one in self._passes)
 
     @contextmanager
-    def of_numbers_beside(self) -> Iterator[None]:
-        """The numbers of the release are checked, after the tables, while documents are written inside."""
-        self._remember_files()
-        with Alongside(self._threads()) as alongside:
-            alongside.do_steps(chain.from_iterable(one.check_numbers() for one in self._passes))
+    def _beside(self, steps: Iterable[Iterator[None]]) -> Iterator[None]:
+        """Do the steps beside the block. Small files take one thread: taking turns costs more than waiting."""
+        for path in self._output.rglob("*"):
+            if path.is_file():
+                self._identities.setdefault(path, identity_of(path))
+        is_large = sum(one.size for one in self._identities.values() if one) >= _LARGE
+        with Alongside(pa.cpu_count() if is_large else 1) as alongside:
+            alongside.do_steps(chain.from_iterable(steps))
             yield
 
-    def of_the_whole(self) -> None:
-        """The rest, once all is there. Raises RunFailed, with file, rule and rows, for all that any check has found."""
+    def of_remaining_files(self) -> None:
+        """Run the remaining checks. Raises RunFailed with the file, rule and rows of everything found."""
         breaches = Breaches()
-        _check_entities(self._universe, breaches)
+        for level, entities in self._universe.entities.items():
+            if not is_in_states(level, entities.ids, self._universe.states[level.tabulation_pass]).all():
+                rule = f"{level.label}: an entity is outside the states of its pass"
+                breaches.add(f"{RELEASE_FOLDER}/universe", rule)
         _check_universe_files(self._output, self._universe, breaches)
-        _check_manifest(self._output, breaches)
-        _check_names(self._output, self._universe, self._options, breaches)
+        manifest = json.loads((self._output / MANIFEST_FILE).read_text(encoding="utf-8"))
+        _check_manifest(self._output, manifest, breaches)
+        allowed = allowed_files(self._universe, self._options, for_release=manifest["for_release"])
+        for name in stray_paths(self._output, allowed):
+            breaches.add(name, "is not among the files that may leave")
         for one in self._passes:
             breaches.include(one.of_tables)
             breaches.include(one.of_numbers)
@@ -93,55 +101,45 @@ class OutputChecks:
                 breaches.add(str(path.relative_to(self._output)), "changed after its check had begun")
         breaches.raise_if_any()
 
-    def _threads(self) -> int:
-        """One for small files: two that take turns cost more than the wait."""
-        return pa.cpu_count() if sum(one.size for one in self._identities.values() if one) >= _LARGE else 1
 
-    def _remember_files(self) -> None:
-        for path in self._output.rglob("*"):
-            if path.is_file():
-                self._identities.setdefault(path, identity_of(path))
-
-
+@dataclass(slots=True)
 class _PassChecks:
-    """The checks of one pass. A file that can't be read back ends those of its kind."""
+    """The checks of one pass. A file that can't be read back ends the checks of its kind."""
 
-    def __init__(
-        self, output: Path, universe: Universe, options: ReleaseOptions, tabulation_pass: TabulationPass
-    ) -> None:
-        self.of_tables = Breaches()
-        self.of_numbers = Breaches()
-        self._output = output
-        self._universe = universe
-        self._options = options
-        self._pass = tabulation_pass
-        self._published: deque[tuple[ReleaseLevel, PublishedTotals]] = deque()  # of levels whose tables were checked
-        self._has_all_levels = False
+    output: Path
+    universe: Universe
+    options: ReleaseOptions
+    tabulation_pass: TabulationPass
+    of_tables: Breaches = field(default_factory=Breaches)
+    of_numbers: Breaches = field(default_factory=Breaches)
+    published: deque[tuple[ReleaseLevel, PublishedTotals]] = field(default_factory=deque)  # tables were checked
+    has_all_levels: bool = False
 
     def check_tables(self) -> Iterator[None]:
-        """In steps: one for the noise and the shapes of the measurements, one for each level."""
+        """Check in steps: the noise and shapes of the measurements, then each level."""
         with self._unreadable_files_added(self.of_tables):
-            tables = TableChecks(self._output, self._universe, self._pass, self.of_tables)
+            tables = TableChecks(self.output, self.universe, self.tabulation_pass, self.of_tables)
             with self._unreadable_files_added(self.of_tables):
                 tables.check_noise_and_shape()
             yield
             for level in tables.check_levels():
-                self._published.append(level)
+                self.published.append(level)
                 yield
-            self._has_all_levels = True
+            self.has_all_levels = True
 
     def check_numbers(self) -> Iterator[None]:
-        """In steps: one for each level."""
+        """Check in steps, one for each level."""
         with self._unreadable_files_added(self.of_numbers):
             after_steps = None
-            if self._options.change_numbers:
-                after_steps = AfterStepsChecks(self._output, self._universe.product, self._pass, self.of_numbers)
-            release = self._output / RELEASE_FOLDER
-            numbers = NumberChecks(release, self._universe, self._options, self.of_numbers, after_steps)
-            while self._published:
-                numbers.check_level(*self._published.popleft())
+            if self.options.change_numbers:
+                after_steps = AfterStepsChecks(
+                    self.output, self.universe.product, self.tabulation_pass, self.of_numbers
+                )
+            numbers = NumberChecks(self.output, self.universe, self.options, self.of_numbers, after_steps)
+            while self.published:
+                numbers.check_level(*self.published.popleft())
                 yield
-            if after_steps is not None and self._has_all_levels:
+            if after_steps is not None and self.has_all_levels:
                 after_steps.check_ends()
 
     @contextmanager
@@ -150,21 +148,11 @@ class _PassChecks:
             yield
         except (pa.ArrowException, FileNotFoundError, LookupError, ValueError) as error:
             raise_if_the_machine_failed(error)
-            breaches.add(f"the {self._pass.value} pass", f"can't be read back ({type(error).__name__})")
-
-
-def _check_entities(universe: Universe, breaches: Breaches) -> None:
-    for level, entities in universe.entities.items():
-        if level.entity_kind.crosses_states:
-            continue
-        states = [int(state) for state in universe.states[level.tabulation_pass]]
-        state = entities.ids // 10 ** (level.entity_kind.id_digits - EntityKind.STATE.id_digits)
-        if not np.isin(state, states).all():
-            breaches.add(f"{RELEASE_FOLDER}/universe", f"{level.label}: an entity is outside the states of its pass")
+            breaches.add(f"the {self.tabulation_pass.value} pass", f"can't be read back ({type(error).__name__})")
 
 
 def _check_universe_files(output: Path, universe: Universe, breaches: Breaches) -> None:
-    """The universe that travels with the release is the one that was measured."""
+    """Check that the released universe is the one that was measured."""
     name = f"{RELEASE_FOLDER}/universe"
     try:
         run = ReleasedRun(universe.product, universe.definition, universe.states, universe.allow_negative_counts)
@@ -183,19 +171,8 @@ def _check_universe_files(output: Path, universe: Universe, breaches: Breaches) 
             breaches.add(name, f"{level.label}: entities are not those of the run")
 
 
-def _check_names(output: Path, universe: Universe, options: ReleaseOptions, breaches: Breaches) -> None:
-    allowed = allowed_files(universe, options, for_release=_manifest_of(output)["for_release"])
-    for name in stray_paths(output, allowed):
-        breaches.add(name, "is not among the files that may leave")
-
-
-def _manifest_of(output: Path) -> dict[str, Any]:
-    manifest: dict[str, Any] = json.loads((output / MANIFEST_FILE).read_text(encoding="utf-8"))
-    return manifest
-
-
-def _check_manifest(output: Path, breaches: Breaches) -> None:
-    manifest = _manifest_of(output)
+def _check_manifest(output: Path, manifest: Mapping[str, Any], breaches: Breaches) -> None:
+    """Check that the manifest has the right files, rows and hashes."""
     listed = {name: entry["rows"] for name, entry in manifest["outputs"].items()}
     missing = [name for name in listed if not (output / name).is_file()]
     for name in missing:

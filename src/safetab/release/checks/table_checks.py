@@ -1,9 +1,15 @@
-"""Checks of the table files and the measurements, read side by side: files that must tell one story."""
+"""Checks of the table files and the measurements, read side by side: they must agree.
+
+Every number has the right noise and is the right cell. `Breaches` collects which file breaks which
+rule in which rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,31 +19,195 @@ import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.outputs.measurement_file import schema_of
-from safetab.outputs.tables import table_columns
-from safetab.planning.selectors import chosen_shapes
-from safetab.privacy.stages import Stage
-from safetab.products.product import FileRow, TableFileLayout
-from safetab.release.checks.breaches import Breaches
-from safetab.release.checks.measurement_checks import check_noise_and_shape
-from safetab.release.numbers.measured_groups import groups_as_written
-from safetab.release.numbers.published_groups import PublishedGroups
+from safetab.census.geography_levels import TabulationPass
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import shortened
+from safetab.outputs.pass_files import schema_of, table_columns
+from safetab.planning.selected_groups import chosen_shapes
+from safetab.privacy.calibration import Stage
+from safetab.products.product import FileRow, Product, TableFileLayout
+from safetab.release.numbers.level_numbers import variance_of
+from safetab.release.numbers.published_groups import PublishedGroups, groups_as_written
 from safetab.release.release_universe import ReleaseLevel, Universe
-from safetab.tabulation.marginals import line_sums
+from safetab.tabulation.measurements import line_sums
 
-PublishedTotals = tuple[NDArray[np.int64], NDArray[np.int64]]
+Integers = NDArray[np.int64]
+
+_ROWS_SHOWN = 5
+_BREACHES_SHOWN = 10
+
+
+class Breaches:
+    """Collects broken rules. A rule broken a million times is one line with a few row numbers."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str], list[int]] = {}
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def add(self, file: str, rule: str) -> None:
+        """Add a file that breaks a rule as a whole."""
+        self._counts[file, rule] += 1
+
+    def add_rows(self, file: str, rule: str, is_wrong: NDArray[np.bool_], rows_before: int) -> None:
+        """Add rows that break a rule. Rows are counted from 1, without the header."""
+        wrong = np.flatnonzero(is_wrong)
+        if len(wrong):
+            self._counts[file, rule] += len(wrong)
+            shown = self._rows.setdefault((file, rule), [])
+            shown += (wrong[: _ROWS_SHOWN - len(shown)] + rows_before + 1).tolist()
+
+    def include(self, others: Breaches) -> None:
+        """Append what other checks found, which may have run at the same time on other rows or rules."""
+        self._counts.update(others._counts)
+        self._rows |= others._rows
+
+    def raise_if_any(self) -> None:
+        """Raise RunFailed with the first ten broken rules, if any rule is broken."""
+        if not self._counts:
+            return
+        lines = []
+        for (file, rule), count in self._counts.items():
+            rows = self._rows.get((file, rule), [])
+            more = f" and {count - len(rows)} more" if count > len(rows) else ""
+            lines.append(f"{file}: {rule}" + (f": row {shortened(rows)}{more}." if rows else "."))
+        if len(lines) > _BREACHES_SHOWN:
+            lines[_BREACHES_SHOWN:] = [f"and {len(lines) - _BREACHES_SHOWN} more"]
+        raise RunFailed("\n  ".join(["the output breaks its rules. Nothing was written.", *lines]))
+
+
+_ROWS_AT_ONCE = 1 << 18
+_MOST_COMBINATIONS = 1 << 22
+_NOISE = ["mechanism", "parameter_numerator", "parameter_denominator", "variance"]
+_LEVEL = ["geography_level", "stage", "table"]
+
+
+def check_noise_and_shape(path: Path, name: str, universe: Universe, breaches: Breaches) -> None:
+    """Check that each row has its level's and stage's noise, and the labels of a cell of its shape."""
+    noise = _Noise(universe)
+    shapes = _shapes(universe.product)
+    labels = [column.name for column in universe.product.label_columns]
+    texts = [field.name for field in pa.parquet.read_schema(path) if field.type == pa.string()]
+    with pa.parquet.ParquetFile(path, read_dictionary=texts) as file:
+        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[*_LEVEL, "iteration_code", *_NOISE, *labels]):
+            columns = {name: _ValuesOfRows.of(batch.column(name)) for name in batch.schema.names}
+            for level, code, stage in noise.wrong_in(columns):
+                breaches.add(name, f"{level}, {code}, stage {stage}: the noise is not that of its level and stage")
+            if not shapes.issuperset(_distinct(columns, ["stage", "table", *labels])):
+                breaches.add(name, f"stage, table, {', '.join(labels)} don't belong together")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ValuesOfRows:
+    """The values of a column, perhaps with repetitions, and each row's position in them.
+
+    Null is a value.
+    """
+
+    values: list[object]
+    positions: NDArray[np.integer]
+
+    @classmethod
+    def of(cls, column: pa.Array) -> _ValuesOfRows:
+        """The distinct values of an Arrow column, or all between the least and greatest if they are numbers."""
+        if pa.types.is_integer(column.type) and len(column) > column.null_count:
+            return cls._of_small_numbers(column)
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        values, indices = encoded.dictionary.to_pylist(), encoded.indices
+        if indices.null_count:
+            indices = indices.fill_null(len(values))
+            values.append(None)
+        return cls(values, indices.to_numpy())
+
+    @classmethod
+    def _of_small_numbers(cls, column: pa.Array) -> _ValuesOfRows:
+        """All numbers from the smallest to the largest, and null if it occurs."""
+        ends = pc.min_max(column).as_py()
+        positions = column.fill_null(ends["min"]).to_numpy().astype(np.int32) - ends["min"]
+        values: list[object] = list(range(ends["min"], ends["max"] + 1))
+        if column.null_count:
+            positions[np.asarray(column.is_null())] = len(values)
+            values.append(None)
+        return cls(values, positions)
+
+    def each(self, value_of: Callable[[object], object]) -> _ValuesOfRows:
+        """The same rows with other values. Equal new values become one."""
+        others = [value_of(value) for value in self.values]
+        place = {value: position for position, value in enumerate(dict.fromkeys(others))}
+        return _ValuesOfRows(list(place), np.array([place[value] for value in others], np.int32)[self.positions])
+
+
+def _distinct(columns: Mapping[str, _ValuesOfRows], names: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    """The distinct combinations of values in rows."""
+    combination, combinations = np.zeros(len(columns[names[0]].positions), dtype=np.int64), 1
+    for name in names:
+        values, positions = columns[name].values, columns[name].positions
+        if len(values) == 1:
+            continue
+        combinations *= len(values)
+        combination *= len(values)
+        combination += positions
+        if combinations > _MOST_COMBINATIONS:
+            _, combination = np.unique(combination, return_inverse=True)
+            combinations = int(combination.max(initial=0)) + 1
+    row_of = np.full(combinations, -1, dtype=np.int64)
+    row_of[combination] = np.arange(len(combination))
+    rows = row_of[row_of >= 0]
+    of_columns = ([columns[name].values[at] for at in columns[name].positions[rows].tolist()] for name in names)
+    return zip(*of_columns, strict=True)
+
+
+class _Noise:
+    """The noise of each level and stage."""
+
+    def __init__(self, universe: Universe) -> None:
+        self._families = universe.product.family_of_label
+        self._levels: Mapping[object, object] = {one.code: one.level for one in universe.lists.iterations}
+        self._expected: dict[tuple[object, ...], tuple[object, ...]] = {}
+        for level in universe.levels:
+            for stage, measured in level.design.stages.items():
+                noise = measured.noise
+                parameter = str(noise.parameter.numerator), str(noise.parameter.denominator)
+                of_rows = level.geography.label, int(stage), level.family, level.level.iterations
+                self._expected[of_rows] = noise.mechanism, *parameter, variance_of(noise, 1)
+
+    def wrong_in(self, columns: Mapping[str, _ValuesOfRows]) -> Iterator[tuple[object, object, object]]:
+        """Geography level, iteration code and stage of rows with another noise.
+
+        Codes are distinguished only if something is wrong.
+        """
+        columns = dict(columns) | {"iteration_level": columns["iteration_code"].each(self._levels.get)}
+        if all(self._is_right(row) for row in _distinct(columns, [*_LEVEL, "iteration_level", *_NOISE])):
+            return
+        for code, *row in _distinct(columns, ["iteration_code", *_LEVEL, "iteration_level", *_NOISE]):
+            if not self._is_right(row):
+                yield row[0], code, row[1]
+
+    def _is_right(self, row: Sequence[object]) -> bool:
+        geography, stage, table, iterations, *noise = row
+        family = self._families.get(str(table))
+        return self._expected.get((geography, stage, family, iterations)) == tuple(noise)
+
+
+def _shapes(product: Product) -> set[tuple[object, ...]]:
+    found: set[tuple[object, ...]] = set()
+    for family in product.families:
+        found |= {(int(stage), family.total.label, *labels) for stage in Stage for labels in family.total.cell_labels}
+        found |= {(int(Stage.STAGE_2), shape.label, *labels) for shape in family.finer for labels in shape.cell_labels}
+    return found
+
+
+PublishedTotals = tuple[Integers, Integers]
 """Indices of a level's published groups, rising, and their totals."""
 
 
 class TableRows:
-    """A pipe-delimited file, a given number of rows at a time."""
+    """A pipe-delimited file, read in blocks of rows."""
 
     def __init__(self, path: Path, columns: tuple[str, ...], name: str, breaches: Breaches) -> None:
         self.name, self._breaches = name, breaches
         types = {name: pa.int64() if name == "COUNT" else pa.string() for name in columns}
         with path.open(encoding="utf-8") as file:
-            self.header_is_right = file.readline() == "|".join(columns) + "\n"
+            self._header_is_right = file.readline() == "|".join(columns) + "\n"
         with self._unreadable_rows_added():
             self._reader = pa.csv.open_csv(
                 path,
@@ -46,10 +216,10 @@ class TableRows:
                 convert_options=pa.csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
             )
         self._waiting = self._reader.schema.empty_table()
-        self.rows_before = 0
+        self._rows_taken = 0
 
     def take(self, rows: int) -> pa.Table:
-        """The next rows; fewer if the file ends."""
+        """The next rows, or fewer if the file ends."""
         while len(self._waiting) < rows:
             try:
                 with self._unreadable_rows_added():
@@ -59,8 +229,35 @@ class TableRows:
             self._waiting = pa.concat_tables([self._waiting, pa.Table.from_batches([batch])])
         taken = self._waiting.slice(0, rows)
         self._waiting = self._waiting.slice(rows)
-        self.rows_before += len(taken)
+        self._rows_taken += len(taken)
         return taken
+
+    def take_all(self, rows: int, rule: str) -> pa.Table:
+        """The next rows. If the file ends before, adds the rule and raises ValueError."""
+        taken = self.take(rows)
+        if len(taken) < rows:
+            self._breaches.add(self.name, rule)
+            raise ValueError("too short")
+        return taken
+
+    def check_header(self) -> None:
+        """Add a header with other columns."""
+        if not self._header_is_right:
+            self._breaches.add(self.name, "the header is not what it must be")
+
+    def check_end(self, rule: str) -> None:
+        """Add the rule if rows are left."""
+        if len(self.take(1)):
+            self._breaches.add(self.name, rule)
+
+    def check_columns(self, taken: pa.Table, wanted: Mapping[str, pa.Array | pa.Scalar], rule: str) -> None:
+        """Add the rows that were taken last where a column is not what is wanted."""
+        for column, expected in wanted.items():
+            self.add_rows(taken, f"{column} {rule}", ~np.asarray(pc.equal(taken[column], expected)))
+
+    def add_rows(self, taken: pa.Table, rule: str, is_wrong: NDArray[np.bool_]) -> None:
+        """Add wrong rows among those that were taken last."""
+        self._breaches.add_rows(self.name, rule, is_wrong, self._rows_taken - len(taken))
 
     @contextmanager
     def _unreadable_rows_added(self) -> Iterator[None]:
@@ -69,6 +266,15 @@ class TableRows:
         except pa.ArrowInvalid:
             self._breaches.add(self.name, "a row has the wrong number of fields, or a COUNT that is no integer")
             raise
+
+
+def tables_of_pass(
+    output: Path, product: Product, tabulation_pass: TabulationPass, breaches: Breaches, inside: str = ""
+) -> list[TableRows]:
+    """The table files of a pass, in the order of the product's files. `inside` is the folder they are in."""
+    names = [f"{inside}{layout.folder}/{tabulation_pass.value}.csv" for layout in product.files]
+    layouts = zip(names, product.files, strict=True)
+    return [TableRows(output / name, table_columns(layout), name, breaches) for name, layout in layouts]
 
 
 class TableChecks:
@@ -80,16 +286,14 @@ class TableChecks:
         self._breaches = breaches
         self._measurements_name = f"measurements/{tabulation_pass.value}.parquet"
         self._path = output / self._measurements_name
-        self._regions: dict[GeographyLevel, pa.Array] = {}  # of the level that is checked
-        self._files = {
-            layout: TableRows(output / name, table_columns(layout), name, breaches)
-            for layout in universe.product.files
-            for name in (f"{layout.folder}/{tabulation_pass.value}.csv",)
-        }
+        self._files = tables_of_pass(output, universe.product, tabulation_pass, breaches)
 
     def check_levels(self) -> Iterator[tuple[ReleaseLevel, PublishedTotals]]:
-        """Checks level by level; gives for each level of the pass the totals that are published."""
-        self._check_columns()
+        """Check level by level and yield each level with its published totals."""
+        for file in self._files:
+            file.check_header()
+        if not self._has_right_columns():
+            self._breaches.add(self._measurements_name, "the columns or their types are not what they must be")
         parts = groups_as_written(self._path, self._universe)
         waiting = next(parts, None)
         for number, level in enumerate(self._universe.levels):
@@ -104,35 +308,27 @@ class TableChecks:
             yield level, _joined(published)
         if waiting is not None:
             self._breaches.add(self._measurements_name, "levels are not in their order, or not of this pass")
-        for file in self._files.values():
-            if len(file.take(1)):
-                self._breaches.add(file.name, "has rows of groups that the measurements don't have")
+        for file in self._files:
+            file.check_end("has rows of groups that the measurements don't have")
 
     def check_noise_and_shape(self) -> None:
-        """Of all measurements, unless their columns are wrong."""
+        """Check all measurements, unless their columns are wrong."""
         if self._has_right_columns():
             check_noise_and_shape(self._path, self._measurements_name, self._universe, self._breaches)
-
-    def _check_columns(self) -> None:
-        for file in self._files.values():
-            if not file.header_is_right:
-                self._breaches.add(file.name, "the header is not what it must be")
-        if not self._has_right_columns():
-            self._breaches.add(self._measurements_name, "the columns or their types are not what they must be")
 
     def _has_right_columns(self) -> bool:
         return bool(pa.parquet.read_schema(self._path).equals(schema_of(self._universe.product)))
 
     def _check_part(self, level: ReleaseLevel, groups: PublishedGroups, last: tuple[bool, int]) -> PublishedTotals:
         self._check_groups(level, groups, last)
-        for layout, file in self._files.items():
+        for layout, file in zip(self._universe.product.files, self._files, strict=True):
             self._check_rows(layout, file, level, groups)
         values = groups.values if self._universe.allow_negative_counts else np.maximum(groups.values, 0)
         ends = np.concatenate([[0], np.cumsum(groups.family.cells[groups.shapes])])
         return groups.indices, np.diff(np.concatenate([[0], np.cumsum(values)])[ends])
 
     def _check_groups(self, level: ReleaseLevel, groups: PublishedGroups, last: tuple[bool, int]) -> None:
-        """Every group is in the universe, is there once, got the shape it should, and was not to be suppressed."""
+        """Check that every group is known, appears once, has the right shape and passed suppression."""
         name, index, design, family = self._measurements_name, level.index, level.design, groups.family
         iteration = index.iteration_of(groups.indices)
         if not (level.is_tabulated[iteration] & (groups.indices < index.size)).all():
@@ -154,18 +350,22 @@ class TableChecks:
     def _check_rows(
         self, layout: TableFileLayout, file: TableRows, level: ReleaseLevel, groups: PublishedGroups
     ) -> None:
-        """Each group has all rows of its shape, in order, and every count is the sum of its noisy numbers."""
+        """Check that each group has all rows of its shape, in order, with sums of its noisy numbers."""
         shapes = groups.family.shapes
-        rows = np.array([len(shape.file_rows.get(layout.folder, ())) for shape in shapes], dtype=np.int64)[
-            groups.shapes
-        ]
+        rows_of_shape = [len(shape.file_rows.get(layout.folder, ())) for shape in shapes]
+        rows = np.array(rows_of_shape, dtype=np.int64)[groups.shapes]
         if not rows.any():
             return
-        before, table = file.rows_before, file.take(int(rows.sum()))
-        if len(table) < rows.sum():
-            self._breaches.add(file.name, "lacks rows of groups that the measurements have")
-            raise ValueError("too short")
-        self._check_keys(file.name, table, level, groups.indices, rows, before)
+        table = file.take_all(int(rows.sum()), "lacks rows of groups that the measurements have")
+        entity = np.repeat(level.index.entity_of(groups.indices), rows)
+        iteration = np.repeat(level.index.iteration_of(groups.indices), rows)
+        codes = self._universe.iteration_columns[level.level.iterations].codes
+        keys = {
+            "REGION_ID": self._universe.entities[level.geography].columns[0].take(pa.array(entity)),
+            "REGION_TYPE": pa.scalar(level.geography.label),
+            "ITERATION_CODE": codes.take(pa.array(iteration)),
+        }
+        file.check_columns(table, keys, "is not that of the next published group")
         counts, starts = table["COUNT"].to_numpy(), np.cumsum(rows) - rows
         expected, labels = np.zeros(len(table), dtype=np.int64), np.zeros(len(table), dtype=np.int64)
         known: list[FileRow] = []
@@ -178,45 +378,19 @@ class TableChecks:
                 expected[at] = line_sums(values, own, allow_negative=self._universe.allow_negative_counts)
                 labels[at] = len(known) + np.arange(len(own))
             known += own
-        texts_of_columns = zip(*(row.texts for row in known), strict=True) if known else ()
-        for name, texts in zip(layout.label_columns if known else (), texts_of_columns, strict=True):
-            is_wrong = ~np.asarray(pc.equal(table[name], pa.array(texts).take(pa.array(labels))))
-            self._breaches.add_rows(file.name, f"{name} is not that of the group's table", is_wrong, before)
-        is_wrong = counts != expected
-        self._breaches.add_rows(file.name, "COUNT is not the sum of the group's noisy numbers", is_wrong, before)
-        if not self._universe.allow_negative_counts:
-            self._breaches.add_rows(file.name, "COUNT is negative, which is not allowed", counts < 0, before)
-
-    def _regions_of(self, geography: GeographyLevel) -> pa.Array:
-        if geography not in self._regions:
-            self._regions = {geography: pa.array(self._universe.entities[geography].region_ids, pa.string())}
-        return self._regions[geography]
-
-    def _check_keys(
-        self,
-        name: str,
-        table: pa.Table,
-        level: ReleaseLevel,
-        indices: NDArray[np.int64],
-        rows: NDArray[np.int64],
-        before: int,
-    ) -> None:
-        """The rows are those of these groups, so many of each."""
-        entity = np.repeat(level.index.entity_of(indices), rows)
-        iteration = np.repeat(level.index.iteration_of(indices), rows)
-        wanted = {
-            "REGION_ID": self._regions_of(level.geography).take(pa.array(entity)),
-            "REGION_TYPE": pa.scalar(level.geography.label),
-            "ITERATION_CODE": pa.array([one.code for one in level.iterations]).take(pa.array(iteration)),
+        texts_of_columns = zip(*(row.texts for row in known), strict=True)
+        texts = {
+            name: pa.array(values).take(pa.array(labels))
+            for name, values in zip(layout.label_columns, texts_of_columns, strict=True)
         }
-        for column, expected in wanted.items():
-            is_wrong = ~np.asarray(pc.equal(table[column], expected))
-            rule = f"{column} is not that of the next published group"
-            self._breaches.add_rows(name, rule, is_wrong, before)
+        file.check_columns(table, texts, "is not that of the group's table")
+        file.add_rows(table, "COUNT is not the sum of the group's noisy numbers", counts != expected)
+        if not self._universe.allow_negative_counts:
+            file.add_rows(table, "COUNT is negative, which is not allowed", counts < 0)
 
 
 def _joined(published: list[PublishedTotals]) -> PublishedTotals:
-    """All of a level by rising index: adaptive groups, which come first, and total-only ones together."""
+    """All totals of a level by ascending index: adaptive and total-only groups together."""
     if not published:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     indices, counts = (np.concatenate(column) for column in zip(*published, strict=True))

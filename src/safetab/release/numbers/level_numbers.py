@@ -1,20 +1,99 @@
-"""From published groups to the numbers of the tidy release: one row a line, with what the rules say of it."""
+"""The numbers of a level's groups, with intervals that account for suppression.
+
+All numbers of one kind share their line, noise, variance and margin of error.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, cached_property, lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.privacy.stages import Stage
-from safetab.release.numbers.number_kinds import NumberKinds
+from safetab.distributions.weighted_sum import FloatTails
+from safetab.foundation.arrays import Columns, find_sorted
+from safetab.planning.level_design import margin_of
+from safetab.privacy.calibration import Noise, Stage
+from safetab.products.product import Line, Shape
 from safetab.release.numbers.published_groups import PublishedGroups
-from safetab.release.numbers.selection import SelectionAwareIntervals
-from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_rules import ReleaseRule
+from safetab.release.release_options import ReleaseOptions, ReleaseRule
 from safetab.release.release_universe import ReleaseLevel, Universe
+
+
+class SelectionAwareIntervals:
+    """For a published total x > T: the true sizes n >= 0 that x does not contradict.
+
+    An n is inside if, among publications of groups of that size, totals of x or more and totals of
+    x or less are each more likely than (1 - confidence) / 2. So among published totals of groups of
+    any one size n >= 0, the interval holds n at least as often as `confidence` says. Far above T it
+    is the total plus and minus its margin of error.
+
+    Proof: docs/noise.md#selection-aware-interval.
+    """
+
+    def __init__(self, noise: Noise, threshold: int, confidence: Fraction) -> None:
+        self._tails = FloatTails(noise)
+        self._threshold = threshold
+        self._each_side = float((1 - confidence) / 2)
+        self._reach = noise.least_with_tail_below((1 - confidence) / 2)
+
+    def of(self, totals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first and the last n inside, for each total."""
+        distinct, position = np.unique(totals, return_inverse=True)
+        low, high = self._first_inside(distinct), self._last_inside(distinct)
+        return low[position], np.maximum(high, low)[position]
+
+    def _first_inside(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
+        """P[n + X >= x | n + X > T] rises with n, and is at least one half at n = x."""
+
+        def is_inside(sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+            published = self._share_from(self._threshold + 1, sizes)
+            return self._share_from(totals, sizes) > self._each_side * published
+
+        return _boundary(is_inside, outside=np.full(len(totals), -1), inside=np.maximum(totals, 0))
+
+    def _last_inside(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
+        """P[n + X <= x | n + X > T] falls with n.
+
+        A margin of error past x it is too small for any T.
+
+        If even n = 0 is too large for the total, nothing is inside, and this returns 0: a wider
+        interval is still true.
+        """
+
+        def is_inside(sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+            published = self._share_from(self._threshold + 1, sizes)
+            return published - self._share_from(totals + 1, sizes) > self._each_side * published
+
+        return _boundary(is_inside, outside=np.maximum(totals, 0) + self._reach, inside=np.zeros_like(totals))
+
+    def _share_from(self, at_least: NDArray[np.int64] | int, size: NDArray[np.int64]) -> NDArray[np.float64]:
+        """P[size + X >= at_least]."""
+        return self._tails.at_least(np.asarray(at_least - size))
+
+
+def selection_aware_intervals(universe: Universe, confidence: Fraction, level: int) -> SelectionAwareIntervals | None:
+    """The intervals of totals that a level measured in stage 2; None if it suppresses nothing."""
+    design = universe.levels[level].design
+    if design.suppression_threshold is None:
+        return None
+    return SelectionAwareIntervals(design.noise(Stage.STAGE_2), design.suppression_threshold, confidence)
+
+
+def _boundary(
+    is_inside: Callable[[NDArray[np.int64]], NDArray[np.bool_]], outside: NDArray[np.int64], inside: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """For each total, the size inside that is next to one outside, by bisection."""
+    while bool((is_open := np.abs(inside - outside) > 1).any()):
+        middle = (outside + inside) // 2
+        goes_inside = is_inside(middle)
+        inside = np.where(is_open & goes_inside, middle, inside)
+        outside = np.where(is_open & ~goes_inside, middle, outside)
+    return inside
+
 
 RULES = tuple(ReleaseRule)
 NO_RULE = -1
@@ -23,8 +102,8 @@ NO_INTERVAL = -1  # no true size is below 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
-    """One element per row of the release, by rising index, and within a group in the order of its lines."""
+class Numbers(Columns):
+    """One element per row of the release, by ascending index and, within a group, in line order."""
 
     indices: NDArray[np.int64]
     kinds: NDArray[np.int32]  # numbers of NumberKinds
@@ -36,25 +115,11 @@ class Numbers:
     rules: NDArray[np.int8]  # the rule that acted on the number, a position in RULES, or NO_RULE
     donors: NDArray[np.int64]
 
-    def __len__(self) -> int:
-        return len(self.indices)
-
     @property
     def is_withheld(self) -> NDArray[np.bool_]:
+        """Whether a rule, or those who published the number, withheld it."""
         is_clamp = self.rules == RULES.index(ReleaseRule.CLAMP_NEGATIVES)
         return np.asarray((self.rules != NO_RULE) & ~is_clamp)
-
-    def part(self, first: int, end: int) -> Numbers:
-        return self.chosen(slice(first, end))
-
-    def chosen(self, rows: NDArray[np.intp] | slice) -> Numbers:
-        return Numbers(*(getattr(self, field.name)[rows] for field in fields(self)))
-
-
-def joined_numbers(parts: list[Numbers]) -> Numbers:
-    if len(parts) == 1:
-        return parts[0]
-    return Numbers(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Numbers)))
 
 
 class NumbersOfLevel:
@@ -64,17 +129,16 @@ class NumbersOfLevel:
         self._universe = universe
         self._kinds = kinds
         self._options = options
-        self._index = level.index
         self._level = level
-        self._meaning = kinds.meanings
-        self._intervals: dict[int, SelectionAwareIntervals | None] = {}
+        self._intervals_at = cache(partial(selection_aware_intervals, universe, options.confidence))
 
     def of(self, groups: PublishedGroups) -> Numbers:
         """The rows of whole entities."""
         rows = np.array([len(shape.lines) for shape in groups.family.shapes], dtype=np.int64)[groups.shapes]
         ends, starts = np.cumsum(rows), groups.starts
         begins, size = ends - rows, int(rows.sum())
-        kinds = np.repeat(self._first_kinds(groups) - begins, rows) + np.arange(size)  # a group's are neighbours
+        first_kinds = self._kinds.first_of_groups(groups.measured_at, groups.is_total_only, groups.shapes)
+        kinds = np.repeat(first_kinds - begins, rows) + np.arange(size)  # a group's are neighbours
         first_cells = np.repeat(starts, rows) + self._kinds.first_cells[kinds]
         end_cells = first_cells + self._kinds.draws[kinds]
         unclamped = counts = _sums(groups.values, first_cells, end_cells)
@@ -84,7 +148,7 @@ class NumbersOfLevel:
         total = groups.family.number_of(groups.family.total)
         is_selected = (groups.shapes == total) & ~groups.is_total_only
         for level in np.flatnonzero(np.bincount(groups.measured_at[is_selected])).tolist():
-            intervals = self._intervals_of(level)
+            intervals = self._intervals_at(level)
             if intervals is not None:
                 alike = np.flatnonzero(is_selected & (groups.measured_at == level))
                 low[begins[alike]], high[begins[alike]] = intervals.of(groups.values[starts[alike]])
@@ -101,35 +165,12 @@ class NumbersOfLevel:
         )
         return self._after_rules(numbers)
 
-    def _first_kinds(self, groups: PublishedGroups) -> NDArray[np.int64]:
-        """The kind of the first line of each group."""
-        shapes = len(groups.family.shapes)
-        likeness = (groups.measured_at.astype(np.int64) * 2 + groups.is_total_only) * shapes + groups.shapes
-        how_many = np.bincount(likeness)
-        first_kinds = np.zeros(len(how_many), dtype=np.int64)
-        for code in np.flatnonzero(how_many).tolist():
-            measured, number = divmod(code, shapes)
-            level, is_total_only = measured // 2, bool(measured % 2)
-            first_kinds[code] = self._kinds.first(level, is_total_only=is_total_only, shape_number=number)
-        return np.asarray(first_kinds[likeness])
-
     @cached_property
     def _partner(self) -> NDArray[np.int64]:
         return self._universe.partner_positions(self._level)
 
-    def _intervals_of(self, level: int) -> SelectionAwareIntervals | None:
-        if level not in self._intervals:
-            design = self._universe.levels[level].design
-            threshold = design.suppression_threshold
-            self._intervals[level] = (
-                None
-                if threshold is None
-                else SelectionAwareIntervals(design.noise(Stage.STAGE_2), threshold, self._options.confidence)
-            )
-        return self._intervals[level]
-
     def _after_rules(self, numbers: Numbers) -> Numbers:
-        """Every rule looks at the numbers as they are without rules; of several that act, the last one is named."""
+        """Apply the rules. Each looks at the numbers without rules; if several act, the last is named."""
         if not self._options.rules:
             return numbers
         rules, counts = numbers.rules.copy(), numbers.counts.copy()
@@ -141,23 +182,108 @@ class NumbersOfLevel:
                 rules[is_negative] = RULES.index(rule)
             if rule is ReleaseRule.CLAMP_NEGATIVES:
                 counts[is_negative] = 0
-        rest = {field.name: getattr(numbers, field.name) for field in fields(numbers)}
-        return Numbers(**rest | {"rules": rules, "counts": counts})
+        return replace(numbers, rules=rules, counts=counts)
 
     def _is_above_partner(self, numbers: Numbers) -> NDArray[np.bool_]:
-        """Compared with the partner's number of the same attribute values, if the partner has one."""
-        meaning = self._meaning[numbers.kinds]
+        """Whether a number exceeds the partner's number for the same attribute values, if it has one."""
+        meaning = self._kinds.meanings[numbers.kinds]
+        index = self._level.index
         key = numbers.indices * 256 + meaning
         order = np.argsort(key, kind="stable")
-        partner = self._partner[self._index.iteration_of(numbers.indices)]
-        wanted = self._index.index_of(self._index.entity_of(numbers.indices), partner) * 256 + meaning
-        found = order[np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)] if len(key) else order
-        has_partner = (partner >= 0) & (key[found] == wanted)
-        return np.asarray(has_partner & (numbers.counts > numbers.counts[found]))
+        partner = self._partner[index.iteration_of(numbers.indices)]
+        wanted = index.index_of(index.entity_of(numbers.indices), partner) * 256 + meaning
+        position, is_found = find_sorted(key[order], wanted)
+        is_above = numbers.counts > numbers.counts[order[position]]
+        return np.asarray((partner >= 0) & is_found & is_above)
 
 
 def _sums(cells: NDArray[np.int64], first: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of each line the sum of its run of cells."""
+    """The sum of each line's run of cells."""
     before = np.zeros(len(cells) + 1, dtype=np.int64)
     np.cumsum(cells, out=before[1:])
     return np.asarray(before[end] - before[first])
+
+
+@dataclass(frozen=True, slots=True)
+class NumberKind:
+    """A line of a shape as one level and stage measured it."""
+
+    level: int
+    stage: Stage
+    shape: Shape
+    line: Line
+    noise: Noise
+
+
+class NumberKinds:
+    """The kinds of numbers that a universe can have, numbered. The lines of a group are consecutive."""
+
+    def __init__(self, universe: Universe, confidence: Fraction) -> None:
+        self.kinds: list[NumberKind] = []
+        self._confidence = confidence
+        self._levels = universe.levels
+        most_shapes = max(len(family.shapes) for family in universe.product.families)
+        self._first = np.full((len(universe.levels), 2, most_shapes), -1, dtype=np.int64)
+        for number, level in enumerate(universe.levels):
+            family = level.design.family
+            shapes_of = {Stage.STAGE_1: (), Stage.TOTAL_ONLY: (family.total,), Stage.STAGE_2: family.shapes}
+            for stage, measured in level.design.stages.items():
+                for shape in shapes_of[stage]:
+                    self._first[number, int(stage is Stage.TOTAL_ONLY), family.number_of(shape)] = len(self.kinds)
+                    self.kinds += [NumberKind(number, stage, shape, line, measured.noise) for line in shape.lines]
+
+    def first(self, level: int, *, is_total_only: bool, shape_number: int) -> int:
+        """The number of the kind of a group's first line."""
+        return int(self.first_of_groups(np.array([level]), np.array([is_total_only]), shape_number)[0])
+
+    def first_of_groups(
+        self, levels: NDArray[np.integer], is_total_only: NDArray[np.bool_], shapes: NDArray[np.integer] | int
+    ) -> NDArray[np.int64]:
+        """The number of the kind of each group's first line. Raises KeyError if its level measures no such table."""
+        first: NDArray[np.int64] = self._first[levels, is_total_only.astype(np.intp), shapes]
+        if (first < 0).any():
+            raise KeyError("a table that its level does not measure")
+        return first
+
+    @cached_property
+    def variances(self) -> NDArray[np.float64]:
+        """The variance of the noise in each kind of number."""
+        return np.array([variance_of(kind.noise, kind.line.cells) for kind in self.kinds], dtype=np.float64)
+
+    @cached_property
+    def margins(self) -> NDArray[np.int64]:
+        """The margins of error, exact at the release's confidence."""
+        return np.array(
+            [margin_of(kind.noise, kind.line.cells, self._confidence) for kind in self.kinds], dtype=np.int64
+        )
+
+    @cached_property
+    def meanings(self) -> NDArray[np.int64]:
+        """A number below 256 for each set of labels, the same in every shape."""
+        known: dict[tuple[object, ...], int] = {}
+        return np.array([known.setdefault(kind.line.labels, len(known)) for kind in self.kinds], dtype=np.int64)
+
+    @cached_property
+    def have_stage_1(self) -> NDArray[np.bool_]:
+        """Whether they are totals of groups with another noisy total, which chose their table."""
+        has_stage_1 = [Stage.STAGE_1 in level.design.stages for level in self._levels]
+        return np.array(
+            [kind.line.is_total and kind.stage is Stage.STAGE_2 and has_stage_1[kind.level] for kind in self.kinds],
+            dtype=np.bool_,
+        )
+
+    @cached_property
+    def first_cells(self) -> NDArray[np.int64]:
+        """Where the cells that a line sums begin among those of its group."""
+        return np.array([kind.line.first_cell for kind in self.kinds], dtype=np.int64)
+
+    @cached_property
+    def draws(self) -> NDArray[np.int8]:
+        """How many independent noisy numbers a line sums."""
+        return np.array([kind.line.cells for kind in self.kinds], dtype=np.int8)
+
+
+@lru_cache(maxsize=4096)
+def variance_of(noise: Noise, draws: int) -> float:
+    """The variance of a sum of independent draws of noise, to the nearest float."""
+    return float(noise.sum_of(draws).variance().mid())

@@ -1,24 +1,37 @@
-"""Published groups of one level as arrays: their indices, shapes and noisy numbers, and where copies come from."""
+"""Published groups of one level as arrays: indices, shapes, noisy numbers, and donors of copies.
+
+`groups_by_level` reads them back from the measurement file of a pass, a few rows at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 from numpy.typing import NDArray
 
+from safetab.census.geography_levels import GeographyLevel
+from safetab.foundation.arrays import Rows, run_starts
+from safetab.privacy.calibration import Stage
 from safetab.products.product import Shape, TableFamily
+from safetab.release.release_universe import Universe
 
 NO_DONOR = -1
+_BY_GROUP = ("indices", "shapes", "is_total_only", "stage_1_totals", "measured_at", "donors")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedGroups:
-    """One element per group, by rising index in the release; `values` holds the total or the cells of each in turn.
+    """One element per group, by ascending index in the release.
 
-    `measured_at` is the number of the level that measured a group: another one for a copied group, whose `donors` is
-    then the entity that gave it.
+    `values` holds the total or the cells of each group in turn. `measured_at` is the number of the
+    level that measured a group: for a copied group that is another level, and `donors` is the
+    entity that gave it.
     """
 
     family: TableFamily
@@ -41,64 +54,185 @@ class PublishedGroups:
         return starts
 
     def matrix_of(self, groups: NDArray[np.intp], shape: Shape) -> NDArray[np.int64]:
-        """The values of groups that have this shape: a row for each group, a column for each cell."""
+        """The values of groups with this shape: a row for each group, a column for each cell."""
         rows: NDArray[np.int64] = self.values[self.starts[groups][:, None] + np.arange(shape.cells)]
         return rows
 
     def part(self, first: int, end: int) -> PublishedGroups:
-        """Neighbouring groups, whose arrays are parts of these."""
+        """A run of groups, whose arrays are views of these."""
         cells = self.family.cells[self.shapes[:end]]
         before, own = int(cells[:first].sum()), int(cells[first:].sum())
-        own_groups = slice(first, end)
-        return PublishedGroups(
-            self.family,
-            self.indices[own_groups],
-            self.shapes[own_groups],
-            self.is_total_only[own_groups],
-            self.stage_1_totals[own_groups],
-            self.measured_at[own_groups],
-            self.donors[own_groups],
-            self.values[before : before + own],
-        )
+        return self._with(slice(first, end), self.values[before : before + own])
 
     def chosen(self, groups: NDArray[np.intp] | NDArray[np.bool_]) -> PublishedGroups:
         """Some of the groups, in the given order."""
         positions = np.arange(len(self))[groups]
         cells = self.family.cells[self.shapes[positions]]
         first = np.repeat(self.starts[positions] - (np.cumsum(cells) - cells), cells)
-        values = self.values[first + np.arange(len(first))]
-        return PublishedGroups(
-            self.family,
-            self.indices[positions],
-            self.shapes[positions],
-            self.is_total_only[positions],
-            self.stage_1_totals[positions],
-            self.measured_at[positions],
-            self.donors[positions],
-            values,
-        )
+        return self._with(positions, self.values[first + np.arange(len(first))])
+
+    def _with(self, groups: Rows, values: NDArray[np.int64]) -> PublishedGroups:
+        by_group = {name: getattr(self, name)[groups] for name in _BY_GROUP}
+        return PublishedGroups(family=self.family, **by_group, values=values)
 
 
 def no_groups(family: TableFamily) -> PublishedGroups:
+    """Groups of a family, of which there are 0."""
     none = np.empty(0, dtype=np.int64)
-    return PublishedGroups(
-        family, none, none.astype(np.int8), none.astype(np.bool_), none, none.astype(np.int16), none, none
-    )
+    is_total_only = none.astype(np.bool_)
+    return PublishedGroups(family, none, none.astype(np.int8), is_total_only, none, none.astype(np.int16), none, none)
 
 
 def joined(parts: Sequence[PublishedGroups]) -> PublishedGroups:
     """The groups of all parts, one part after the other."""
     if len(parts) == 1:
         return parts[0]
-    fields = ("indices", "shapes", "is_total_only", "stage_1_totals", "measured_at", "donors", "values")
-    family = parts[0].family
-    return PublishedGroups(family, *(np.concatenate([getattr(part, field) for part in parts]) for field in fields))
+    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (*_BY_GROUP, "values")}
+    return PublishedGroups(family=parts[0].family, **arrays)
+
+
+def joined_by_level(parts: Iterable[tuple[int, PublishedGroups]]) -> dict[int, PublishedGroups]:
+    """The groups of each level, by its number, from parts in any order of levels."""
+    by_level: dict[int, list[PublishedGroups]] = {}
+    for number, groups in parts:
+        by_level.setdefault(number, []).append(groups)
+    return {number: joined(of_level) for number, of_level in by_level.items()}
 
 
 def merged(own: PublishedGroups, more: PublishedGroups) -> PublishedGroups:
-    """Both by rising index; a group of `more` stands for an own one."""
+    """Both by ascending index. A group of `more` replaces an own one."""
     if not len(more):
         return own
     kept = own.chosen(~np.isin(own.indices, more.indices))
     both = joined([kept, more])
     return both.chosen(np.argsort(both.indices, kind="stable"))
+
+
+_ROWS_AT_ONCE = 1 << 20  # as many as a row group has, whose dictionaries then stay as they are
+_TEXTS = ("geography_level", "region_id", "iteration_code", "table")
+_COLUMNS = (*_TEXTS, "stage", "value")
+_GEOGRAPHIES = {level.label: number for number, level in enumerate(GeographyLevel)}
+
+
+def groups_by_level(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator[tuple[int, PublishedGroups]]:
+    """The groups that these stages measured, with the number of their level, in file order.
+
+    Those of one level come in several parts, each with whole entities, by ascending index. Adaptive
+    groups (stages 1 and 2) and total-only ones (stage 0) must be asked for separately, because the
+    file has the latter after the former.
+    """
+    waiting: tuple[int, PublishedGroups] | None = None
+    for level, part in groups_as_written(path, universe, stages):
+        if waiting is not None and waiting[0] == level:
+            part = joined([waiting[1], part])  # noqa: PLW2901 - grown by what waited
+        elif waiting is not None:
+            yield waiting
+        entities = universe.levels[level].index.entity_of(part.indices)
+        end = int(np.searchsorted(entities, entities[-1]))  # more of the last entity may follow
+        if end:
+            yield level, part.part(0, end)
+        waiting = level, part.part(end, len(part))
+    if waiting is not None:
+        yield waiting
+
+
+def groups_as_written(
+    path: Path, universe: Universe, stages: frozenset[Stage] = frozenset(Stage)
+) -> Iterator[tuple[int, PublishedGroups]]:
+    """Whole groups of one level at a time, in file order.
+
+    The file has the adaptive groups of each level, then the total-only ones.
+    """
+    level_of = _level_of(universe)
+    with pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
+        waiting: pa.Table | None = None  # the rows of a group, of which more may follow
+        for batch in file.iter_batches(_ROWS_AT_ONCE, _row_groups(file, stages), columns=list(_COLUMNS)):
+            table = pa.Table.from_batches([batch])
+            is_wanted = np.isin(table["stage"].to_numpy(), [int(stage) for stage in stages])
+            if not is_wanted.all():
+                table = table.filter(pa.array(is_wanted))
+            if not len(table):
+                continue
+            if waiting is not None:
+                table = pa.concat_tables([waiting, table]).unify_dictionaries()
+            rows = _Rows(table, universe)
+            yield from rows.groups(len(rows.begins) - 1, universe, level_of)
+            waiting = table.slice(int(rows.begins[-1]))
+        if waiting is not None:
+            yield from _Rows(waiting, universe).groups(1, universe, level_of)
+
+
+def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[int]:
+    """The row groups with rows of these stages. Total-only groups are in few."""
+    wanted = [int(stage) for stage in stages]
+    found = (file.read_row_group(number, ["stage"])["stage"] for number in range(file.num_row_groups))
+    return [number for number, column in enumerate(found) if np.isin(column.to_numpy(), wanted).any()]
+
+
+def _level_of(universe: Universe) -> NDArray[np.int64]:
+    """The number of a level, by geography level, table family and iteration code."""
+    numbers = np.full((len(_GEOGRAPHIES), len(universe.product.families), 10_000), -1, dtype=np.int64)
+    for number, level in enumerate(universe.levels):
+        family = universe.product.families.index(level.family)
+        numbers[_GEOGRAPHIES[level.geography.label], family, level.position_of_code >= 0] = number
+    return numbers
+
+
+class _Rows:
+    """Rows of the file, and where groups begin: at a new geography level, region, iteration or family."""
+
+    def __init__(self, table: pa.Table, universe: Universe) -> None:
+        product = universe.product
+        texts = {name: table[name].combine_chunks() for name in _TEXTS}
+        place = {name: one.indices.to_numpy() for name, one in texts.items()}
+        family_of = {label: product.families.index(family) for label, family in product.family_of_label.items()}
+        families = _looked_up(texts["table"], family_of)
+        keys = [place[name] for name in ("geography_level", "region_id", "iteration_code")]
+        if product.has_several_families:
+            keys.append(families[place["table"]])
+        self.begins = run_starts(*keys)
+        self._place = place
+        self._families = families
+        self._geographies = _looked_up(texts["geography_level"], _GEOGRAPHIES)
+        self._regions = texts["region_id"].dictionary.cast(pa.int64()).to_numpy()
+        self._codes = texts["iteration_code"].dictionary.cast(pa.int64()).to_numpy()
+        self._shapes = _looked_up(texts["table"], product.number_of_label)
+        self._stages, self._values = table["stage"].to_numpy(), table["value"].to_numpy()
+
+    def groups(
+        self, count: int, universe: Universe, level_of: NDArray[np.int64]
+    ) -> Iterator[tuple[int, PublishedGroups]]:
+        """The first `count` groups, those of one level at a time."""
+        at = self.begins[:count]
+        code = self._codes[self._place["iteration_code"][at]]
+        family = self._families[self._place["table"][at]]
+        numbers = level_of[self._geographies[self._place["geography_level"][at]], family, code]
+        ends = np.append(self.begins, len(self._values))
+        for first, end in pairwise([*run_starts(numbers).tolist(), count]):
+            level = int(numbers[first])
+            own = slice(int(ends[first]), int(ends[end]))
+            yield level, self._groups(at[first:end], code[first:end], own, level, universe)
+
+    def _groups(
+        self, at: NDArray[np.intp], code: NDArray[np.int64], rows: slice, number: int, universe: Universe
+    ) -> PublishedGroups:
+        """The groups of one level in a run of rows."""
+        level, stage = universe.levels[number], self._stages[at]
+        has_stage_1 = stage == int(Stage.STAGE_1)
+        entities = np.searchsorted(universe.entities[level.geography].ids, self._regions)  # of another level: unused
+        entity = entities[self._place["region_id"][at]]
+        return PublishedGroups(
+            family=level.family,
+            indices=level.index.index_of(entity, level.position_of_code[code]),
+            shapes=self._shapes[self._place["table"][at + has_stage_1]].astype(np.int8),
+            is_total_only=stage == int(Stage.TOTAL_ONLY),
+            stage_1_totals=np.where(has_stage_1, self._values[at], 0),
+            measured_at=np.full(len(at), number, dtype=np.int16),
+            donors=np.full(len(at), NO_DONOR, dtype=np.int64),
+            values=self._values[rows][self._stages[rows] != int(Stage.STAGE_1)],
+        )
+
+
+def _looked_up(texts: pa.DictionaryArray, numbers: Mapping[str, int]) -> NDArray[np.int64]:
+    """The numbers of the distinct texts."""
+    return np.array([numbers[text] for text in texts.dictionary.to_pylist()], dtype=np.int64)

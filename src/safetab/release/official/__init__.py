@@ -1,1 +1,1 @@
-"""Numbers that the Census Bureau published, as a release: whose noise they have, and what is not known of them."""
+"""Numbers that the Census Bureau published, as a release: whose noise they have, and what is unknown."""

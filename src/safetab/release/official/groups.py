@@ -1,27 +1,46 @@
-"""Published tables -> groups with their shapes: which table a group got, as far as the tables tell."""
+"""From published tables to groups with shapes: which table a group got, as far as that is known.
+
+`official_universe` has the areas and groups of the tables.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.official_tables import CODES, LEVELS, Cell, OfficialTable, distinct, is_among
+from safetab.census.geography import Geography, region_id
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.iterations import IterationLevel, PublicLists
+from safetab.census.official_tables import CODES, LEVELS, Cell, OfficialTable, OfficialTables, distinct
+from safetab.config.config_file import RunConfig
+from safetab.foundation.arrays import find_sorted, is_in_sorted
+from safetab.planning.run_plan import RunPlan
 from safetab.products.product import Line, Shape, TableFamily
-from safetab.tabulation.marginals import line_sums
+from safetab.release.release_universe import (
+    NotTabulated,
+    Universe,
+    is_in_states,
+    named_entities,
+    universe_of_plan,
+    universe_of_run,
+)
+from safetab.tabulation.measurements import line_sums
+
+Integers = NDArray[np.int64]
+Truths = NDArray[np.bool_]
 
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OfficialGroups:
-    """Groups of one geography level that have one shape, by rising entity and code; numbers by line.
+    """Groups of one geography level with one shape, sorted by entity and code, with numbers by line.
 
-    If the shape is not known, it is the one with the most noise of those that are possible, and the total is the only
+    If the shape is unknown, it is the possible one with the most noise, and the total is the only
     number: its margin of error is then at most what the shape says.
     """
 
@@ -39,39 +58,35 @@ class OfficialGroups:
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """The lines that there can be numbers of."""
+        """The lines that can have numbers."""
         return self.shape.lines if self.is_known else self.shape.lines[:1]
 
 
 class FamilyTables:
-    """The tables of one family, and what is wrong with them by sentence and number of groups."""
+    """The tables of one family, and what is wrong with them: sentences with numbers of groups."""
 
     def __init__(
-        self,
-        family: TableFamily,
-        tables: Mapping[str, OfficialTable],
-        total_only: NDArray[np.bool_],
-        *,
-        is_complete: bool,
+        self, family: TableFamily, tables: Mapping[str, OfficialTable], total_only: Truths, *, is_complete: bool
     ) -> None:
-        """`total_only` says of each code whether its groups get a total whatever their size.
+        """`total_only` says for each code whether its groups get only a total.
 
         `is_complete` says that a group in the table of totals alone has no other table.
         """
         self._family = family
-        self._tables = {one: tables[one] for one in _table_ids(family) if one in tables}
+        own = dict.fromkeys(line.table_id for shape in family.shapes for line in shape.lines)
+        self._tables = {table_id: tables[table_id] for table_id in own if table_id in tables}
         self._total_only = total_only
         self._is_complete = is_complete
         self.errors: Counter[str] = Counter()
         self.warnings: Counter[str] = Counter()
 
     def groups(self) -> list[OfficialGroups]:
+        """The groups of the tables, level by level."""
         return [groups for geography in LEVELS for groups in self._at(geography) if len(groups)]
 
     def _at(self, geography: GeographyLevel) -> Iterator[OfficialGroups]:
-        tables = {
-            table_id: table.chosen(table.level == LEVELS.index(geography)) for table_id, table in self._tables.items()
-        }
+        level = LEVELS.index(geography)
+        tables = {table_id: table.take(table.level == level) for table_id, table in self._tables.items()}
         keys = {table_id: table.entity * CODES + table.code for table_id, table in tables.items()}
         every = distinct(np.concatenate([_NOTHING, *keys.values()]))
         shapes, is_known = self._shapes(every, keys)
@@ -82,25 +97,23 @@ class FamilyTables:
                 groups = OfficialGroups(self._family, geography, shape, known, own // CODES, own % CODES, counts, cells)
                 yield self._checked(groups)
 
-    def _shapes(
-        self, every: NDArray[np.int64], keys: Mapping[str, NDArray[np.int64]]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The number of each group's shape, and whether it is known: a table that several shapes have doesn't tell."""
+    def _shapes(self, every: Integers, keys: Mapping[str, Integers]) -> tuple[Integers, Truths]:
+        """The number of each group's shape, and whether it is known: several shapes may fill a table."""
         shapes, times = np.full(len(every), -1), np.zeros(len(every), dtype=np.int64)
         telling = {n: one.table_id for n, one in enumerate(self._family.shapes) if self._tells(one.table_id)}
         for number, table_id in telling.items():
-            is_in = is_among(every, keys.get(table_id, _NOTHING))
+            is_in = is_in_sorted(keys.get(table_id, _NOTHING), every)
             shapes[is_in] = number
             times += is_in
         self.errors[f"are in more than one of {', '.join(telling.values())}"] += int((times > 1).sum())
         is_total_only, is_alone = self._total_only[every % CODES], times == 0
-        self.errors["have a table, although they are on the list of groups that get a total alone"] += int(
-            (is_total_only & ~is_alone).sum()
-        )
+        on_list = "have a table, although they are on the list of groups that get a total alone"
+        self.errors[on_list] += int((is_total_only & ~is_alone).sum())
         is_lone = is_alone & (is_total_only | self._is_complete)
+        is_unknown = is_alone & ~is_lone
         shapes[is_lone] = 0
-        shapes[is_alone & ~is_lone] = len(self._family.shapes) - 1
-        return shapes, ~(is_alone & ~is_lone)
+        shapes[is_unknown] = len(self._family.shapes) - 1
+        return shapes, ~is_unknown
 
     def _tells(self, table_id: str) -> bool:
         return sum(any(line.table_id == table_id for line in shape.lines) for shape in self._family.shapes) == 1
@@ -117,31 +130,23 @@ class FamilyTables:
         return groups
 
 
-def _table_ids(family: TableFamily) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(line.table_id for shape in family.shapes for line in shape.lines))
-
-
 def _numbers(
-    own: NDArray[np.int64],
-    lines: tuple[Line, ...],
-    tables: Mapping[str, OfficialTable],
-    keys: Mapping[str, NDArray[np.int64]],
-) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    own: Integers, lines: tuple[Line, ...], tables: Mapping[str, OfficialTable], keys: Mapping[str, Integers]
+) -> tuple[Integers, NDArray[np.uint8]]:
     """The numbers of some groups by line, as the tables have them."""
     counts = np.zeros((len(own), len(lines)), dtype=np.int64)
     cells = np.zeros(counts.shape, dtype=np.uint8)
     for table_id in {line.table_id for line in lines} & set(tables):
         columns = [(n, line.number - 1) for n, line in enumerate(lines) if line.table_id == table_id]
-        is_there = is_among(own, keys[table_id])
-        row = np.searchsorted(keys[table_id], own[is_there])
+        row, is_there = find_sorted(keys[table_id], own)
         for to, column in columns:
-            counts[is_there, to] = tables[table_id].counts[row, column]
-            cells[is_there, to] = tables[table_id].cells[row, column]
+            counts[is_there, to] = tables[table_id].counts[row[is_there], column]
+            cells[is_there, to] = tables[table_id].cells[row[is_there], column]
     return counts, cells
 
 
 def _fill_equal_runs(groups: OfficialGroups) -> int:
-    """Lines that sum the same cells are one number: where one is given, so is the other. Tells contradictions."""
+    """Copy numbers between lines that sum the same cells and return the number of contradictions."""
     conflicts, lines = 0, groups.shape.lines
     pairs = [(a, b) for b in range(len(lines)) for a in range(b) if lines[a].run == lines[b].run]
     for a, b in pairs:
@@ -154,10 +159,73 @@ def _fill_equal_runs(groups: OfficialGroups) -> int:
 
 
 def _not_sums(groups: OfficialGroups) -> int:
-    """How many groups, of those with all cells, have a line that is not the sum of its cells."""
+    """How many complete groups have a line that is not the sum of its cells."""
     lines, shape = groups.shape.lines, groups.shape
     line_of_cell = [next(n for n, line in enumerate(lines) if line.run == (cell,)) for cell in range(shape.cells)]
     is_whole = (groups.cells[:, line_of_cell] == Cell.NUMBER).all(axis=1)
     sums = line_sums(groups.counts[is_whole][:, line_of_cell], lines)
     is_number = groups.cells[is_whole] == Cell.NUMBER
     return int((is_number & (sums != groups.counts[is_whole])).any(axis=1).sum())
+
+
+def known_tables(tables: OfficialTables, config: RunConfig, lists: PublicLists) -> OfficialTables:
+    """The rows of listed groups in areas of the configured states. The others are counted."""
+    why = ["which is not in the lists"] * CODES
+    is_listed = np.zeros(CODES, dtype=np.bool_)
+    for iteration in lists.iterations:
+        code = int(iteration.code)
+        is_listed[code] = iteration.level is not IterationLevel.MAJOR
+        why[code] = NotTabulated.MAJOR_GROUP.value
+    left_out, kept = Counter(tables.left_out), {}
+    for table_id, table in tables.tables.items():
+        is_ours = _is_in_states(table, config)
+        left_out["areas of states that config.json doesn't have"] += int((~is_ours).sum())
+        codes, rows = np.unique(table.code[is_ours & ~is_listed[table.code]], return_counts=True)
+        for code, count in zip(codes.tolist(), rows.tolist(), strict=True):
+            left_out[f"POPGROUP {code:04d}, {why[code]}"] += count
+        kept[table_id] = table.take(is_ours & is_listed[table.code])
+    return replace(tables, tables=kept, left_out={reason: rows for reason, rows in left_out.items() if rows})
+
+
+def _is_in_states(table: OfficialTable, config: RunConfig) -> NDArray[np.bool_]:
+    is_ours = np.zeros(len(table), dtype=np.bool_)
+    for number, level in enumerate(LEVELS):
+        rows = table.level == number
+        if level.tabulation_pass in config.passes and rows.any():
+            is_ours[rows] = is_in_states(level, table.entity[rows], config.states_of(level.tabulation_pass))
+    return is_ours
+
+
+def passes_of(tables: OfficialTables) -> tuple[TabulationPass, ...]:
+    """The passes with at least one area."""
+    present = {int(level) for table in tables.tables.values() for level in np.unique(table.level)}
+    return tuple(one for one in TabulationPass if any(LEVELS[level].tabulation_pass is one for level in present))
+
+
+def official_universe(
+    plan: RunPlan, tables: OfficialTables, geography_of_pass: Mapping[TabulationPass, Geography] | None
+) -> Universe:
+    """The universe with the areas of a geography if there is one, else those of the tables."""
+    named = ((level, entity, name) for (level, entity), name in tables.names.items() if name.strip())
+    names = {(level, region_id(entity, level.entity_kind)): name for level, entity, name in named}
+    if geography_of_pass is not None:
+        return universe_of_run(plan, geography_of_pass, names)
+    levels = dict.fromkeys(level.geography for level in plan.config.levels)
+    return universe_of_plan(plan, {level: named_entities(_ids(level, tables), level, names) for level in levels})
+
+
+def _ids(level: GeographyLevel, tables: OfficialTables) -> Integers:
+    """The ids of a level's areas that the tables have, rising."""
+    number = LEVELS.index(level)
+    return distinct(np.concatenate([_NOTHING, *(one.entity[one.level == number] for one in tables.tables.values())]))
+
+
+def areas_not_in(universe: Universe, tables: OfficialTables) -> dict[str, list[str]]:
+    """Areas of the tables that a universe does not have, by level."""
+    missing = {}
+    for level, entities in universe.entities.items():
+        ids = _ids(level, tables)
+        strange = ids[~is_in_sorted(entities.ids, ids)]
+        if len(strange):
+            missing[level.label] = [region_id(entity, level.entity_kind) for entity in strange.tolist()]
+    return missing

@@ -1,11 +1,17 @@
-"""Published groups -> the numbers of a release, with the noise of the level that measured them."""
+"""Published groups -> the numbers of a release, with the noise of the level that measured them.
+
+Some groups are copies: areas with the same blocks share one set of noisy numbers, and a copy has the
+noise of the area that was measured. The sets of such areas are known from the blocks, or from areas
+of two kinds that agree in too many numbers for chance.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from math import log
 from pathlib import Path
 
 import numpy as np
@@ -13,31 +19,32 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.census.official_tables import LEVELS, Cell
-from safetab.census.population_group_levels import PopulationGroupLevel
-from safetab.privacy.stages import Stage
-from safetab.release.numbers.level_numbers import NO_INTERVAL, NO_RULE, UNKNOWN_RULE, Numbers, joined_numbers
-from safetab.release.numbers.number_columns import NumberColumns
-from safetab.release.numbers.number_files import numbers_file
-from safetab.release.numbers.number_kinds import NumberKinds
+from safetab.census.geography_levels import COTERMINOUS_ORDER, EntityKind, TabulationPass
+from safetab.census.iterations import IterationLevel, TabulationList
+from safetab.census.official_tables import CODES, LEVELS, Cell
+from safetab.census.population_groups import PopulationGroupLevel
+from safetab.privacy.calibration import Stage
+from safetab.release.coterminous import CoterminousSet, PassSets
+from safetab.release.numbers.level_numbers import (
+    NO_INTERVAL,
+    NO_RULE,
+    UNKNOWN_RULE,
+    NumberKinds,
+    Numbers,
+    selection_aware_intervals,
+)
+from safetab.release.numbers.number_files import LEAST_MARGIN, SEARCHED_COLUMNS, NumberColumns, numbers_file
 from safetab.release.numbers.published_groups import NO_DONOR
-from safetab.release.numbers.selection import SelectionAwareIntervals
-from safetab.release.official.copies import Donors
 from safetab.release.official.groups import OfficialGroups
-from safetab.release.origin import LEAST_MARGIN
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
 
+Integers = NDArray[np.int64]
+Truths = NDArray[np.bool_]
+
 _ROWS_OF_A_GROUP = 1 << 17
-_SEARCHED = ["region_id", "iteration_code"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
-    """Numbers in no order, and which of them have a table that is not known."""
-
-    numbers: Numbers
-    is_unknown: NDArray[np.bool_]
+_Rows = tuple[Numbers, Truths]
+"""Numbers, and which of them have a table that is not known."""
 
 
 class OfficialNumbers:
@@ -54,21 +61,21 @@ class OfficialNumbers:
         self._groups = list(zip(groups, donors, strict=True))
         self._options = options
         self._kinds = NumberKinds(universe, options.confidence)
-        self._intervals_of = cache(self._selection_aware_intervals)
+        self._intervals_at = cache(partial(selection_aware_intervals, universe, options.confidence))
         self.not_tabulated: Counter[str] = Counter()
         self.unknown_tables = 0
         self.withheld = 0
         self.copied_groups = 0
 
     def write(self, release: Path) -> dict[str, int]:
-        """Tells the rows of each file."""
+        """Write the files of all levels that have numbers and return the rows of each."""
         rows = {}
         for number, level in enumerate(self._universe.levels):
             found = self._rows_of(number, level)
             if found is not None:
                 name = numbers_file(level.design)
-                self._write(release / name, level, found)
-                rows[name] = len(found.numbers)
+                self._write(release / name, level, *found)
+                rows[name] = len(found[0])
         return rows
 
     def _rows_of(self, number: int, level: ReleaseLevel) -> _Rows | None:
@@ -78,17 +85,18 @@ class OfficialNumbers:
             for groups, donors in self._groups
             if groups.family is level.family and groups.geography is level.geography
         ]
-        parts = [part for part in parts if len(part.numbers)]
+        parts = [part for part in parts if len(part[0])]
         if not parts:
             return None
-        numbers = joined_numbers([part.numbers for part in parts])
-        order = np.lexsort((np.arange(len(numbers)), numbers.indices))  # lines of a group stand in their order
-        is_unknown = np.concatenate([part.is_unknown for part in parts])[order]
+        numbers = Numbers.concat([of_groups for of_groups, _ in parts])
+        order = np.argsort(numbers.indices, kind="stable")  # lines of a group stand in their order
+        is_unknown = np.concatenate([of_groups for _, of_groups in parts])[order]
         self.unknown_tables += int(is_unknown.sum())
         self.withheld += int(numbers.is_withheld.sum())
-        return _Rows(numbers.chosen(order), is_unknown)
+        return numbers.take(order), is_unknown
 
     def _rows_of_groups(self, number: int, level: ReleaseLevel, groups: OfficialGroups, donors: Donors) -> _Rows:
+        """The rows of groups with one shape, as the level that measured them would have them."""
         position = level.position_of_code[groups.code]
         own = np.flatnonzero(position >= 0)
         measured_at = self._measured_at(number, level, donors.level[own])
@@ -99,7 +107,7 @@ class OfficialNumbers:
         entity = np.searchsorted(self._universe.entities[level.geography].ids, groups.entity[own])
         index = level.index.index_of(entity, position[own])
         is_total_only = level.is_total_only[position[own]]
-        first_kind = self._first_kinds(measured_at, is_total_only, groups)
+        first_kind = self._kinds.first_of_groups(measured_at, is_total_only, groups.family.number_of(groups.shape))
         is_there = groups.cells[own] != Cell.NOT_GIVEN
         lines = len(groups.lines)
         low, high = self._intervals(measured_at, is_total_only, groups, own)
@@ -119,9 +127,9 @@ class OfficialNumbers:
             rules=np.where(is_withheld, UNKNOWN_RULE, NO_RULE).astype(np.int8),
             donors=np.where(donors.level[own][group] >= 0, donors.entity[own][group], NO_DONOR),
         )
-        return _Rows(numbers, np.full(len(flat), not groups.is_known))
+        return numbers, np.full(len(flat), not groups.is_known)
 
-    def _measured_at(self, number: int, level: ReleaseLevel, donor_level: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _measured_at(self, number: int, level: ReleaseLevel, donor_level: Integers) -> Integers:
         """The number of the level whose noise each group has."""
         measured_at = np.full(len(donor_level), number)
         for donor in np.unique(donor_level[donor_level >= 0]).tolist():
@@ -130,12 +138,8 @@ class OfficialNumbers:
         return measured_at
 
     def _can_be_measured(
-        self,
-        level: ReleaseLevel,
-        position: NDArray[np.int64],
-        measured_at: NDArray[np.int64],
-        groups: OfficialGroups,
-    ) -> NDArray[np.bool_]:
+        self, level: ReleaseLevel, position: Integers, measured_at: Integers, groups: OfficialGroups
+    ) -> Truths:
         """Whether the level that measured a group tabulates it, with a stage for its table."""
         can_be = np.zeros(len(position), dtype=np.bool_)
         for number in np.unique(measured_at).tolist():
@@ -145,66 +149,183 @@ class OfficialNumbers:
             can_be[own] = at.is_tabulated[position[own]] & has[level.is_total_only[position[own]].astype(np.int64)]
         return can_be & ~(level.is_total_only[position] & (groups.shape is not groups.family.total))
 
-    def _first_kinds(
-        self, measured_at: NDArray[np.int64], is_total_only: NDArray[np.bool_], groups: OfficialGroups
-    ) -> NDArray[np.int64]:
-        first, shape = np.zeros(len(measured_at), dtype=np.int64), groups.family.number_of(groups.shape)
-        for level in np.unique(measured_at).tolist():
-            for total_only in (False, True):
-                own = (measured_at == level) & (is_total_only == total_only)
-                if own.any():
-                    first[own] = self._kinds.first(level, is_total_only=total_only, shape_number=shape)
-        return first
-
     def _intervals(
-        self,
-        measured_at: NDArray[np.int64],
-        is_total_only: NDArray[np.bool_],
-        groups: OfficialGroups,
-        own: NDArray[np.intp],
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        self, measured_at: Integers, is_total_only: Truths, groups: OfficialGroups, own: NDArray[np.intp]
+    ) -> tuple[Integers, Integers]:
         """The selection-aware intervals of lone totals that passed suppression."""
         low, high = np.full(len(own), NO_INTERVAL), np.full(len(own), NO_INTERVAL)
         if groups.shape is not groups.family.total:
             return low, high
         for level in np.unique(measured_at).tolist():
-            intervals = self._intervals_of(level)
+            intervals = self._intervals_at(level)
             rows = (measured_at == level) & ~is_total_only & (groups.cells[own][:, 0] == Cell.NUMBER)
             if intervals is not None and rows.any():
                 low[rows], high[rows] = intervals.of(groups.counts[own][rows, 0])
         return low, high
 
-    def _selection_aware_intervals(self, level: int) -> SelectionAwareIntervals | None:
-        design = self._universe.levels[level].design
-        if design.suppression_threshold is None:
-            return None
-        noise = design.noise(Stage.STAGE_2)
-        return SelectionAwareIntervals(noise, design.suppression_threshold, self._options.confidence)
-
-    def _write(self, path: Path, level: ReleaseLevel, rows: _Rows) -> None:
+    def _write(self, path: Path, level: ReleaseLevel, numbers: Numbers, is_unknown: Truths) -> None:
+        """Write the numbers of a level, with the lower margin where a table is unknown."""
         columns = NumberColumns(self._universe, level, self._kinds)
         schema = columns.schema.append(pa.field(LEAST_MARGIN, pa.int64()))
         path.parent.mkdir(parents=True, exist_ok=True)
-        with pa.parquet.ParquetWriter(
-            path, schema, compression="zstd", store_schema=False, write_statistics=_SEARCHED
-        ) as writer:
-            for first in range(0, len(rows.numbers), _ROWS_OF_A_GROUP):
-                end = min(first + _ROWS_OF_A_GROUP, len(rows.numbers))
-                table = columns.table(rows.numbers.part(first, end))
-                made = self._as_read(table, rows.numbers.kinds[first:end], rows.is_unknown[first:end])
-                writer.write_table(made.cast(schema), row_group_size=end - first)
+        how = {"compression": "zstd", "store_schema": False, "write_statistics": SEARCHED_COLUMNS}
+        with pa.parquet.ParquetWriter(path, schema, **how) as writer:
+            for first in range(0, len(numbers), _ROWS_OF_A_GROUP):
+                rows = slice(first, min(first + _ROWS_OF_A_GROUP, len(numbers)))
+                table = columns.table(numbers.take(rows))
+                made = self._as_read(table, numbers.kinds[rows], is_unknown[rows])
+                writer.write_table(made.cast(schema), row_group_size=len(made))
 
-    def _as_read(self, table: pa.Table, kinds: NDArray[np.int32], is_unknown: NDArray[np.bool_]) -> pa.Table:
+    def _as_read(self, table: pa.Table, kinds: NDArray[np.int32], is_unknown: Truths) -> pa.Table:
         """No file tells the total of stage 1; and where the table is not known, the margin has a lower end."""
         stage_1 = table.schema.get_field_index("stage_1_total")
         table = table.set_column(stage_1, table.schema.field(stage_1), pa.nulls(len(table), pa.int64()))
         least = np.zeros(len(table), dtype=np.int64)
-        for kind in np.unique(kinds[is_unknown]).tolist():
-            least[kinds == kind] = self._least_margin(kind)
+        levels = np.array([kind.level for kind in self._kinds.kinds])[kinds[is_unknown]]
+        lone_totals = self._kinds.first_of_groups(levels, np.zeros_like(levels, dtype=np.bool_), 0)
+        least[is_unknown] = self._kinds.margins[lone_totals]
         return table.append_column(LEAST_MARGIN, pa.array(least, mask=~is_unknown))
 
-    def _least_margin(self, kind: int) -> int:
-        """The margin of a lone total of the level that measured a number."""
-        level = self._kinds.kinds[kind].level
-        lone = self._kinds.first(level, is_total_only=False, shape_number=0)
-        return int(self._kinds.margins[lone])
+
+_GREATEST_CHANCE = 1e-15
+"""The largest chance that numbers of two different areas are equal and so taken for copies."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Donors:
+    """The geography level (a position in LEVELS) and entity that gave each group, or NO_DONOR."""
+
+    level: Integers
+    entity: Integers
+
+
+def sets_by_numbers(universe: Universe, groups: Sequence[OfficialGroups]) -> tuple[PassSets, ...]:
+    """Areas of different kinds with equal numbers for every Detailed group that all kinds tabulate.
+
+    The chance that the noise of two areas agrees in a number is at most that of its likeliest
+    value.
+    Proof: docs/noise.md#copies-by-numbers.
+    """
+    level, entity, signature, log_chance = _areas(universe, groups)
+    found: dict[TabulationPass, list[CoterminousSet]] = {one: [] for one in universe.passes}
+    order = np.argsort(signature, kind="stable")
+    _, first, sizes = np.unique(signature[order], return_index=True, return_counts=True)
+    for start, size in zip(first[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+        members = order[start : start + size]
+        if log_chance[members].max() > log(_GREATEST_CHANCE):
+            continue
+        levels = [LEVELS[number] for number in level[members].tolist()]
+        kinds = [one.entity_kind for one in levels]
+        if len(set(kinds)) == len(kinds):
+            pairs = sorted(zip(kinds, entity[members].tolist(), strict=True), key=_place_in_order)
+            found[levels[0].tabulation_pass].append(CoterminousSet(tuple(pairs)))
+    for sets in found.values():
+        sets.sort(key=lambda one: _place_in_order(one.members[0]))
+    return tuple(PassSets(one, tuple(sets)) for one, sets in found.items())
+
+
+def _place_in_order(member: tuple[EntityKind, int]) -> tuple[int, int]:
+    kind, entity = member
+    return COTERMINOUS_ORDER.index(kind), entity
+
+
+def _areas(
+    universe: Universe, groups: Sequence[OfficialGroups]
+) -> tuple[Integers, Integers, NDArray[np.uint64], NDArray[np.float64]]:
+    """Areas of several kinds: level, entity, a hash of all numbers, and the log chance of equality."""
+    compared = np.zeros(CODES, dtype=np.bool_)
+    for iteration in universe.lists.iterations:
+        is_everywhere = iteration.listed is TabulationList.COMMON
+        compared[int(iteration.code)] = is_everywhere and iteration.level is IterationLevel.DETAILED
+    parts = []
+    for one in groups:
+        if one.geography.entity_kind in COTERMINOUS_ORDER:
+            rows = compared[one.code]
+            log_chance = _independent_numbers(one) * _log_chance_of_a_number(universe, one)
+            level = np.full(int(rows.sum()), LEVELS.index(one.geography))
+            parts.append((level, one.entity[rows], signatures(one)[rows], log_chance[rows]))
+    if not parts:
+        none = np.empty(0, dtype=np.int64)
+        return none, none, none.astype(np.uint64), none.astype(np.float64)
+    level, entity, signature, log_chance = (np.concatenate(column) for column in zip(*parts, strict=True))
+    _, first, area = np.unique(entity * len(LEVELS) + level, return_index=True, return_inverse=True)
+    sums, logs = np.zeros(len(first), dtype=np.uint64), np.zeros(len(first))
+    np.add.at(sums, area, signature)
+    np.add.at(logs, area, log_chance)
+    return level[first], entity[first], sums, logs
+
+
+def _independent_numbers(groups: OfficialGroups) -> Integers:
+    """How many numbers of each group have independent noise: its cells that are shown, or its total."""
+    is_shown = groups.cells == Cell.NUMBER
+    cells = [number for number, line in enumerate(groups.lines) if line.cells == 1]
+    return np.asarray(np.maximum(is_shown[:, cells].sum(axis=1), is_shown.any(axis=1)), dtype=np.int64)
+
+
+def _log_chance_of_a_number(universe: Universe, groups: OfficialGroups) -> float:
+    """The log chance of the likeliest value of one draw of noise; 0 if nothing is measured."""
+    level = universe.level_of(groups.geography, IterationLevel.DETAILED, groups.family)
+    if Stage.STAGE_2 not in level.design.stages:
+        return 0.0
+    return log(float(level.design.noise(Stage.STAGE_2).chance_between(0, 1).mid()))
+
+
+def signatures(groups: OfficialGroups) -> NDArray[np.uint64]:
+    """A number that two groups share if they have the same code, table and numbers."""
+    family = groups.family.number * 16 + groups.family.number_of(groups.shape)
+    mixed = _mixed(groups.code.astype(np.uint64) * np.uint64(256) + np.uint64(family * 2 + groups.is_known))
+    for column in range(groups.counts.shape[1]):
+        number = groups.counts[:, column].astype(np.uint64) * np.uint64(4) + groups.cells[:, column]
+        mixed = _mixed(mixed ^ number)
+    return mixed
+
+
+def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """SplitMix64: spreads every bit over all bits."""
+    numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
+
+
+def donors_of(groups: Sequence[OfficialGroups], sets: Sequence[PassSets]) -> tuple[list[Donors], int]:
+    """Whose numbers each group has, and how many groups of coterminous areas have their own.
+
+    For each set and group, the first kind that has it gave it to the others if their numbers are
+    equal.
+    """
+    if not groups:
+        return [], 0
+    set_of: dict[tuple[TabulationPass, EntityKind, int], int] = {}
+    for of_pass in sets:
+        for coterminous in of_pass.sets:
+            number = len(set_of)  # any number that no other set has
+            set_of |= dict.fromkeys(((of_pass.tabulation_pass, *one) for one in coterminous.members), number)
+    parts = []
+    for one in groups:
+        numbers = _set_numbers(one, set_of)
+        key = np.where(numbers < 0, NO_DONOR, (numbers * CODES + one.code) * 16 + one.family.number)
+        kind = one.geography.entity_kind
+        place = COTERMINOUS_ORDER.index(kind) if kind in COTERMINOUS_ORDER else len(COTERMINOUS_ORDER)
+        level = np.full(len(one), LEVELS.index(one.geography))
+        parts.append((key, np.full(len(one), place), level, one.entity, signatures(one)))
+    key, rank, level, entity, signature = (np.concatenate(column) for column in zip(*parts, strict=True))
+    in_set = np.flatnonzero(key != NO_DONOR)
+    order = in_set[np.lexsort((rank[in_set], key[in_set]))]
+    _, first, which = np.unique(key[order], return_index=True, return_inverse=True)
+    donor = order[first][which]
+    is_copy = (signature[order] == signature[donor]) & (order != donor)
+    differing = int((signature[order] != signature[donor]).sum())
+    of_level, of_entity = np.full(len(key), NO_DONOR), np.full(len(key), NO_DONOR)
+    of_level[order[is_copy]], of_entity[order[is_copy]] = level[donor[is_copy]], entity[donor[is_copy]]
+    ends = np.cumsum([len(one) for one in groups])[:-1]
+    parts_of_donors = zip(np.split(of_level, ends), np.split(of_entity, ends), strict=True)
+    return [Donors(*part) for part in parts_of_donors], differing
+
+
+def _set_numbers(groups: OfficialGroups, set_of: Mapping[tuple[TabulationPass, EntityKind, int], int]) -> Integers:
+    """The number of the set that each group's area is in, or -1."""
+    where = groups.geography.tabulation_pass, groups.geography.entity_kind
+    distinct, position = np.unique(groups.entity, return_inverse=True)
+    numbers = [set_of.get((*where, entity), -1) for entity in distinct.tolist()]
+    return np.array(numbers, dtype=np.int64)[position]

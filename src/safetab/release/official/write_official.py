@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import datetime
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+import pyarrow.compute as pc
+
 from safetab.census.geography_levels import COTERMINOUS_ORDER
 from safetab.census.official_tables import OfficialTables
-from safetab.foundation.version import VERSION
+from safetab.foundation.findings import VERSION
 from safetab.outputs.manifest import write_not_for_release
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.output_status import OutputStatus
-from safetab.release.census_form.popgroups import Popgroup, write_popgroups
+from safetab.products.product import Product, Selector
+from safetab.release import documents
 from safetab.release.checksums import write_checksums
-from safetab.release.coterminous.copies import PassSets
-from safetab.release.documents import ReleaseFacts, write_datapackage, write_privacy
-from safetab.release.numbers.number_files import NUMBERS_FOLDER
-from safetab.release.official.copies import donors_of
+from safetab.release.coterminous import PassSets
+from safetab.release.documents import Origin, ReleaseFacts, indented
+from safetab.release.export import Popgroup, write_popgroups
+from safetab.release.numbers.number_files import LEAST_MARGIN_COLUMN, NUMBERS_FOLDER
+from safetab.release.numbers.read_numbers import rows_of_file
 from safetab.release.official.groups import OfficialGroups
-from safetab.release.official.numbers import OfficialNumbers
-from safetab.release.official.official_readme import FoundInFiles, write_official_readme
-from safetab.release.origin import LEAST_MARGIN_COLUMN, Origin
+from safetab.release.official.numbers import OfficialNumbers, donors_of
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions
 from safetab.release.release_universe import Universe
 from safetab.release.universe_files import write_universe
@@ -34,7 +35,7 @@ ORIGIN_FILE = "official-files.json"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OfficialRelease:
-    """What was read, and what is known of it. `hashes` are those of the files, by name."""
+    """What was read, and what is known about it. `hashes` are those of the files, by name."""
 
     plan: RunPlan
     universe: Universe
@@ -50,7 +51,7 @@ class OfficialRelease:
 
 @dataclass(frozen=True, slots=True)
 class OfficialSummary:
-    """What was written, counted: rows by file, groups or numbers by what is to be said of them."""
+    """What was written: rows by file, and groups or numbers by remark."""
 
     rows: Mapping[str, int]
     unknown_tables: int
@@ -63,6 +64,10 @@ class OfficialSummary:
 
 
 def write_official(output: Path, read: OfficialRelease, date: datetime.date) -> OfficialSummary:
+    """Write the release and return a summary of it.
+
+    The popgroups are those of the files, known or not.
+    """
     has_sets = any(of_pass.sets for of_pass in read.sets)
     coterminous = CoterminousOptions(COTERMINOUS_ORDER, copy_all=False) if has_sets else None
     options = ReleaseOptions(read.confidence, (), coterminous)
@@ -71,50 +76,35 @@ def write_official(output: Path, read: OfficialRelease, date: datetime.date) -> 
     donors, differing = donors_of(read.groups, read.sets)
     numbers = OfficialNumbers(read.universe, read.groups, donors, options)
     rows |= numbers.write(output)
-    write_datapackage(output, read.universe, facts, rows, (LEAST_MARGIN_COLUMN,))
-    write_privacy(output, read.plan, read.universe, facts)
-    summary = OfficialSummary(
-        rows,
-        numbers.unknown_tables,
-        numbers.withheld,
-        numbers.copied_groups,
-        differing,
-        {level: count for level, count in numbers.not_tabulated.items() if count},
-        read.tables.left_out,
-        read.status,
-    )
-    write_popgroups(output, _popgroups(read), read.universe.lists)
-    _write_origin(output / ORIGIN_FILE, read, summary, facts)
-    write_official_readme(output, read.universe, facts, _found(read, summary))
+    documents.write_datapackage(output, read.universe, facts, rows, (LEAST_MARGIN_COLUMN,))
+    documents.write_privacy(output, read.plan, read.universe, facts)
+    counted = (numbers.unknown_tables, numbers.withheld, numbers.copied_groups, differing)
+    not_tabulated = {level: count for level, count in numbers.not_tabulated.items() if count}
+    summary = OfficialSummary(rows, *counted, not_tabulated, read.tables.left_out, read.status)
+    known = {one.code: one for one in read.universe.lists.iterations}
+    labels = sorted(read.tables.labels.items())
+    popgroups = [Popgroup(code, label, known.get(code)) for code, label in labels]
+    write_popgroups(output, popgroups, read.universe.lists)
+    unlisted = {code: label for code, label in labels if code not in known}
+    documents.write_json(output / ORIGIN_FILE, _origin_as_json(read, summary, unlisted, date))
+    _write_readme(output, read, facts, summary)
     write_not_for_release(output, read.status)
     write_checksums(output)
     return summary
 
 
-def _found(read: OfficialRelease, summary: OfficialSummary) -> FoundInFiles:
-    return FoundInFiles(
-        tuple(name for name in summary.rows if name.startswith(NUMBERS_FOLDER)),
-        summary.unknown_tables,
-        summary.copied_groups,
-        read.sets_are_from_blocks,
-    )
-
-
-def _popgroups(read: OfficialRelease) -> list[Popgroup]:
-    """The groups of the files, known or not; all of the lists if a file has no labels."""
-    iterations = {one.code: one for one in read.universe.lists.iterations}
-    return [Popgroup(code, label, iterations.get(code)) for code, label in sorted(read.tables.labels.items())]
-
-
-def _write_origin(path: Path, read: OfficialRelease, summary: OfficialSummary, facts: ReleaseFacts) -> None:
-    """Which files were read, and what was found in them."""
-    document = {
+def _origin_as_json(
+    read: OfficialRelease, summary: OfficialSummary, unlisted: Mapping[str, str], date: datetime.date
+) -> dict[str, object]:
+    """Which files were read and what was found in them. `unlisted` groups are in no list, by code."""
+    files = [
+        {"name": one.name, "form": one.form, "tables": list(one.table_ids), "rows": one.rows}
+        for one in read.tables.files
+    ]
+    return {
         "read_by": f"safetab {VERSION}",
-        "date": facts.date.isoformat(),
-        "files": [
-            {"name": one.name, "form": one.form, "tables": list(one.table_ids), "rows": one.rows}
-            for one in read.tables.files
-        ],
+        "date": date.isoformat(),
+        "files": files,
         "sha256": dict(sorted(read.hashes.items())),
         "complete": read.is_complete,
         "groups_whose_table_is_not_known": summary.unknown_tables,
@@ -125,14 +115,70 @@ def _write_origin(path: Path, read: OfficialRelease, summary: OfficialSummary, f
             "groups_copied": summary.copied_groups,
             "groups_that_differ": summary.differing,
         },
-        "popgroups_not_in_the_lists": unknown_popgroups(read.tables, read.universe),
+        "popgroups_not_in_the_lists": dict(unlisted),
         "groups_left_out": dict(summary.not_tabulated),
         "rows_left_out": dict(summary.left_out),
     }
-    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def unknown_popgroups(tables: OfficialTables, universe: Universe) -> dict[str, str]:
-    """Those of the files that no list has, with their labels."""
-    known = {one.code for one in universe.lists.iterations}
-    return {code: label for code, label in sorted(tables.labels.items()) if code not in known}
+_SOURCE = (
+    "The numbers are those of files that {}. The margins of error are not theirs: safetab computed them"
+    " from the parameters that were given with the files, and they hold if the numbers were made with these. The"
+    " release holds no measurement and no key, and no number that the files don't have."
+)
+_ASK = "Don't put 0 in its place: `safetab status` tells the reason."
+_EXAMPLE_COLUMNS = ["count", "margin_of_error", "interval_low"]
+
+
+def _write_readme(release: Path, read: OfficialRelease, facts: ReleaseFacts, summary: OfficialSummary) -> None:
+    """Write README.txt. The numbers must exist: the first that no threshold selected is its example."""
+    product = read.universe.product
+    example = _example(release / name for name in summary.rows if name.startswith(NUMBERS_FOLDER))
+    is_official = facts.status is OutputStatus.OFFICIAL
+    given_as = "were given as published by the Census Bureau" if is_official else "are not for release"
+    known_from = "their blocks" if read.sets_are_from_blocks else "their numbers, which are the same throughout"
+    copies = (
+        f"Areas with the same boundary share one set of numbers. Such areas are known from {known_from}:"
+        f" {summary.copied_groups:,} groups have the numbers, and so the noise, of the area that"
+        " donor_geography_level and donor_region_id name."
+    )
+    values = {
+        "SOURCE": indented(_SOURCE.format(given_as)),
+        "READING": indented(documents.reading_in_words(facts.options.confidence, example)),
+        "TABLES": indented(_about_tables(summary.unknown_tables)),
+        "ABSENT": indented(f"{_about_absence(product, facts)} {_ASK}"),
+        "COPIES": indented(copies),
+    }
+    documents.write_from_template(
+        release / documents.README_FILE, "official_readme_template.txt", product, facts, values
+    )
+
+
+def _example(files: Iterable[Path]) -> tuple[int, int] | None:
+    """The first count and its margin of error that no threshold selected."""
+    for path in files:
+        for table in rows_of_file(path, _EXAMPLE_COLUMNS):
+            plain = table.filter(pc.field("margin_of_error").is_valid() & pc.field("interval_low").is_null())
+            if len(plain):
+                return plain["count"][0].as_py(), plain["margin_of_error"][0].as_py()
+    return None
+
+
+def _about_tables(unknown: int) -> str:
+    if not unknown:
+        return "The table of every group is known, and with it the noise of its numbers."
+    return (
+        f"For {unknown:,} groups the files have a total and don't tell which table the group got, on"
+        " which the noise of the total depends. least_margin_of_error and margin_of_error are then the ends of a range;"
+        " whatever is computed takes the greater. Read the tables too, and the margins are exact."
+    )
+
+
+def _about_absence(product: Product, facts: ReleaseFacts) -> str:
+    if facts.origin is not None and facts.origin.is_complete:
+        return documents.absence_in_words(product)
+    others = "suppressed" if product.selector is Selector.NOISY_STAGE_1 else "without a published total of its people"
+    return (
+        "If a group has no row, it is not in the files that were read. It may be published elsewhere,"
+        f" {others}, or never tabulated at that level."
+    )

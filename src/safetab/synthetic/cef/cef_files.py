@@ -1,112 +1,158 @@
-"""The files of a synthetic CEF: everything beside reader.ini, in one folder."""
+"""The files of a synthetic CEF: persons, units, counts, GRF-C and reader.ini, all in one folder."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from safetab.synthetic.cef.fixed_lines import Texts, digits_of, lines_of, write_fixed_lines
-from safetab.synthetic.cef.grf_lines import grf_header, grf_lines
-from safetab.synthetic.cef.person_lines import person_lines
-from safetab.synthetic.cef.record_widths import COUNTS, VERSION
-from safetab.synthetic.cef.unit_ids import MafIds
-from safetab.synthetic.cef.unit_lines import unit_lines, vacant_lines
-from safetab.synthetic.geography.state_geography import StateGeography
+from safetab.readers.delimited import SEPARATOR
+from safetab.readers.geography import GEOGRAPHY_DIGITS
+from safetab.synthetic.cef import record_lines
+from safetab.synthetic.cef.record_lines import Lines, MafIds, Texts
+from safetab.synthetic.files.parameter_files import write_lines
+from safetab.synthetic.geography.state_geography import StateGeography, block_numbers
 from safetab.synthetic.households.units import HousedChunk, VacantUnits
-from safetab.synthetic.lists.parameter_files import write_lines
 from safetab.synthetic.people.code_mix import CodeMix
 from safetab.synthetic.people.state_people import StatePeople
-from safetab.synthetic.seeded_bits import RandomBits
+from safetab.synthetic.seeded_bits import Integers, RandomBits
 
 READER_FILE = "reader.ini"
 
-_FORMATS = {
-    "per_file_format": "CEF20_PER_%%s.txt",
-    "unit_file_format": "CEF20_UNIT_%%s.txt",
-    "geo_file_format": "grfc_tab20_%%s.txt",
-}
-_FOLDERS = ("per_dir", "unit_dir", "per_dir_pr", "unit_dir_pr", "grfc_dir")
+_READER_LINES = """[paths]
+per_dir = ./
+unit_dir = ./
+per_dir_pr = ./
+unit_dir_pr = ./
+grfc_dir = ./
+per_file_format = CEF20_PER_%%s.txt
+unit_file_format = CEF20_UNIT_%%s.txt
+geo_file_format = grfc_tab20_%%s.txt"""
+_COUNTS = ("COUNT_UNIT_HU", "COUNT_UNIT_GQ", "COUNT_PER_HU", "COUNT_PER_GQ")
+
+_BLOCKS_PER_WRITE = 100_000
+_SEPARATORS = tuple(f"after {name}" for name in record_lines.GRF_COLUMNS[:-1])
+_STATES_OF_DIVISIONS = {
+    ("1", "1"): "09 23 25 33 44 50", ("1", "2"): "34 36 42",
+    ("2", "3"): "17 18 26 39 55", ("2", "4"): "19 20 27 29 31 38 46",
+    ("3", "5"): "10 11 12 13 24 37 45 51 54", ("3", "6"): "01 21 28 47", ("3", "7"): "05 22 40 48",
+    ("4", "8"): "04 08 16 30 32 35 49 56", ("4", "9"): "02 06 15 41 53",
+    ("9", "0"): "72",
+}  # fmt: skip
+"""The states of each region and division, by REGIONCE and DIVISIONCE."""
 
 
 def write_reader_file(folder: Path) -> None:
-    """What DATA is for the reader "cef": where the files lie, as seen from this one."""
-    settings = [*(f"{name} = ./" for name in _FOLDERS), *(f"{name} = {form}" for name, form in _FORMATS.items())]
-    write_lines(folder / READER_FILE, ["[paths]", *settings])
+    """Write reader.ini, which is DATA for the reader "cef". It names the files beside it."""
+    write_lines(folder / READER_FILE, [_READER_LINES])
 
 
 def write_grf(folder: Path, geography: StateGeography) -> None:
+    """Write the GRF-C of one state with all 76 columns. Columns that nothing here reads are empty."""
+    numbers = block_numbers(geography)
+    separators = dict.fromkeys(_SEPARATORS, SEPARATOR.encode())
     with (folder / f"grfc_tab20_{geography.share.state.code}.txt").open("wb") as file:
-        file.write(grf_header())
-        for lines in grf_lines(geography):
-            write_fixed_lines(file, lines)
+        file.write(SEPARATOR.join(record_lines.GRF_COLUMNS).encode() + b"\n")
+        for first in range(0, geography.share.blocks, _BLOCKS_PER_WRITE):
+            blocks = slice(first, first + _BLOCKS_PER_WRITE)
+            some = {name: of_blocks[blocks] for name, of_blocks in numbers.items()}
+            count = len(some["TABBLK"])
+            columns = _grf_columns(some, geography.share.state.code, first + np.arange(count))
+            record_lines.write_fixed_lines(
+                file, record_lines.lines_of(_grf_line_type(columns), count, columns | separators)
+            )
 
 
-@dataclass(slots=True)
+def _grf_columns(numbers: Mapping[str, Integers], state: str, block: Integers) -> dict[str, Texts | bytes]:
+    """The columns of GRF-C that have values, for blocks at these positions of a state.
+
+    REGIONCE and DIVISIONCE are the same for all of them.
+    """
+    columns = {name: record_lines.digits_of(numbers[name], digits) for name, digits in GEOGRAPHY_DIGITS.items()}
+    group = record_lines.digits_of(numbers["TABBLK"] // 1000, 1)
+    region, division = next(codes for codes, states in _STATES_OF_DIVISIONS.items() if state in states.split())
+    return {
+        **columns,
+        "CURSTATE": columns["TABBLKST"],
+        "CURCOUNTY": columns["TABBLKCOU"],
+        "CURTRACTCE": columns["TABTRACTCE"],
+        "TABBLKGRPCE": group,
+        "CURBLKGRPCE": group,
+        "REGIONCE": region.encode(),
+        "DIVISIONCE": division.encode(),
+        "OIDTABBLK": record_lines.digits_of(record_lines.block_oids(int(state), block), record_lines.OID_DIGITS),
+    }
+
+
+def _grf_line_type(columns: Mapping[str, Texts | bytes]) -> np.dtype[Any]:
+    """A line with the columns that have values, and a separator after all but the last of the 76."""
+    widths: dict[str, int] = {}
+    for name, separator in zip_longest(record_lines.GRF_COLUMNS, _SEPARATORS):
+        if name in columns:
+            texts = columns[name]
+            widths[name] = len(texts) if isinstance(texts, bytes) else texts.dtype.itemsize
+        if separator is not None:
+            widths[separator] = 1
+    return record_lines.layout_of(widths)
+
+
 class CefStateFiles:
-    """Persons and units of a state, chunk by chunk; the counts are written at the end."""
+    """Writes the persons and units of one state, chunk by chunk, and counts them."""
 
-    folder: Path
-    state: str
-    mix: CodeMix
-    mafids: MafIds
-    _persons: BinaryIO = field(init=False)
-    _units: BinaryIO = field(init=False)
-    _housing_units: int = field(default=0, init=False)
-    _quarters: int = field(default=0, init=False)
-    _people_at_home: int = field(default=0, init=False)
-    _people_in_quarters: int = field(default=0, init=False)
-
-    def __post_init__(self) -> None:
-        self._persons = (self.folder / f"CEF20_PER_{self.state}.txt").open("wb")
-        self._units = (self.folder / f"CEF20_UNIT_{self.state}.txt").open("wb")
+    def __init__(self, state: str, mix: CodeMix, mafids: MafIds, persons: BinaryIO, units: BinaryIO) -> None:
+        self._state = state
+        self._mix = mix
+        self._mafids = mafids
+        self._persons = persons
+        self._units = units
+        self._counts = Counter(dict.fromkeys(_COUNTS, 0))
 
     def write(self, chunk: HousedChunk, people: StatePeople, bits: RandomBits) -> None:
+        """Append the records of a chunk. The bits choose the birthdays."""
         mafid = self._next_mafids(chunk.units)
-        write_fixed_lines(self._persons, person_lines(chunk, people, self.mix, mafid, bits))
-        for lines in unit_lines(chunk, people, self.mix, mafid):
-            write_fixed_lines(self._units, lines)
-        quarters, in_quarters = len(chunk.quarters.block), int(chunk.quarters.size.sum())
-        self._count(chunk.units - quarters, quarters, len(chunk.unit) - in_quarters, in_quarters)
+        record_lines.write_fixed_lines(self._persons, record_lines.person_lines(chunk, people, self._mix, mafid, bits))
+        for lines in record_lines.unit_lines(chunk, people, self._mix, mafid):
+            record_lines.write_fixed_lines(self._units, lines)
+        quarters = len(chunk.quarters.block)
+        in_quarters = int(chunk.quarters.size.sum())
+        counted = (chunk.units - quarters, quarters, len(chunk.unit) - in_quarters, in_quarters)
+        self._counts.update(dict(zip(_COUNTS, counted, strict=True)))
 
     def write_vacant(self, vacant: VacantUnits) -> None:
-        units = len(vacant.block)
-        write_fixed_lines(self._units, vacant_lines(vacant, self.state, self._next_mafids(units)))
-        self._count(units, 0, 0, 0)
+        """Append the vacant units of blocks where nobody lives."""
+        mafid = self._next_mafids(len(vacant.block))
+        record_lines.write_fixed_lines(self._units, record_lines.vacant_lines(vacant, self._state, mafid))
+        self._counts["COUNT_UNIT_HU"] += len(vacant.block)
+
+    def counts_line(self) -> Lines:
+        """The one line of the file of counts, for everything that was written."""
+        counts = {**self._counts, "COUNT_UNIT": self._count("UNIT"), "COUNT_PER": self._count("PER")}
+        fields = {name: f"{count:10d}".encode() for name, count in counts.items()}
+        return record_lines.lines_of(
+            record_lines.COUNTS, 1, {"BCUSTATEFP": self._state.encode(), "VERSION": record_lines.VERSION, **fields}
+        )
+
+    def _count(self, kind: str) -> int:
+        return self._counts[f"COUNT_{kind}_HU"] + self._counts[f"COUNT_{kind}_GQ"]
 
     def _next_mafids(self, units: int) -> Texts:
-        first = self._housing_units + self._quarters
-        return digits_of(self.mafids.of_units(np.arange(first, first + units)), 9)
+        """The MAFIDs of the next units, as texts."""
+        first = self._count("UNIT")
+        return record_lines.digits_of(self._mafids.of_units(np.arange(first, first + units)), 9)
 
-    def _count(self, housing_units: int, quarters: int, at_home: int, in_quarters: int) -> None:
-        self._housing_units += housing_units
-        self._quarters += quarters
-        self._people_at_home += at_home
-        self._people_in_quarters += in_quarters
 
-    def _write_counts(self) -> None:
-        counts = {
-            "COUNT_UNIT": self._housing_units + self._quarters,
-            "COUNT_UNIT_HU": self._housing_units,
-            "COUNT_UNIT_GQ": self._quarters,
-            "COUNT_PER": self._people_at_home + self._people_in_quarters,
-            "COUNT_PER_HU": self._people_at_home,
-            "COUNT_PER_GQ": self._people_in_quarters,
-        }
-        fields = {name: f"{count:10d}".encode() for name, count in counts.items()}
-        line = lines_of(COUNTS, 1, {"BCUSTATEFP": self.state.encode(), "VERSION": VERSION, **fields})
-        (self.folder / f"CEF20_CNT_{self.state}.txt").write_bytes(line.tobytes())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._persons.close()
-        self._units.close()
-        if kind is None:
-            self._write_counts()
+@contextmanager
+def cef_state_files(folder: Path, state: str, mix: CodeMix, mafids: MafIds) -> Iterator[CefStateFiles]:
+    """The open files of one state. The counts are written at the end, unless an error is raised."""
+    with (
+        (folder / f"CEF20_PER_{state}.txt").open("wb") as persons,
+        (folder / f"CEF20_UNIT_{state}.txt").open("wb") as units,
+    ):
+        files = CefStateFiles(state, mix, mafids, persons, units)
+        yield files
+    (folder / f"CEF20_CNT_{state}.txt").write_bytes(files.counts_line().tobytes())

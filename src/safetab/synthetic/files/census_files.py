@@ -1,36 +1,154 @@
-"""The files of a synthetic census: blocks, people, names, and the marker that says that nobody of them exists."""
+"""The files of a synthetic census: blocks, people, households, names, and the marker beside them.
+
+The marker says that the people do not exist, and is written first. Every column of a record is a
+dictionary of texts: this form is the fastest to write and to read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+from numpy.typing import NDArray
 
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.products.record import RACE_COLUMNS
-from safetab.products.safetab_p.record import PERSON_RECORD
-from safetab.synthetic.files.block_numbers import GEOGRAPHY_DIGITS, block_numbers
-from safetab.synthetic.files.person_tables import PERSON_SCHEMA
-from safetab.synthetic.geography.entity_names import Named
-from safetab.synthetic.geography.state_geography import StateGeography
-from safetab.synthetic.lists.parameter_files import write_lines
+from safetab.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
+from safetab.products.safetab_p.safetab_p import PERSON_RECORD
+from safetab.products.safetab_p.tables import OLDEST_AGE
+from safetab.readers.cef.state_records import TYPE_OF_HHT
+from safetab.readers.delimited import SEPARATOR
+from safetab.readers.geography import GEOGRAPHY_DIGITS, GEOGRAPHY_TABLE, NAMES_FILE
+from safetab.synthetic.files.parameter_files import write_lines
+from safetab.synthetic.geography.state_geography import Named, StateGeography, block_numbers
+from safetab.synthetic.households.units import HousedChunk, VacantUnits
+from safetab.synthetic.people.code_mix import CodeMix
+from safetab.synthetic.people.state_people import FurtherCodes, PeopleChunk, StatePeople, cenrace_of_chunk
+from safetab.synthetic.seeded_bits import RandomBits
 
-GEOGRAPHY_TABLE = "GRF-C"
-NAMES_FILE = "geography-names.txt"
+Flags = NDArray[np.bool_]
 
-_MARKER_TEXT = "These people do not exist. safetab made them up, from a seed."
-_NO_CODE = "Null"
+_TEXTS = pa.dictionary(pa.int32(), pa.string())
+PERSON_SCHEMA = pa.schema([(column, _TEXTS) for column in PERSON_RECORD.columns])
+HOUSEHOLD_SCHEMA = pa.schema([(column, _TEXTS) for column in HOUSEHOLD_RECORD.columns])
+
+_AGES = pa.array([str(age) for age in range(OLDEST_AGE + 1)])
+_SEXES = pa.array(["1", "2"])
+_TRUTH = pa.array(["False", "True"])
+_CENRACES = pa.array([f"{number:02d}" for number in range(64)])
+_DIGITS = pa.array([str(digit) for digit in range(10)])
+
+
+def person_table(
+    chunk: PeopleChunk, people: StatePeople, mix: CodeMix, is_householder: Flags | None = None
+) -> pa.Table:
+    """The person records of a chunk.
+
+    HOUSEHOLDER comes from `is_householder` if the people live in households, otherwise from the
+    table of demographics.
+    """
+    demographics = people.demographics
+    householder = demographics.is_householder[chunk.demographic] if is_householder is None else is_householder
+    columns = {
+        "QAGE": _text_column(demographics.age[chunk.demographic], _AGES),
+        "QSEX": _text_column(demographics.is_female[chunk.demographic], _SEXES),
+        "HOUSEHOLDER": _text_column(householder, _TRUTH),
+        **_block_columns(chunk, people),
+        "CENRACE": _text_column(cenrace_of_chunk(chunk, mix), _CENRACES),
+        **_race_columns(chunk, mix),
+        "QSPAN": _used_text_column(chunk.ethnicity, pa.array(mix.codes)),
+    }
+    return pa.table({name: columns[name] for name in PERSON_RECORD.columns})
+
+
+def household_table(chunk: HousedChunk, people: StatePeople, mix: CodeMix) -> pa.Table:
+    """The household records of a chunk. The codes are those of the householder."""
+    of_householders = person_table(_householders(chunk), people, mix)
+    columns = {name: of_householders[name] for name in of_householders.column_names}
+    columns |= {
+        "HHRACE": columns["CENRACE"],
+        "HOUSEHOLD_TYPE": _text_column(TYPE_OF_HHT[chunk.facts.hht], _DIGITS),
+        "TEN": _text_column(chunk.tenure, _DIGITS),
+    }
+    return pa.table({name: columns[name] for name in HOUSEHOLD_RECORD.columns})
+
+
+def _householders(chunk: HousedChunk) -> PeopleChunk:
+    """The householders alone, in the order of their households."""
+    people, householder = chunk.people, chunk.householder
+    block = np.searchsorted(people.blocks, chunk.household_block)
+    number = np.full(len(people.race), -1, dtype=np.int64)
+    number[householder] = np.arange(len(householder))
+    number_of_several = number[people.several.person]
+    is_householder = number_of_several >= 0
+    several = FurtherCodes(number_of_several[is_householder], people.several.races[is_householder])
+    people_of_block = np.bincount(block, minlength=len(people.blocks))
+    demographic, race = people.demographic[householder], people.race[householder]
+    ethnicity = people.ethnicity[householder]
+    return PeopleChunk(people.blocks, people_of_block, demographic, race, ethnicity, several)
+
+
+def _text_column(positions: NDArray[Any], texts: pa.Array, is_null: Flags | None = None) -> pa.Array:
+    """A dictionary column that points to these texts."""
+    indices = pa.array(positions.astype(np.int32), mask=is_null)
+    return pa.DictionaryArray.from_arrays(indices, texts, safe=False)
+
+
+def _used_text_column(positions: NDArray[Any], texts: pa.Array, is_null: Flags | None = None) -> pa.Array:
+    """Like `_text_column`, but the dictionary has only the texts that occur, which saves space."""
+    occurring = positions if is_null is None else positions[~is_null]
+    used = np.flatnonzero(np.bincount(occurring, minlength=len(texts)))
+    renumbered = np.zeros(len(texts), dtype=np.int32)
+    renumbered[used] = np.arange(len(used))
+    return _text_column(renumbered[positions], texts.take(pa.array(used)), is_null)
+
+
+def _block_columns(chunk: PeopleChunk, people: StatePeople) -> dict[str, pa.Array]:
+    """The columns that name each person's block. Only the texts of the chunk's blocks are made."""
+    geography = people.geography
+    tract = geography.tract_of_block[chunk.blocks]
+    numbers_of_blocks = {
+        "TABBLKST": np.full(len(tract), geography.state),
+        "TABBLKCOU": geography.county_number_of_tract[tract],
+        "TABTRACTCE": geography.tract_number[tract],
+        "TABBLK": geography.block_number[chunk.blocks],
+    }
+    columns = {}
+    for name, numbers_of_block in numbers_of_blocks.items():
+        numbers, of_block = np.unique(numbers_of_block, return_inverse=True)
+        texts = pa.array([f"{number:0{GEOGRAPHY_DIGITS[name]}d}" for number in numbers.tolist()])
+        columns[name] = _text_column(np.repeat(of_block.astype(np.int32), chunk.people_of_block), texts)
+    return columns
+
+
+def _race_columns(chunk: PeopleChunk, mix: CodeMix) -> dict[str, pa.Array]:
+    """QRACE1 to QRACE8. Most people have no code beyond the first."""
+    texts = pa.array(mix.codes)
+    several = chunk.several
+    columns = {RACE_COLUMNS[0]: _used_text_column(chunk.race, texts)}
+    for slot in range(1, len(RACE_COLUMNS)):
+        positions = np.zeros(len(chunk.race), dtype=np.int32)
+        is_null = np.ones(len(chunk.race), dtype=np.bool_)
+        has_code = several.races[:, slot] >= 0
+        positions[several.person[has_code]] = several.races[has_code, slot]
+        is_null[several.person[has_code]] = False
+        columns[RACE_COLUMNS[slot]] = _used_text_column(positions, texts, is_null)
+    return columns
+
+
+_TableWriter = Callable[[pa.Table], None]
 
 
 class CensusFormat(Enum):
-    """How people and blocks are written; the value is what the command line calls it."""
+    """How people and blocks are written. The value is the word on the command line."""
 
     PARQUET = "parquet"
     TEXT = "text"
@@ -38,10 +156,11 @@ class CensusFormat(Enum):
 
     @property
     def ending(self) -> str:
+        """How the names of files end."""
         return ".parquet" if self is CensusFormat.PARQUET else ".txt"
 
     def bytes_needed(self, people: int, blocks: int, *, has_households: bool = False) -> int:
-        """About how much room a census takes, as measured, and a tenth more."""
+        """About how many bytes a census takes: sizes that were measured, plus a tenth."""
         a_person, a_block, a_unit = {
             CensusFormat.PARQUET: (4.2, 1.0, 6.0),
             CensusFormat.TEXT: (78.0, 30.0, 70.0),
@@ -51,71 +170,89 @@ class CensusFormat(Enum):
         return round(1.1 * (people * a_person + blocks * a_block + units * a_unit)) + 20_000_000
 
 
-class CensusTableFile:
-    """Writes a table chunk by chunk. Parquet: a row group a chunk; text: a header, then lines that end in LF."""
-
-    def __init__(self, path: Path, schema: pa.Schema, form: CensusFormat) -> None:
-        self._parquet = self._text = None
-        if form is CensusFormat.PARQUET:
-            self._parquet = pa.parquet.ParquetWriter(
-                path, schema, compression="snappy", write_statistics=False, store_schema=False
-            )
-        else:
-            self._text = path.open("wb")
-            self._text.write(("|".join(schema.names) + "\n").encode())
-
-    def write(self, table: pa.Table) -> None:
-        if self._parquet is not None:
-            self._parquet.write_table(table, row_group_size=max(table.num_rows, 1))
-        elif self._text is not None:
-            options = pa.csv.WriteOptions(include_header=False, delimiter="|", quoting_style="none")
-            pa.csv.write_csv(table, self._text, options)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        for file in (self._parquet, self._text):
-            if file is not None:
-                file.close()
-
-
 def begin_census(folder: Path, tables: Iterable[str]) -> None:
-    """The marker comes first: made-up people must never lie without it. Each of the tables gets a folder."""
+    """Make the folder of a census, put the marker into it, and make a folder for each table."""
     folder.mkdir()
-    write_lines(folder / SYNTHETIC_MARKER, [_MARKER_TEXT])
+    write_lines(folder / SYNTHETIC_MARKER, ["These people do not exist. safetab made them up, from a seed."])
     for table in tables:
         (folder / table).mkdir()
 
 
-def person_file(folder: Path, state: str, form: CensusFormat) -> CensusTableFile:
-    return CensusTableFile(folder / PERSON_RECORD.table / f"{state}{form.ending}", PERSON_SCHEMA, form)
+@contextmanager
+def _table_file(path: Path, schema: pa.Schema) -> Iterator[_TableWriter]:
+    """Write a table chunk by chunk, in the form that the ending of the path says.
+
+    Parquet gets one row group per chunk. Text gets a header and lines that end in a line feed.
+    """
+    if path.suffix == CensusFormat.PARQUET.ending:
+        kept = {"compression": "snappy", "write_statistics": False, "store_schema": False}
+        with pa.parquet.ParquetWriter(path, schema, **kept) as parquet:
+            yield lambda table: parquet.write_table(table, row_group_size=max(table.num_rows, 1))
+        return
+    options = pa.csv.WriteOptions(include_header=False, delimiter=SEPARATOR, quoting_style="none")
+    with path.open("wb") as text:
+        text.write(SEPARATOR.join(schema.names).encode() + b"\n")
+        yield lambda table: pa.csv.write_csv(_as_text(table), text, options)
 
 
-def as_text(table: pa.Table) -> pa.Table:
-    """Plain texts instead of dictionaries, and the word for no code."""
-    columns = {name: table[name].cast(pa.string()) for name in table.column_names}
-    return pa.table(columns | {name: columns[name].fill_null(_NO_CODE) for name in RACE_COLUMNS})
+def _as_text(table: pa.Table) -> pa.Table:
+    """The same table with plain texts instead of dictionaries, and "Null" where there is no code."""
+    return pa.table({name: table[name].cast(pa.string()).fill_null("Null") for name in table.column_names})
+
+
+def person_file(folder: Path, state: str, form: CensusFormat) -> AbstractContextManager[_TableWriter]:
+    """The open file of one state's person records."""
+    return _table_file(folder / PERSON_RECORD.table / f"{state}{form.ending}", PERSON_SCHEMA)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonAndHouseholdFiles:
+    """Writes the persons and households of one state, chunk by chunk, as text or Parquet."""
+
+    mix: CodeMix
+    write_persons: _TableWriter
+    write_households: _TableWriter
+
+    def write(self, chunk: HousedChunk, people: StatePeople, bits: RandomBits) -> None:  # noqa: ARG002 - for CEFs
+        """Append the records of a chunk. HOUSEHOLDER of a person follows from the households."""
+        is_householder = chunk.homes.householder == np.arange(len(chunk.unit))
+        self.write_persons(person_table(chunk.people, people, self.mix, is_householder))
+        self.write_households(household_table(chunk, people, self.mix))
+
+    def write_vacant(self, vacant: VacantUnits) -> None:
+        """Write nothing: vacant units are not households."""
+
+
+@contextmanager
+def person_and_household_files(
+    folder: Path, state: str, form: CensusFormat, mix: CodeMix
+) -> Iterator[PersonAndHouseholdFiles]:
+    """The open files of one state's person and household records."""
+    path = folder / HOUSEHOLD_RECORD.table / f"{state}{form.ending}"
+    with person_file(folder, state, form) as persons, _table_file(path, HOUSEHOLD_SCHEMA) as households:
+        yield PersonAndHouseholdFiles(mix, persons, households)
 
 
 def write_geography(folder: Path, geography: StateGeography, form: CensusFormat) -> None:
+    """Write the blocks of one state: integers in Parquet, digits with leading zeros in text."""
     numbers = block_numbers(geography)
     table = pa.table({name: pa.array(values.astype(np.int32)) for name, values in numbers.items()})
     if form is CensusFormat.TEXT:
         table = pa.table({name: _padded(table[name], digits) for name, digits in GEOGRAPHY_DIGITS.items()})
     path = folder / GEOGRAPHY_TABLE / f"{geography.share.state.code}{form.ending}"
-    with CensusTableFile(path, table.schema, form) as file:
-        file.write(table)
+    with _table_file(path, table.schema) as write:
+        write(table)
 
 
 def _padded(column: pa.ChunkedArray, digits: int) -> pa.Array:
+    """The numbers of a column as texts with leading zeros."""
     numbers = column.combine_chunks().dictionary_encode()
     numbers = numbers.chunk(0) if isinstance(numbers, pa.ChunkedArray) else numbers
-    return pa.array([f"{number:0{digits}d}" for number in numbers.dictionary.to_pylist()]).take(numbers.indices)
+    texts = [f"{number:0{digits}d}" for number in numbers.dictionary.to_pylist()]
+    return pa.array(texts).take(numbers.indices)
 
 
 def write_names(folder: Path, names: Iterable[Named]) -> None:
+    """Write the names of all geographic entities."""
     rows = (f"{level.label}|{region_id}|{name}" for level, region_id, name in names)
     write_lines(folder / NAMES_FILE, ["REGION_TYPE|REGION_ID|NAME", *rows])

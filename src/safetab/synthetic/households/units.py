@@ -1,48 +1,226 @@
-"""The units of a chunk of whole blocks: households, then group quarters, then units where nobody lives."""
+"""The people of each block divided into households and group quarters, and vacant units beside them.
+
+Everybody marked as a householder is one. If a block has too few of them, its oldest adults become
+householders too. Partners are found by rank of age. Everybody else joins a household of the block,
+older people with older householders. Children whose block has nobody old enough live in a children's
+home. Nobody is moved, added or left out.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.synthetic.geography.state_geography import StateGeography
-from safetab.synthetic.households.homes import Homes, homes_of
-from safetab.synthetic.households.household_facts import HouseholdFacts, Members, household_facts
-from safetab.synthetic.people.demographics import Demographics
-from safetab.synthetic.people.state_people import PeopleChunk
-from safetab.synthetic.seeded_bits import Integers, RandomBits
+from safetab.synthetic.households import living_arrangements
+from safetab.synthetic.households.living_arrangements import HouseholdFacts, Members, Relationship
+from safetab.synthetic.people.state_people import Demographics, PeopleChunk
+from safetab.synthetic.seeded_bits import Integers, RandomBits, from_age_on
+
+_NO_HOUSEHOLDER = -1
+_YOUNGEST_HOUSEHOLDER = 15
+_MOST_PEOPLE_A_HOUSEHOLDER = 6  # beyond it, further adults of the block become householders
+_MOST_CHILDREN_A_HOUSEHOLDER = 12
+_MOST_SHARES = 3
+_MOST_A_SHARE = 6
+_MOST_YEARS_BETWEEN_PARTNERS = 14
+_PER_MILLE_OF_AN_AGE_IN_QUARTERS = 850
+
+# from this age on, per mille
+_SEEKS_PARTNER = ((0, 0), (18, 250), (25, 620), (35, 760), (75, 560))
+_IS_WILLING = ((0, 0), (18, 80), (22, 420), (28, 860))
+_TAKES_OTHERS = ((0, 150), (25, 450), (30, 740), (56, 420), (70, 160))
+_SAME_SEX = 45
+_MARRIED = {Relationship.OPPOSITE_SEX_SPOUSE: 870, Relationship.SAME_SEX_SPOUSE: 580}
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Homes:
+    """Where people of whole blocks live, with one element per person."""
+
+    householder: Integers  # position of the person's householder, or -1 in group quarters
+    relationship: NDArray[np.uint8]  # RELSHIP
+    quarters: NDArray[np.uint16]  # QGQTYP, or living_arrangements.NO_QUARTERS
+
+
+def homes_of(chunk: PeopleChunk, demographics: Demographics, bits: RandomBits) -> Homes:
+    """Draw where the people of a chunk of whole blocks live."""
+    block = np.repeat(np.arange(len(chunk.blocks)), chunk.people_of_block)
+    age = demographics.age[chunk.demographic].astype(np.int64)
+    order = np.argsort(block * 128 - age, kind="stable")  # oldest first in each block
+    is_female = demographics.is_female[chunk.demographic][order] == 1
+    is_marked = demographics.is_householder[chunk.demographic][order] == 1
+    # sorting inside blocks leaves `block` as it is
+    division = _Division(block, age[order], is_female, chunk.people_of_block, bits)
+    homes = division.homes(is_marked)
+    householder = np.where(homes.householder >= 0, order[homes.householder], _NO_HOUSEHOLDER)
+    unsorted = np.empty_like(order)
+    unsorted[order] = np.arange(len(order))
+    return Homes(householder[unsorted], homes.relationship[unsorted], homes.quarters[unsorted])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Division:
+    """People in the order of their blocks, oldest first in each, while they are divided."""
+
+    block: Integers
+    age: Integers
+    is_female: Flags
+    people_of_block: Integers
+    bits: RandomBits
+
+    def homes(self, is_marked: Flags) -> Homes:
+        """Where everybody lives, if these people are marked as householders."""
+        quarters = self._quarters(is_marked)
+        is_householder = is_marked | self._further_householders(is_marked, quarters == living_arrangements.NO_QUARTERS)
+        householder = np.where(is_householder, np.arange(len(self.age)), _NO_HOUSEHOLDER)
+        relationship = np.full(len(self.age), Relationship.HOUSEHOLDER, dtype=np.uint8)
+        self._find_partners(is_householder, quarters == living_arrangements.NO_QUARTERS, householder, relationship)
+        rest = np.flatnonzero((householder == _NO_HOUSEHOLDER) & (quarters == living_arrangements.NO_QUARTERS))
+        householder[rest] = self._householders_for(rest, is_householder)
+        joined = rest[householder[rest] >= 0]
+        ages = (self.age[joined], self.age[householder[joined]])
+        relationship[joined] = living_arrangements.relationship_by_age(*ages, self.bits)
+        quarters[rest[householder[rest] < 0]] = living_arrangements.CHILDRENS_HOME
+        in_quarters = quarters != living_arrangements.NO_QUARTERS
+        relationship[in_quarters] = living_arrangements.relationship_in(quarters[in_quarters])
+        return Homes(householder, relationship, quarters)
+
+    def _quarters(self, is_marked: Flags) -> NDArray[np.uint16]:
+        """QGQTYP of each person, or living_arrangements.NO_QUARTERS.
+
+        Only blocks with a householder have group quarters, so no child is left without an adult.
+        """
+        quarters = living_arrangements.quarters_of_people(self.block, self.age, len(self.people_of_block), self.bits)
+        lives_there = self._draw(_PER_MILLE_OF_AN_AGE_IN_QUARTERS)
+        lives_there &= ~is_marked & (self._count(is_marked) > 0)[self.block]
+        return np.where(lives_there, quarters, living_arrangements.NO_QUARTERS).astype(np.uint16)
+
+    def _further_householders(self, is_marked: Flags, at_home: Flags) -> Flags:
+        """The oldest adults of blocks where too few people are marked as householders."""
+        wanted = -(-self._count(at_home) // _MOST_PEOPLE_A_HOUSEHOLDER) - self._count(is_marked)
+        is_able = at_home & ~is_marked & (self.age >= _YOUNGEST_HOUSEHOLDER)
+        return is_able & (self._rank(is_able) < wanted[self.block])
+
+    def _find_partners(
+        self, is_householder: Flags, at_home: Flags, householder: Integers, relationship: NDArray[np.uint8]
+    ) -> None:
+        """Match the oldest seeker of a block with the oldest willing person, and so on.
+
+        Writes the couples whose ages fit to `householder` and `relationship`.
+        """
+        seeks = is_householder & self._draw(from_age_on(_SEEKS_PARTNER, self.age))
+        is_willing = at_home & ~is_householder & self._draw(from_age_on(_IS_WILLING, self.age))
+        seeks_same = seeks & self._draw(_SAME_SEX)
+        is_married = self.bits.below(1000, len(self.age))
+        for sex, same in product((False, True), (True, False)):
+            spouse = Relationship.SAME_SEX_SPOUSE if same else Relationship.OPPOSITE_SEX_SPOUSE
+            seekers = (seeks_same if same else seeks & ~seeks_same) & (self.is_female == sex)
+            is_single = householder == _NO_HOUSEHOLDER
+            willing = is_willing & (self.is_female == (sex == same)) & is_single
+            seeker, partner = self._pairs(seekers, willing)
+            householder[partner] = seeker
+            marries = is_married[partner] < _MARRIED[spouse]
+            relationship[partner] = np.where(marries, spouse, spouse + 1)
+
+    def _pairs(self, seekers: Flags, willing: Flags) -> tuple[Integers, Integers]:
+        """The positions of seekers and their partners, by rank of age in the block."""
+        seeker = np.flatnonzero(seekers)
+        counts = self._count(willing)
+        rank = self._rank(seekers)[seeker]
+        block = self.block[seeker]
+        has_other = rank < counts[block]
+        seeker = seeker[has_other]
+        first_willing = np.cumsum(counts) - counts
+        partner = np.flatnonzero(willing)[(first_willing[block] + rank)[has_other]]
+        fits = np.abs(self.age[seeker] - self.age[partner]) <= _MOST_YEARS_BETWEEN_PARTNERS
+        return seeker[fits], partner[fits]
+
+    def _householders_for(self, rest: Integers, is_householder: Flags) -> Integers:
+        """The householder of each other person, or -1 if the households of the block are full."""
+        householders = np.flatnonzero(is_householder)
+        households = self._count(is_householder)
+        is_rest = np.zeros(len(self.age), dtype=np.bool_)
+        is_rest[rest] = True
+        people = np.minimum(self._count(is_rest), _MOST_CHILDREN_A_HOUSEHOLDER * households)
+        shares = self._shares(householders, people)
+        of_block = self._sum(householders, shares)
+        rank = self._rank(is_rest)[rest]
+        finds_one = rank < people[self.block[rest]]
+        rank = rank[finds_one]
+        block = self.block[rest[finds_one]]
+        first_share = np.cumsum(of_block) - of_block
+        share = first_share[block] + rank * of_block[block] // people[block]
+        found = np.full(len(rest), _NO_HOUSEHOLDER, dtype=np.int64)
+        found[finds_one] = np.repeat(householders, shares)[share]
+        return found
+
+    def _shares(self, householders: Integers, people: Integers) -> Integers:
+        """How many shares of the block's other people each household takes.
+
+        All households of a block take one share if some would otherwise get too many people.
+        """
+        chance = from_age_on(_TAKES_OTHERS, self.age[householders])
+        takes = self.bits.below(1000, len(householders)) < chance
+        shares = takes * (1 + self.bits.below(_MOST_SHARES, len(householders)))
+        has_too_few = people > _MOST_A_SHARE * self._sum(householders, shares)
+        return np.where(has_too_few[self.block[householders]], 1, shares)
+
+    def _sum(self, persons: Integers, numbers: Integers) -> Integers:
+        """The sum of the persons' numbers in each block."""
+        return np.bincount(self.block[persons], numbers, len(self.people_of_block)).astype(np.int64)
+
+    def _draw(self, per_mille: Integers | int) -> Flags:
+        """A flag for each person, true with this chance in a thousand."""
+        return np.asarray(self.bits.below(1000, len(self.age)) < per_mille)
+
+    def _count(self, chosen: Flags) -> Integers:
+        """How many people of each block are chosen."""
+        return np.bincount(self.block[chosen], minlength=len(self.people_of_block))
+
+    def _rank(self, chosen: Flags) -> Integers:
+        """How many chosen people of the block stand before each person."""
+        before: Integers = np.cumsum(chosen) - chosen
+        first = np.cumsum(self.people_of_block) - self.people_of_block
+        return np.asarray(before - before[first[self.block]])
+
 
 _MOST_PEOPLE_OF_QUARTERS = 5_000
-_VACANT_PER_MILLE = 108  # beside a thousand households
+_VACANT_PER_MILLE = 108  # vacant units per thousand households
 _MOST_EMPTY_BLOCKS_WITH_A_UNIT = 50  # per mille of the blocks where nobody lives
-_PEOPLE_FOR_ONE_OF_THEM = 100
-_VACS = np.repeat(np.arange(1, 8), (20, 5, 8, 5, 36, 1, 25))  # 100 equally likely ones
+_PEOPLE_PER_SUCH_BLOCK = 100
+_VACS = np.repeat(np.arange(1, 8), (20, 5, 8, 5, 36, 1, 25))  # 100 equally likely values
 
-# 100 equally likely tenures: mortgage, free and clear, rented, no rent paid; of householders from this age on
+# of 100 householders from this age on: mortgage, free and clear, rented, no rent paid
 _TENURES = ((0, (12, 2, 84, 2)), (30, (42, 6, 50, 2)), (45, (56, 14, 28, 2)), (65, (28, 50, 19, 3)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupQuarters:
-    """One element per unit."""
+    """Group quarters, with one element per unit."""
 
     block: Integers  # position among the state's blocks
     kind: NDArray[np.uint16]  # QGQTYP
     size: Integers
-    sexes: NDArray[np.uint8]  # 1 men alone, 2 women alone, 3 both
+    sexes: NDArray[np.uint8]  # 1 only men, 2 only women, 3 both
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VacantUnits:
+    """Housing units where nobody lives, with one element per unit."""
+
     block: Integers
     status: NDArray[np.uint8]  # VACS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HousedChunk:
-    """People of whole blocks and their units. Households stand in the order of their householders."""
+    """People of whole blocks, and their units. Households stand in the order of their householders."""
 
     people: PeopleChunk
     homes: Homes
@@ -52,67 +230,60 @@ class HousedChunk:
     tenure: NDArray[np.uint8]  # TEN, one element per household
     quarters: GroupQuarters
     vacant: VacantUnits
-    unit: Integers  # one element per person: number of the unit, households first, then group quarters
+    unit: Integers  # number of the person's unit: households first, then group quarters
 
     @property
     def households(self) -> int:
+        """How many households there are."""
         return len(self.householder)
 
     @property
     def units(self) -> int:
+        """How many units of any kind there are."""
         return self.households + len(self.quarters.block) + len(self.vacant.block)
 
 
 def housed(chunk: PeopleChunk, demographics: Demographics, bits: RandomBits) -> HousedChunk:
+    """Put the people of whole blocks into units, and add vacant units beside them."""
     homes = homes_of(chunk, demographics, bits)
     block = np.repeat(chunk.blocks, chunk.people_of_block)
     age = demographics.age[chunk.demographic].astype(np.int64)
     is_female = demographics.is_female[chunk.demographic] == 1
     is_householder = homes.householder == np.arange(len(age))
     householder = np.flatnonzero(is_householder)
-    number = np.cumsum(is_householder) - 1
-    unit = number[homes.householder]
-    in_household = homes.householder >= 0
-    members = Members(
-        unit[in_household],
-        homes.relationship[in_household],
-        age[in_household],
-        is_female[in_household],
-        len(householder),
-    )
-    in_quarters = np.flatnonzero(~in_household)
-    quarters, of_quarters = _quarters(block[in_quarters], homes.quarters[in_quarters], is_female[in_quarters])
-    unit[in_quarters] = len(householder) + of_quarters
-    return HousedChunk(
-        people=chunk,
-        homes=homes,
-        householder=householder,
-        household_block=block[householder],
-        facts=household_facts(members),
-        tenure=_tenures(age[householder], bits),
-        quarters=quarters,
-        vacant=_vacant_beside(block[householder], chunk.blocks, bits),
-        unit=unit,
-    )
+    unit = (np.cumsum(is_householder) - 1)[homes.householder]
+    inside = homes.householder >= 0
+    members = Members(unit[inside], homes.relationship[inside], age[inside], is_female[inside], len(householder))
+    in_quarters = np.flatnonzero(~inside)
+    quarters, quarters_number = _quarters(block[in_quarters], homes.quarters[in_quarters], is_female[in_quarters])
+    unit[in_quarters] = len(householder) + quarters_number
+    facts = living_arrangements.household_facts(members)
+    tenure = _tenures(age[householder], bits)
+    household_block = block[householder]
+    vacant = _vacant_beside(household_block, chunk.blocks, bits)
+    return HousedChunk(chunk, homes, householder, household_block, facts, tenure, quarters, vacant, unit)
 
 
-def _quarters(
-    block: Integers, kind: NDArray[np.uint16], is_female: NDArray[np.bool_]
-) -> tuple[GroupQuarters, Integers]:
-    """The people of a block and kind in one unit, or in several if they are very many; and which one each lives in."""
+def _quarters(block: Integers, kind: NDArray[np.uint16], is_female: Flags) -> tuple[GroupQuarters, Integers]:
+    """Group quarters of these people, and the number of each person's unit.
+
+    The people of a block and kind share a unit, or several units if there are very many of them.
+    """
     of_block, which = np.unique(block * 1000 + kind, return_inverse=True)
     rank = _rank_in(which, len(of_block))
-    units, unit = np.unique(which * (1 << 32) + rank // _MOST_PEOPLE_OF_QUARTERS, return_inverse=True)
+    key = which * (1 << 32) + rank // _MOST_PEOPLE_OF_QUARTERS
+    units, unit = np.unique(key, return_inverse=True)
     block_and_kind = of_block[units >> 32]
     sexes = np.zeros(len(units), dtype=np.uint8)
     sexes[unit[~is_female]] |= 1
     sexes[unit[is_female]] |= 2
     size = np.bincount(unit, minlength=len(units))
-    return GroupQuarters(block_and_kind // 1000, (block_and_kind % 1000).astype(np.uint16), size, sexes), unit
+    kinds = (block_and_kind % 1000).astype(np.uint16)
+    return GroupQuarters(block_and_kind // 1000, kinds, size, sexes), unit
 
 
 def _rank_in(group: Integers, groups: int) -> Integers:
-    """How many of the same group stand before each."""
+    """How many members of the same group stand before each."""
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group, minlength=groups)
     rank = np.empty(len(group), dtype=np.int64)
@@ -121,7 +292,7 @@ def _rank_in(group: Integers, groups: int) -> Integers:
 
 
 def person_numbers(chunk: HousedChunk) -> Integers:
-    """The number of each person in the unit, from 1 on; that of a householder is 1."""
+    """The number of each person in the unit, from 1 on. A householder has number 1."""
     is_householder = chunk.homes.householder == np.arange(len(chunk.unit))
     rank = _rank_in(chunk.unit[~is_householder], chunk.units)
     numbers = np.ones(len(chunk.unit), dtype=np.int64)
@@ -130,29 +301,32 @@ def person_numbers(chunk: HousedChunk) -> Integers:
 
 
 def _tenures(age: Integers, bits: RandomBits) -> NDArray[np.uint8]:
-    ages = np.array([age for age, _ in _TENURES])
-    outcomes = np.array([np.repeat(np.arange(1, 5), chances) for _, chances in _TENURES], dtype=np.uint8)
-    return outcomes[np.searchsorted(ages, age, side="right") - 1, bits.below(100, len(age))]
+    """Draw TEN by the age of the householder."""
+    rows = tuple((from_age, row) for row, (from_age, _) in enumerate(_TENURES))
+    outcomes = np.array([np.repeat(np.arange(1, 5), chances) for _, chances in _TENURES])
+    return outcomes[from_age_on(rows, age), bits.below(100, len(age))].astype(np.uint8)
 
 
 def _vacant_beside(household_block: Integers, blocks: Integers, bits: RandomBits) -> VacantUnits:
+    """Vacant units in blocks with households."""
     households = np.bincount(np.searchsorted(blocks, household_block), minlength=len(blocks))
     vacant = (households * _VACANT_PER_MILLE + bits.below(1000, len(blocks))) // 1000
     return _vacant_units(np.repeat(blocks, np.where(households > 0, vacant, 0)), bits)
 
 
 def vacant_in_empty_blocks(geography: StateGeography, bits: RandomBits) -> VacantUnits:
-    """In a few of the blocks where nobody lives, fewer the fewer people there are at all."""
+    """Vacant units in a few of the blocks where nobody lives; the fewer people, the fewer units."""
     empty = np.flatnonzero(np.diff(geography.last_person, prepend=0) == 0)
-    wanted = 1000 * geography.share.people // (_PEOPLE_FOR_ONE_OF_THEM * max(len(empty), 1))
+    wanted = 1000 * geography.share.people // (_PEOPLE_PER_SUCH_BLOCK * max(len(empty), 1))
     chosen = bits.chances(min(_MOST_EMPTY_BLOCKS_WITH_A_UNIT, wanted), len(empty))
     return _vacant_units(empty[chosen], bits)
 
 
 def _vacant_units(block: Integers, bits: RandomBits) -> VacantUnits:
+    """Draw VACS for vacant units in these blocks."""
     return VacantUnits(block, _VACS[bits.below(100, len(block))].astype(np.uint8))
 
 
 def most_units(people: int, blocks: int) -> int:
-    """More units than a state of that size can have."""
+    """An upper bound for the units of a state of this size."""
     return people + people * _VACANT_PER_MILLE // 1000 + 2 * blocks + 1

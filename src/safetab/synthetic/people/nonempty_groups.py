@@ -1,6 +1,7 @@
-"""Which population groups of a synthetic census have somebody in them: exactly, while the people are made.
+"""How many population groups of a synthetic census are not empty, counted while people are made.
 
-Memory is that of a state's geography times the lists, whatever the number of people.
+The count is exact. Memory depends on the geography of a state and on the lists, not on the number of
+people. An atom is a set of blocks of one tract that are in the same place and AIANNH area.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from numpy.typing import NDArray
 
 from safetab.census.geography import NATION_ID, NO_ENTITY
 from safetab.census.geography_levels import EntityKind, GeographyLevel
-from safetab.census.iteration_map import IterationOfCode, iteration_map_of
-from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationLevel
-from safetab.census.population_group_levels import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.census.public_lists import PublicLists
+from safetab.census.iterations import (
+    TABULATED_ITERATION_LEVELS,
+    IterationLevel,
+    IterationOfCode,
+    PublicLists,
+    iteration_map_of,
+)
+from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.people.state_people import PeopleChunk
 from safetab.synthetic.seeded_bits import Integers
@@ -30,7 +35,7 @@ _NO_CODE = -2
 
 @dataclass(frozen=True, slots=True)
 class NonEmptyGroups:
-    """How many groups a level has, and in how many of them somebody is."""
+    """How many groups a level has, and how many of them are not empty."""
 
     level: PopulationGroupLevel
     groups: int
@@ -39,7 +44,7 @@ class NonEmptyGroups:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StateNonEmpty:
-    """What one state adds. Entities that states share come with their groups, one flag for each iteration."""
+    """The non-empty groups of one state. `shared` has entities that can lie in several states."""
 
     entities: Mapping[GeographyLevel, int]
     non_empty: Mapping[PopulationGroupLevel, int]
@@ -48,7 +53,7 @@ class StateNonEmpty:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CodeMap:
-    """An `IterationMap` in positions: for each code the position of its iteration of a kind, or _NO_ITERATION."""
+    """An `IterationMap` in positions: the iteration of each code, or _NO_ITERATION, for each kind."""
 
     level: IterationLevel
     is_substate: bool
@@ -60,7 +65,7 @@ class _CodeMap:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupMaps:
-    """For each iteration level and grain of geography, from codes to iterations."""
+    """The maps from codes to iterations, for each iteration level and grain of geography."""
 
     maps: tuple[_CodeMap, ...]
     codes: int
@@ -68,7 +73,7 @@ class GroupMaps:
 
 
 def group_maps_of(lists: PublicLists, codes: Sequence[str], max_race_codes: int) -> GroupMaps:
-    """People report codes by their position in `codes`."""
+    """The maps for people who report codes by their positions in `codes`."""
     maps = []
     for level in TABULATED_ITERATION_LEVELS:
         for is_substate in (False, True):
@@ -77,16 +82,16 @@ def group_maps_of(lists: PublicLists, codes: Sequence[str], max_race_codes: int)
 
             def positions(of_code: IterationOfCode, position: Mapping[str, int] = position) -> Integers:
                 found = [position[of_code[code]] if code in of_code else _NO_ITERATION for code in codes]
-                return np.array([*found, _NO_CODE], dtype=np.int64)  # a person's position -1 is no code
+                return np.array([*found, _NO_CODE], dtype=np.int64)  # position -1 means no code
 
-            of = iteration_map_of(lists, level, is_substate=is_substate, max_race_codes=max_race_codes)
-            by_kind = map(positions, (of.alone, of.in_combination, of.ethnicity))
-            maps.append(_CodeMap(level, is_substate, len(tabulated), *by_kind))
+            of_level = iteration_map_of(lists, level, is_substate=is_substate, max_race_codes=max_race_codes)
+            of_kinds = map(positions, (of_level.alone, of_level.in_combination, of_level.ethnicity))
+            maps.append(_CodeMap(level, is_substate, len(tabulated), *of_kinds))
     return GroupMaps(tuple(maps), len(codes), max_race_codes)
 
 
 class _Seen:
-    """The groups of one map and kind of entity in which somebody was seen."""
+    """The groups of one map and kind of entity that have somebody."""
 
     def __init__(self, of_map: _CodeMap, entity_of_atom: Integers) -> None:
         self._entity_of_atom = entity_of_atom
@@ -95,6 +100,7 @@ class _Seen:
         self._flags = np.zeros(self._entities * of_map.iterations, dtype=np.bool_)
 
     def mark(self, atom: Integers, iteration: Integers) -> None:
+        """Note that somebody in each of these atoms is in this iteration."""
         entity = self._entity_of_atom[atom]
         inside = entity != NO_ENTITY
         self._flags[entity[inside] * self._iterations + iteration[inside]] = True
@@ -106,7 +112,7 @@ class _Seen:
 
 
 class StateGroups:
-    """Sees the people of one state and tells which groups they are in."""
+    """Finds the non-empty groups of one state, chunk by chunk."""
 
     def __init__(self, geography: StateGeography, maps: GroupMaps) -> None:
         self._maps = maps
@@ -131,39 +137,43 @@ class StateGroups:
             for kind, entity_of_atom in entities.items()
             if kind.is_substate == of_map.is_substate
         }
-        self._with_one_race, self._with_race, self._with_ethnicity = (
-            np.zeros(maps.codes * self._atoms, dtype=np.bool_) for _ in range(3)
-        )
+        # one flag per atom and code: somebody there reports it alone, among others, or as ethnicity
+        self._with_one_race = np.zeros(maps.codes * self._atoms, dtype=np.bool_)
+        self._with_race = self._with_one_race.copy()
+        self._with_ethnicity = self._with_one_race.copy()
 
     def see(self, chunk: PeopleChunk) -> None:
+        """Note the groups of a chunk of people."""
         atom = np.repeat(self._atom_of_block[chunk.blocks], chunk.people_of_block)
-        first = atom * self._maps.codes  # of the flags of the atom
+        first = atom * self._maps.codes  # the first flag of the atom
         self._with_ethnicity[first + chunk.ethnicity] = True
         has_one = np.ones(len(atom), dtype=np.bool_)
         has_one[chunk.several.person] = False
         self._with_one_race[(first + chunk.race)[has_one]] = True
-        self._see_several(atom[chunk.several.person], chunk.several.races[:, : self._maps.max_race_codes])
-
-    def _see_several(self, atom: Integers, races: NDArray[np.int32]) -> None:
+        # people with several codes are in a group alone only if all their codes belong to it
+        atom = atom[chunk.several.person]
+        races = chunk.several.races[:, : self._maps.max_race_codes]
         for race in races.T:
             has_code = race >= 0
             self._with_race[atom[has_code] * self._maps.codes + race[has_code]] = True
         for number, of_map in enumerate(self._maps.maps):
             iteration = of_map.alone[races]
             first = iteration[:, 0]
-            is_alone = ((iteration == first[:, np.newaxis]) | (iteration == _NO_CODE)).all(axis=1) & (first >= 0)
+            is_same = (iteration == first[:, np.newaxis]) | (iteration == _NO_CODE)
+            is_alone = is_same.all(axis=1) & (first >= 0)
             self._mark(number, atom[is_alone], first[is_alone])
 
     def _mark(self, number: int, atom: Integers, iteration: Integers) -> None:
+        """Note groups of one map for all kinds of entities that it serves."""
         for (of_map, _), seen in self._seen.items():
             if of_map == number:
                 seen.mark(atom, iteration)
 
     def summary(self) -> StateNonEmpty:
-        """To be asked once, when everybody was seen."""
+        """The non-empty groups of the state. Call it once, after the last chunk."""
         self._mark_by_codes()
-        share, passed = self._share, self._share.tabulation_pass
-        levels = [level for level in GeographyLevel if level.tabulation_pass is passed]
+        share = self._share
+        levels = [level for level in GeographyLevel if level.tabulation_pass is share.tabulation_pass]
         counts: dict[PopulationGroupLevel, int] = {}
         shared: dict[tuple[PopulationGroupLevel, int], Flags] = {}
         for (number, kind), seen in self._seen.items():
@@ -177,30 +187,26 @@ class StateGroups:
                     counts[level] = int(np.count_nonzero(seen.by_entity))
                 elif geography.entity_kind is EntityKind.NATION and kind is EntityKind.STATE:
                     shared[level, NATION_ID] = seen.by_entity[0]
-        of_kind = {
-            EntityKind.STATE: 1,
-            EntityKind.COUNTY: share.counties,
-            EntityKind.TRACT: share.tracts,
-            EntityKind.PLACE: share.places,
-        }
+        kinds = (EntityKind.STATE, EntityKind.COUNTY, EntityKind.TRACT, EntityKind.PLACE)
+        of_kind = dict(zip(kinds, (1, share.counties, share.tracts, share.places), strict=True))
         entities = {level: of_kind[level.entity_kind] for level in levels if level.entity_kind in of_kind}
         return StateNonEmpty(entities, counts, shared)
 
     def _mark_by_codes(self) -> None:
-        """The groups that follow from one code: those of the only race, of a race in combination, of the ethnicity."""
+        """Mark the groups that follow from one code: the only race, one of several, or the ethnicity."""
         self._with_race |= self._with_one_race
         of_kinds = (self._with_one_race, self._with_race, self._with_ethnicity)
         atoms_and_codes = [np.divmod(np.flatnonzero(flags), self._maps.codes) for flags in of_kinds]
         for number, of_map in enumerate(self._maps.maps):
-            iterations_of_code = (of_map.alone, of_map.in_combination, of_map.ethnicity)
-            for (atom, code), iteration_of_code in zip(atoms_and_codes, iterations_of_code, strict=True):
+            of_kind = (of_map.alone, of_map.in_combination, of_map.ethnicity)
+            for (atom, code), iteration_of_code in zip(atoms_and_codes, of_kind, strict=True):
                 iteration = iteration_of_code[code]
                 has_one = iteration >= 0
                 self._mark(number, atom[has_one], iteration[has_one])
 
 
 def non_empty_groups(maps: GroupMaps, states: Iterable[StateNonEmpty]) -> tuple[NonEmptyGroups, ...]:
-    """The groups of all states together: every level, in the usual order."""
+    """The groups of all states together, for every level in the usual order."""
     iterations = {(of_map.level, of_map.is_substate): of_map.iterations for of_map in maps.maps}
     entities: Counter[GeographyLevel] = Counter()
     non_empty: Counter[PopulationGroupLevel] = Counter()
@@ -214,11 +220,8 @@ def non_empty_groups(maps: GroupMaps, states: Iterable[StateNonEmpty]) -> tuple[
         non_empty[level] += int(np.count_nonzero(flags))
     for geography in (GeographyLevel.USA, GeographyLevel.AIANNH):
         entities[geography] = len({entity for level, entity in shared if level.geography is geography})
-    return tuple(
-        NonEmptyGroups(
-            level,
-            entities[level.geography] * iterations[level.iterations, level.geography.is_substate],
-            non_empty[level],
-        )
-        for level in POPULATION_GROUP_LEVELS
-    )
+
+    def groups(level: PopulationGroupLevel) -> int:
+        return entities[level.geography] * iterations[level.iterations, level.geography.is_substate]
+
+    return tuple(NonEmptyGroups(level, groups(level), non_empty[level]) for level in POPULATION_GROUP_LEVELS)

@@ -1,0 +1,308 @@
+"""Texts, numbers and tables that several sections of the page use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import floor, isfinite, log10
+from typing import Any
+
+from safetab.assessment.assess import AssessedLevel, Assessment
+from safetab.assessment.tables import ALL, FAMILY
+from safetab.assessment.tally import MeasuredAs
+from safetab.census.geography_levels import GeographyLevel
+from safetab.products.product import Product, Selector, TableFamily
+from safetab.reports.page_parts import NOTHING, Markup, area_name, element, joined, level_name, whole_table
+
+Row = Mapping[str, Any]
+Rows = list[Row]
+AREA_WORDS = {level.label: area_name(level) for level in GeographyLevel}
+
+
+_TEXTS = {  # the paragraphs that depend on how tables are chosen, by section
+    Selector.NOISY_STAGE_1: {
+        "levels": "Every group of every level, over all runs. The nation and the states publish all"
+        " groups; below state level, small totals are suppressed. “Published, but empty” is the"
+        " share of published groups that have nobody.",
+        "errors": "The mean distance of a published total from the truth, by the true size of its group."
+        " It grows in steps: a larger group gets a finer table, and its total is the sum of more"
+        " noisy cells. On the left, small groups below state level are published only if their noise"
+        " is large, so their error is large.",
+        "tables": "A first noisy total decides how fine a group's table is; vertical lines mark the"
+        " thresholds. Near a threshold, chance decides; the last plot shows this in detail for all"
+        " thresholds together. Where the shares of small groups don't add up to 100%, the rest is"
+        " suppressed.",
+        "coverage": "Readers see only published totals. Below state level a lone total is published only"
+        " above a threshold. So a small group appears only if its noise was large, and then its"
+        " margin of error, which describes noise and not selection, rarely covers the truth. The"
+        " release gives such a total a selection-aware interval as well, which promises to cover the"
+        " true size for at least 95% of published totals, whatever that size is. For any other total"
+        " the interval is the total plus and minus its margin of error.",
+        "about": "Counting, noise, choice of tables, suppression and rules are the same as in a run; the"
+        " exact counts were taken once. Groups that are never published count as suppressed. Copies"
+        " of groups that a level does not tabulate are left out. The file accuracy.csv has every"
+        " number of this page, also by kind of iteration, and accuracy.json has the whole"
+        " configuration.",
+    },
+    Selector.PUBLISHED_TOTALS: {
+        "levels": "Every group that has a published total of people, over all runs. No other group is"
+        " measured, and every measured group is published. “Published, but empty” is the share of"
+        " groups that have no {nouns}.",
+        "errors": "The mean distance of a total from the truth, by the true size of its group, in"
+        " {nouns}. It grows in steps: a group with a larger published total of people gets a finer"
+        " table, and its total is the sum of more noisy cells. No number is left out because of its"
+        " noise, so small groups have the same error as all others with their table.",
+        "tables": "A published total of people decides how fine a group's table is, the same in every"
+        " run. Thresholds are in people; sizes and errors in this report are in {nouns}.",
+        "coverage": "Every measured number is published, whatever its noise, and the totals that choose"
+        " tables are independent of that noise. So numbers are unbiased, and a margin of error holds"
+        " as often as it says.",
+        "about": "Counting, noise, choice of tables and rules are the same as in a run; the exact counts"
+        " were taken once. Groups without a published total of people are not counted here. Copies"
+        " of groups that a level does not tabulate are left out. The file accuracy.csv has every"
+        " number of this page, also by kind of iteration, and accuracy.json has the whole"
+        " configuration.",
+    },
+}
+
+
+def text_of(product: Product, section: str) -> str:
+    """The paragraph of a section that depends on how the product's tables are chosen."""
+    return _TEXTS[product.selector][section].replace("{nouns}", product.record.nouns)
+
+
+def unit_of(product: Product) -> str:
+    """The unit after a number: persons, households."""
+    return f"{product.record.noun}s"
+
+
+def level_words(geography: str, iterations: str) -> str:
+    """The name of a level on the page, from its labels in files."""
+    return f"{AREA_WORDS[geography]}, {iterations}"
+
+
+def finer_table(family: TableFamily) -> str:
+    """The name of the family's finer tables in a sentence."""
+    return f"{family.detail.replace(' ', '-')} table"
+
+
+def share(value: float | None, digits: int = 1) -> str:
+    """A percentage. It is never 0% for more than nothing, and never 100% for less than all."""
+    if value is None:
+        return NOTHING
+    if 0 < value < 1:
+        for more in range(digits, 7):
+            text = f"{100 * value:.{more}f}"
+            if text not in {f"{0:.{more}f}", f"{100:.{more}f}"}:
+                return f"{text}%"
+    return f"{100 * value:.{digits}f}%"
+
+
+def number(value: float | None) -> str:
+    """A number with one decimal if it is below 100."""
+    if value is None:
+        return NOTHING
+    return f"{value:,.1f}" if abs(value) < 100 else f"{value:,.0f}"
+
+
+def found(rows: Rows, level: AssessedLevel, measured: MeasuredAs, **keys: str) -> Row | None:
+    """A level's row with these keys; a key that is not given means all classes together."""
+    plan = level.truth.plan
+    wanted = {
+        "geography_level": plan.level.geography.label,
+        "iteration_level": plan.level.iterations.label,
+        "measured": measured.value,
+        "iteration_kind": ALL,
+        "size_class": ALL,
+        "table": ALL,
+        "number": "total",
+    } | keys
+    of_family = [row for row in rows if row.get(FAMILY, plan.family.name) == plan.family.name]
+    return next(iter(matching(of_family, **wanted)), None)
+
+
+def matching(rows: Rows, **wanted: object) -> Rows:
+    """The rows that have all of these values, by column."""
+    return [row for row in rows if wanted.items() <= row.items()]
+
+
+def plain_table(caption: str, headings: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> Markup:
+    """A table with a title for each row; a cell is a text or a whole td element."""
+    head = element("tr", *(element("th", heading, scope="col") for heading in headings))
+    body = []
+    for title, cells in rows:
+        made = [cell if isinstance(cell, Markup) else element("td", cell) for cell in cells]
+        body.append(element("tr", element("th", title, scope="row"), *made))
+    return whole_table(caption, element("thead", head), [element("tbody", *body)])
+
+
+def measured_levels(assessment: Assessment) -> list[tuple[AssessedLevel, MeasuredAs, str]]:
+    """Each level with each way in which its groups are measured, and the name of both."""
+    levels = []
+    for level in assessment.levels:
+        name = level_name(level.truth.release_level)
+        for measured in level.tallies:
+            suffix = ", total only" if measured is MeasuredAs.TOTAL_ONLY else ""
+            levels.append((level, measured, f"{name}{suffix}"))
+    return levels
+
+
+_WIDTH, _HEIGHT = 360, 215
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 20, 24, 40
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis from `low` to `high`, with ticks and their texts."""
+
+    label: str
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+    is_log: bool = False
+    unit: str = ""
+
+    def share(self, value: float) -> float:
+        """The position of a value along the axis, from 0 to 1; values outside stand at the ends."""
+        low, high = (log10(self.low), log10(self.high)) if self.is_log else (self.low, self.high)
+        along = log10(max(value, self.low)) if self.is_log else value
+        return min(max((along - low) / (high - low), 0.0), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Observed points, and the line that theory predicts."""
+
+    name: str
+    colour: int
+    points: Sequence[Point] = ()
+    line: Sequence[Point] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot with two axes; `marks` are vertical lines, such as thresholds, with their texts."""
+
+    title: str
+    across: Axis
+    up: Axis
+    series: Sequence[Series]
+    marks: Sequence[tuple[float, str]] = field(default_factory=tuple)
+
+
+def log_axis(label: str, low: float, high: float, unit: str = "") -> Axis:
+    """A logarithmic axis that ends at powers of ten."""
+    first, last = floor(log10(low)), -floor(-log10(high))
+    last = max(last, first + 1)
+    step = 1 if last - first <= 6 else 2
+    spelled = "{:,g}".format if unit else _short
+    ticks = tuple((10.0**power, f"{spelled(10.0**power)}{unit}") for power in range(first, last + 1, step))
+    return Axis(label, 10.0**first, 10.0**last, ticks, is_log=True, unit=unit)
+
+
+def share_axis(label: str) -> Axis:
+    """An axis from 0% to 100%."""
+    return Axis(label, 0.0, 1.0, tuple((quarters / 4, f"{25 * quarters}%") for quarters in range(5)))
+
+
+def figures(plots: Sequence[Plot]) -> Markup:
+    """Plots side by side, as many as the screen has room for, below one legend of their colours."""
+    shown = [plot for plot in plots if any(one.points for one in plot.series)]
+    names = dict.fromkeys((one.name, one.colour) for plot in shown for one in plot.series if one.name)
+    keys = [
+        element("li", element("svg", element("circle", cx="5", cy="5", r="5", class_=f"d{colour}"),
+                              viewBox="0 0 10 10", aria_hidden="true"), name)
+        for name, colour in names
+    ]  # fmt: skip
+    legend = element("ul", *keys, class_="legend") if keys else Markup("")
+    return joined([legend, element("div", *map(_figure, shown), class_="plots")])
+
+
+def on_one_scale(plots: Sequence[Plot]) -> list[Plot]:
+    """The same plots with the same axes, wide enough for all of them."""
+    if not plots:
+        return []
+    across, up = (_widest([getattr(plot, name) for plot in plots]) for name in ("across", "up"))
+    return [replace(plot, across=across, up=up) for plot in plots]
+
+
+def _widest(axes: Sequence[Axis]) -> Axis:
+    low, high = min(one.low for one in axes), max(one.high for one in axes)
+    return log_axis(axes[0].label, low, high, axes[0].unit) if axes[0].is_log else axes[0]
+
+
+def _figure(plot: Plot) -> Markup:
+    """A plot as SVG, with its title and legend."""
+    words = f"{plot.title}: {plot.up.label} by {plot.across.label}"
+    drawing = element(
+        "svg",
+        element("title", words),
+        _axes(plot),
+        *(_line(plot, one) for one in plot.series),
+        *(_points(plot, one) for one in plot.series),
+        viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
+        role="img",
+        aria_label=words,
+    )
+    return element("figure", element("figcaption", plot.title), drawing, class_="plot")
+
+
+def _x(plot: Plot, value: float) -> float:
+    return _LEFT + plot.across.share(value) * (_WIDTH - _LEFT - _RIGHT)
+
+
+def _y(plot: Plot, value: float) -> float:
+    return _HEIGHT - _BOTTOM - plot.up.share(value) * (_HEIGHT - _TOP - _BOTTOM)
+
+
+def _axes(plot: Plot) -> Markup:
+    """The axes of a plot with their ticks and labels."""
+    bottom, right = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
+    parts = []
+    for value, text in plot.up.ticks:
+        y = _y(plot, value)
+        parts.append(element("path", d=f"M{_LEFT} {y:.1f}H{right}", class_="grid"))
+        parts.append(element("text", text, x=f"{_LEFT - 6}", y=f"{y + 4:.1f}", text_anchor="end"))
+    for value, text in plot.across.ticks:
+        x = _x(plot, value)
+        parts.append(element("path", d=f"M{x:.1f} {bottom}v4", class_="axis"))
+        parts.append(element("text", text, x=f"{x:.1f}", y=f"{bottom + 16}", text_anchor="middle"))
+    for value, text in plot.marks:
+        x = _x(plot, value)
+        parts.append(element("path", element("title", text), d=f"M{x:.1f} {_TOP}V{bottom}", class_="mark"))
+    parts.append(element("path", d=f"M{_LEFT} {bottom}H{right}", class_="axis"))
+    middle = (_LEFT + right) / 2
+    where = {"x": f"{middle:.0f}", "y": f"{_HEIGHT - 8}", "text_anchor": "middle"}
+    parts.append(element("text", plot.across.label, **where, class_="label"))
+    # above the ticks, however wide they are
+    parts.append(element("text", plot.up.label, x="2", y="11", class_="label"))
+    return element("g", *parts)
+
+
+def _line(plot: Plot, series: Series) -> Markup:
+    """The line of theory, broken where theory has no number."""
+    steps, is_down = [], False
+    for x, y in series.line:
+        if not isfinite(y):
+            is_down = False
+            continue
+        steps.append(f"{'L' if is_down else 'M'}{_x(plot, x):.1f} {_y(plot, y):.1f}")
+        is_down = True
+    return element("path", d="".join(steps), class_=f"line l{series.colour}") if steps else Markup("")
+
+
+def _points(plot: Plot, series: Series) -> Markup:
+    dots = []
+    for x, y in series.points:
+        if isfinite(x) and isfinite(y):
+            title = element("title", f"{x:,.4g}: {y:,.4g}")
+            dots.append(element("circle", title, cx=f"{_x(plot, x):.1f}", cy=f"{_y(plot, y):.1f}", r="3"))
+    return element("g", *dots, class_=f"d{series.colour}")
+
+
+def _short(number: float) -> str:
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:g}{letter}"
+    return f"{number:g}"

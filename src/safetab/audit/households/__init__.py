@@ -1,1 +1,0 @@
-"""Worlds of SafeTab-H: households that do not exist, and totals of people that were published before."""

@@ -1,0 +1,1 @@
+"""Made-up censuses on which the audit runs the program."""

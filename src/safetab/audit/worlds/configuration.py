@@ -1,0 +1,237 @@
+"""config.json as the audit itself spells and reads it, without the program's names for its keys.
+
+The audit writes its worlds with these keys, and compares what a run makes of them with its own plain
+reading.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from safetab.audit.verdicts import Verdict, verdict
+from safetab.planning.run_plan import RunPlan
+from safetab.privacy.calibration import Stage
+
+CONFIG = "config.json read twice"
+LevelName = tuple[str, int]
+"""A geography level and an iteration level."""
+MeasuredName = tuple[str, str, int]
+"""A table family, a geography level and an iteration level."""
+
+_US = ("USA", "STATE", "COUNTY", "TRACT", "PLACE", "AIANNH")
+_PUERTO_RICO = ("STATE", "COUNTY", "TRACT", "PLACE")
+_KEYS_OF_PASS = {
+    "us": {label: label.lower() for label in _US},
+    "pr": {f"PR-{label}": f"pr_{label.lower()}" for label in _PUERTO_RICO},
+}
+_REGIONAL, _DETAILED = 1, 2
+_FAMILIES = {  # the keys of budgets and of thresholds
+    "SafeTab-P": {"persons": ("privacy_budget_p", "thresholds_p")},
+    "SafeTab-H": {
+        "household type": ("privacy_budget_h_t3", "thresholds_h_t3"),
+        "tenure": ("privacy_budget_h_t4", "thresholds_h_t4"),
+    },
+}
+_STAGE_1_FRACTION = "privacy_budget_p_stage_1_fraction"
+_SUPPRESSION_CHANCE = "zero_suppression_chance"
+_LEAST_FACTOR = 0.75
+_SPREAD = 0.5  # the widest noise of a world is a third wider than the narrowest
+_USUAL_BUDGET = {_REGIONAL: 0.17, _DETAILED: 0.5}  # noise of about 3, at stability 3 and 9
+_NEVER_REACHED = 1 << 40
+_FINER_THAN_A_TOTAL = {
+    "SafeTab-P": {"PLACE": 0, "AIANNH": 1, "COUNTY": 2},  # crowded tracts reach the finest table
+    "SafeTab-H": {"PLACE": 0, "AIANNH": 1, "COUNTY": 2, "TRACT": 3},
+}
+TOTALS_NEAR_THRESHOLDS = (-3, *range(3, 25), 400)
+"""Totals at every threshold of `own_settings`, and on either side of it."""
+
+
+def level_names() -> list[LevelName]:
+    """All levels of both passes."""
+    labels = [label for keys in _KEYS_OF_PASS.values() for label in keys]
+    return [(label, iterations) for label in labels for iterations in (_REGIONAL, _DETAILED)]
+
+
+def _budget_key(family: str, level: LevelName) -> str:
+    label, iterations = level
+    families = {name: keys for of_product in _FAMILIES.values() for name, keys in of_product.items()}
+    geographies = _KEYS_OF_PASS["us"] | _KEYS_OF_PASS["pr"]
+    return f"{families[family][0]}_level_{iterations}_{geographies[label]}"
+
+
+def _threshold_key(level: LevelName) -> str:
+    return f"({level[0]}, {level[1]})"
+
+
+def usual_config(product: str) -> dict[str, Any]:
+    """The configuration of the audit's usual world, without what only one product has."""
+    return {
+        "privacy_defn": "zcdp",
+        "run_us": True,
+        "run_pr": True,
+        "state_filter_us": ["01", "44"],
+        "reader": "csv",
+        "max_race_codes": 8,
+        **own_settings(product),
+        "allow_negative_counts": True,
+    }
+
+
+def own_settings(product: str) -> dict[str, Any]:
+    """Budgets and thresholds of each family and level, all different, so that a mix-up shows."""
+    families = _FAMILIES[product]
+    levels = level_names()
+    settings: dict[str, Any] = {}
+    for number, (family, (_, thresholds_key)) in enumerate(families.items()):
+        for position, level in enumerate(levels, start=number * len(levels)):
+            factor = _LEAST_FACTOR + _SPREAD * position / (len(families) * len(levels))
+            settings[_budget_key(family, level)] = round(_USUAL_BUDGET[level[1]] * factor, 6)
+        settings[thresholds_key] = {
+            _threshold_key(level): _own_thresholds(family, position) for position, level in enumerate(levels)
+        }
+    return settings
+
+
+def _own_thresholds(family: str, position: int) -> list[int]:
+    """Thresholds that are not all equal for any two of fewer than 84 positions."""
+    if family == "tenure":
+        return [4 + position]
+    return [4 + position % 4, 8 + position % 3, 12 + position % 7]
+
+
+def thresholds_of_noise_world(product: str) -> dict[str, Any]:
+    """Thresholds that give each shape a level at which nearly every group has it.
+
+    So each shape has counts of every size. The other levels keep their own thresholds.
+    """
+    found: dict[str, Any] = {}
+    for _, key in _FAMILIES[product].values():
+        found[key] = dict(own_settings(product)[key])
+        for label, finer in _FINER_THAN_A_TOTAL[product].items():
+            for iterations in (_REGIONAL, _DETAILED):
+                level = _threshold_key((label, iterations))
+                number = len(found[key][level])
+                reached = min(finer, number)
+                found[key][level] = [0] * reached + [_NEVER_REACHED] * (number - reached)
+    return found
+
+
+def budgets_of_levels(product: str, budgets: Mapping[MeasuredName, float]) -> dict[str, float]:
+    """The budgets of a configuration in which all levels but these have none."""
+    return {
+        _budget_key(family, level): budgets.get((family, *level), 0)
+        for family in _FAMILIES[product]
+        for level in level_names()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class PlainLevel:
+    """What config.json gives one table family at one level."""
+
+    budget: Fraction
+    thresholds: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainConfig:
+    """config.json, read with the audit's own keys; `levels` are those of the passes that run."""
+
+    definition: str
+    stage_1_fraction: Fraction | None  # None where there is no stage 1
+    suppression_chance: Fraction
+    max_race_codes: int
+    states: frozenset[str]
+    allow_negative_counts: bool
+    reader: str
+    levels: Mapping[MeasuredName, PlainLevel]
+
+    def shares(self) -> dict[Stage, Fraction]:
+        """The share of a level's budget that each stage spends."""
+        gamma = self.stage_1_fraction or Fraction(0)
+        return {Stage.STAGE_1: gamma, Stage.STAGE_2: 1 - gamma, Stage.TOTAL_ONLY: Fraction(1)}
+
+    def budget_of_pass(self, which: str) -> Fraction:
+        """The sum of the budgets of a pass, "us" or "pr"."""
+        labels = _KEYS_OF_PASS[which]
+        budgets = [level.budget for (_, label, _), level in self.levels.items() if label in labels]
+        return sum(budgets, Fraction(0))
+
+
+def plain_config(parameters: Path) -> PlainConfig:
+    """Read PARAMETERS/config.json. Numbers are exact: 0.17 is 17/100."""
+    keys = json.loads((parameters / "config.json").read_text(), parse_float=Fraction)
+    product = "SafeTab-P" if _STAGE_1_FRACTION in keys else "SafeTab-H"
+    running = {label for which in _KEYS_OF_PASS if keys[f"run_{which}"] for label in _KEYS_OF_PASS[which]}
+    levels = {}
+    for family, (_, thresholds_key) in _FAMILIES[product].items():
+        for level in level_names():
+            if level[0] in running:
+                budget = Fraction(keys[_budget_key(family, level)])
+                thresholds = keys[thresholds_key][_threshold_key(level)]
+                levels[family, *level] = PlainLevel(budget, tuple(thresholds))
+    return PlainConfig(
+        definition=keys["privacy_defn"],
+        stage_1_fraction=Fraction(keys[_STAGE_1_FRACTION]) if product == "SafeTab-P" else None,
+        suppression_chance=Fraction(keys.get(_SUPPRESSION_CHANCE, 0)),
+        max_race_codes=keys["max_race_codes"],
+        states=frozenset(keys["state_filter_us"]),
+        allow_negative_counts=keys["allow_negative_counts"],
+        reader=keys["reader"],
+        levels=levels,
+    )
+
+
+def config_check(plan: RunPlan, parameters: Path) -> Verdict:
+    """Compare what the program plans with what config.json says, for every level and stage."""
+    plain = plain_config(parameters)
+    faults = [*_faults_of_settings(plan, plain), *_faults_of_levels(plan, plain)]
+    seen = f"{len(plain.levels)} budgets and as many lists of thresholds, no two alike"
+    return verdict(CONFIG, faults, seen)
+
+
+def _faults_of_settings(plan: RunPlan, plain: PlainConfig) -> Iterator[str]:
+    """Say which settings of a whole run the program reads differently."""
+    config = plan.config
+    pairs = {
+        "privacy_defn": (config.privacy_definition.spelling, plain.definition),
+        "stage 1": (config.stage_1_fraction, plain.stage_1_fraction or 0),
+        "suppression": (config.zero_suppression_chance, plain.suppression_chance),
+        "max_race_codes": (config.max_race_codes, plain.max_race_codes),
+        "state_filter_us": (frozenset(config.us_states), plain.states),
+        "allow_negative_counts": (config.allow_negative_counts, plain.allow_negative_counts),
+        "reader": (config.reader.value, plain.reader),
+    }
+    for name, (used, said) in pairs.items():
+        if used != said:
+            yield f"{name}: the program uses {used}, config.json says {said}"
+
+
+def _faults_of_levels(plan: RunPlan, plain: PlainConfig) -> Iterator[str]:
+    """Say at which levels the program plans other budgets, thresholds or shares than are written."""
+    planned = {
+        (level.family.name, level.level.geography.label, int(level.level.iterations)): level.design
+        for level in plan.levels
+    }
+    written = {name: level for name, level in plain.levels.items() if level.budget}
+    for name in sorted(planned.keys() - written.keys()):
+        yield f"{name}: measured, and has no budget"
+    for name in sorted(written.keys() - planned.keys()):
+        yield f"{name}: has a budget, and is not measured"
+    for name in sorted(planned.keys() & written.keys()):
+        said, design = written[name], planned[name]
+        uses = f"{name}: the program uses"
+        if design.budget != said.budget:
+            yield f"{uses} a budget of {design.budget}, config.json says {said.budget}"
+        if design.thresholds.totals != said.thresholds:
+            thresholds = design.thresholds.totals
+            yield f"{uses} thresholds {thresholds}, config.json says {said.thresholds}"
+        for stage, planned_stage in design.stages.items():
+            if planned_stage.budget != plain.shares()[stage] * said.budget:
+                spent = f"{planned_stage.budget} is spent"
+                yield f"{name}, stage {int(stage)}: {spent}, and that is not its share"

@@ -1,0 +1,263 @@
+"""The files of the audit's worlds: lists of codes and iterations, blocks, published totals."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetab.audit.audited_product import AuditWorld, FileRow, Records
+from safetab.audit.worlds.configuration import TOTALS_NEAR_THRESHOLDS
+from safetab.census.geography_levels import PUERTO_RICO_STATE
+from safetab.config.config_file import CONFIG_FILE
+from safetab.privacy.output_status import SYNTHETIC_MARKER
+from safetab.products.product import Product
+from safetab.products.record import RACE_COLUMNS
+
+RACES = tuple(str(1000 + number) for number in range(12))
+EIGHT_RACES = RACES[:8]
+TOTAL_ONLY_RACE = RACES[11]
+ETHNICITIES = ("4000", "4001", "4002")
+TOTAL_ONLY_ETHNICITY = ETHNICITIES[2]
+NO_ETHNICITY = "9950"
+_COMMON, _TOTAL_ONLY, _SUBSTATE_ONLY = "False|False", "True|False", "False|True"
+
+Blocks = Mapping[str, str]
+"""For each block, written as in GRF-C.txt, its Census place and its AIANNH area."""
+CROWDED_BLOCK = "01|001|000100|1000"
+EMPTY_BLOCK = "01|001|000200|1000"
+OTHER_BLOCK = "44|007|000100|1000"
+PUERTO_RICAN_BLOCK = "72|031|000100|1000"
+_IN_NO_PLACE = "99999|9999"
+BLOCKS = {
+    CROWDED_BLOCK: "00100|0010",
+    EMPTY_BLOCK: "00200|0020",
+    "01|003|000100|1000": _IN_NO_PLACE,
+    OTHER_BLOCK: "22800|0010",
+    PUERTO_RICAN_BLOCK: "00100|9999",
+    "72|031|000200|1000": _IN_NO_PLACE,
+    **{f"44|009|{tract:06d}|1000": _IN_NO_PLACE for tract in range(100, 3100, 100)},
+}
+CROWDED_BLOCKS_OF_NOISE = (OTHER_BLOCK, PUERTO_RICAN_BLOCK)
+CROWD = 60
+_CROWDS = (0, 4, 20, 55)  # one in each class of counts by which the width of noise is judged
+TRACTS, TRACTS_OF_QUICK = 250, 100
+_TRACTS_OF_LARGE_LEVEL = 800
+LARGE_CROWD = 6_000
+_FEW, _MANY = 1_500, 4_600
+_SEED = 20_200_401  # any records would do; the same ones each time make a failure reproducible
+_LEFT_OUT = 4  # every fourth group of those that may have no published total
+_TOTALS_COLUMNS = ("REGION_ID", "REGION_TYPE", "ITERATION_CODE", "COUNT")
+
+
+@dataclass(frozen=True, slots=True)
+class WorldLists:
+    """Which groups the public lists have: the number of race codes and the kinds of iterations."""
+
+    races: int = len(RACES)
+    has_alone: bool = True
+    has_ethnicities: bool = True
+    all_total_only: bool = False  # every group gets only a total, with the level's whole budget
+    crowded_blocks: int = 0  # of a noise world, each in its own county, tract, place and area
+    more_total_only_races: int = 0  # that are only in TotalOnly groups
+
+    @property
+    def codes_of_total_only_races(self) -> list[str]:
+        """The codes of the additional races, from 5000 on."""
+        return [str(5000 + number) for number in range(self.more_total_only_races)]
+
+
+NOISE_LISTS = WorldLists(crowded_blocks=100)
+# half as many iterations, so twice as many blocks: every class of counts has 500 draws or more
+NOISE_LISTS_OF_ONE_RACE = WorldLists(has_alone=False, has_ethnicities=False, crowded_blocks=200)
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A delimited file of DATA."""
+
+    table: str
+    columns: tuple[str, ...]
+    rows: Iterable[str]
+
+
+def records_file(product: Product, records: Iterable[FileRow]) -> DataFile:
+    """The file of a product's records."""
+    rows = (record.row for record in records)
+    return DataFile(product.record.table, product.record.columns, rows)
+
+
+def race_columns(races: Sequence[str]) -> tuple[str, ...]:
+    """All race columns of a record; "Null" fills those that it does not use."""
+    return (*races, *["Null"] * (len(RACE_COLUMNS) - len(races)))
+
+
+def write_public_world(
+    folder: Path, config: Mapping[str, Any], lists: WorldLists, blocks: Blocks, *files: DataFile
+) -> AuditWorld:
+    """Write configuration, lists, geography and files of DATA, marked as synthetic."""
+    world = AuditWorld(folder / "parameters", folder / "data")
+    world.parameters.mkdir(parents=True)
+    world.data.mkdir()
+    (world.parameters / CONFIG_FILE).write_text(json.dumps(config))
+    _write_lists(world.parameters, lists)
+    header = "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE"
+    _write(world.data / "GRF-C.txt", header, (f"{block}|{areas}" for block, areas in blocks.items()))
+    for file in files:
+        _write(world.data / f"{file.table}.txt", "|".join(file.columns), file.rows)
+    (world.data / SYNTHETIC_MARKER).write_text("These people do not exist.\n")
+    return world
+
+
+def tracts_alone(blocks: Iterable[str]) -> Blocks:
+    """Blocks that are in no Census place and in no AIANNH area."""
+    return dict.fromkeys(blocks, _IN_NO_PLACE)
+
+
+def blocks_of_noise_world(tracts: int, lists: WorldLists) -> Blocks:
+    """All usual blocks, many tracts without records, and the blocks of crowds."""
+    us = [f"44|009|{tract:06d}|1000" for tract in range(3100, 3100 + tracts)]
+    pr = [f"72|033|{tract:06d}|1000" for tract in range(3100, 3100 + tracts // 2)]
+    crowded = {block: f"{30_000 + number}|{1000 + number}" for number, block in enumerate(_crowded_blocks(lists))}
+    return BLOCKS | dict(tracts_alone([*us, *pr])) | crowded
+
+
+def _crowded_blocks(lists: WorldLists) -> list[str]:
+    return [f"44|{101 + number}|000100|1000" for number in range(lists.crowded_blocks)]
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Records of one race in one block: a given number of each of up to three kinds."""
+
+    block: str
+    race: str
+    sizes: tuple[int, ...]
+
+
+def crowds_of_noise_world(lists: WorldLists) -> Iterator[Crowd]:
+    """Crowds of all sizes: of eight races in each crowded block, and of each TotalOnly race."""
+    _, few, some, many = _CROWDS
+    sizes = ((few,), (some,), (many, few, some))
+    for number, block in enumerate(_crowded_blocks(lists)):
+        for position, race in enumerate(EIGHT_RACES, start=number):
+            yield Crowd(block, race, sizes[position % len(sizes)])
+    for number, race in enumerate(lists.codes_of_total_only_races):
+        for block in (CROWDED_BLOCK, OTHER_BLOCK, PUERTO_RICAN_BLOCK):
+            yield Crowd(block, race, (_CROWDS[number % len(_CROWDS)],))
+
+
+def blocks_of_large_level() -> Blocks:
+    """The blocks of a level with more groups than the program reads together."""
+    tracts = range(100, 100 + _TRACTS_OF_LARGE_LEVEL)
+    empty = tracts_alone(f"44|009|{tract:06d}|1000" for tract in tracts)
+    return {OTHER_BLOCK: BLOCKS[OTHER_BLOCK]} | dict(empty)
+
+
+def thousands(some_record: Callable[[random.Random, str], FileRow]) -> tuple[Records, Records]:
+    """Some records, and three times as many that include them, shuffled.
+
+    `some_record` makes one from random numbers and a block.
+    """
+    dice = random.Random(_SEED)  # noqa: S311 - records, not noise
+    blocks = [block for block in BLOCKS if block != EMPTY_BLOCK]
+    records = [some_record(dice, dice.choice(blocks)) for _ in range(_MANY)]
+    return tuple(records[:_FEW]), tuple(dice.sample(records, len(records)))
+
+
+def published_totals(
+    product: Product, lists: WorldLists, blocks: Blocks, always: frozenset[str] | None = None
+) -> DataFile:
+    """A total of each entity and iteration, of all sizes in turn; independent of the records.
+
+    If `always` names some iterations, every fourth group of the others has no total.
+    """
+    entities = {entity for block, areas in blocks.items() for entity in _entities(block, areas)}
+    race, ethnicity = _race_iterations(lists), _ethnicity_iterations(lists)
+    codes = [iteration.code for iteration in (*race, *ethnicity)]
+    rows = []
+    for position, (level, entity) in enumerate(sorted(entities)):
+        for number, code in enumerate(codes, start=position):
+            if always is None or code in always or number % _LEFT_OUT:
+                total = TOTALS_NEAR_THRESHOLDS[number % len(TOTALS_NEAR_THRESHOLDS)]
+                rows.append(f"{entity}|{level}|{code}|{total}")
+    return DataFile(product.totals_table or "", _TOTALS_COLUMNS, rows)
+
+
+def _entities(block: str, areas: str) -> Iterator[tuple[str, str]]:
+    """The level and the id of every entity that a block is in."""
+    state, county, tract, _ = block.split("|")
+    place, area = areas.split("|")
+    prefix = "PR-" if state == PUERTO_RICO_STATE else ""
+    yield f"{prefix}STATE", state
+    yield f"{prefix}COUNTY", state + county
+    yield f"{prefix}TRACT", state + county + tract
+    if place != "99999":
+        yield f"{prefix}PLACE", state + place
+    if not prefix:
+        yield "USA", "1"
+        if area != "9999":
+            yield "AIANNH", area
+
+
+@dataclass(frozen=True, slots=True)
+class _Iteration:
+    code: str
+    columns: str  # level, alone if it is of a race, and flags
+    codes: Sequence[str]
+
+
+def _race_iterations(lists: WorldLists) -> list[_Iteration]:
+    """The iterations of races: alone if the lists have such, and alone or in combination."""
+    groups = _groups(RACES[: lists.races], TOTAL_ONLY_RACE, lists)
+    groups += [(2, _TOTAL_ONLY, [code]) for code in lists.codes_of_total_only_races]
+    kinds = ((1000, True), (2000, False)) if lists.has_alone else ((2000, False),)
+    return [
+        _Iteration(str(first + number), f"{level}|{is_alone}|{flags}", codes)
+        for first, is_alone in kinds
+        for number, (level, flags, codes) in enumerate(groups)
+    ]
+
+
+def _ethnicity_iterations(lists: WorldLists) -> list[_Iteration]:
+    """The iterations of ethnicities; none if the lists have none."""
+    if not lists.has_ethnicities:
+        return []
+    return [
+        _Iteration(str(3000 + number), f"{level}|{flags}", codes)
+        for number, (level, flags, codes) in enumerate(_groups(ETHNICITIES, TOTAL_ONLY_ETHNICITY, lists))
+    ]
+
+
+def _groups(codes: Sequence[str], total_only: str, lists: WorldLists) -> list[tuple[int, str, Sequence[str]]]:
+    """Level, flags and codes: two regions, a Detailed group per code, one below state level."""
+    groups: list[tuple[int, str, Sequence[str]]] = []
+    groups += [(1, _COMMON, part) for part in (codes[:2], codes[2:]) if part]
+    for code in codes:
+        is_total_only = lists.all_total_only or code == total_only
+        groups.append((2, _TOTAL_ONLY if is_total_only else _COMMON, [code]))
+    if total_only in codes and not lists.all_total_only:
+        groups.append((2, _SUBSTATE_ONLY, [total_only]))
+    return groups
+
+
+def _write_lists(parameters: Path, lists: WorldLists) -> None:
+    """Write the four public lists of a world."""
+    codes = (*RACES[: lists.races], *ETHNICITIES, NO_ETHNICITY, *lists.codes_of_total_only_races)
+    named = (f"{code}|code {code}" for code in codes)
+    _write(parameters / "race-and-ethnicity-codes.txt", "RACE_ETH_CODE|RACE_ETH_NAME", named)
+    race, ethnicity = _race_iterations(lists), _ethnicity_iterations(lists)
+    for kind, iterations, alone in (("race", race, "ALONE|"), ("ethnicity", ethnicity, "")):
+        header = f"ITERATION_CODE|ITERATION_NAME|LEVEL|{alone}DETAILED_ONLY|COARSE_ONLY"
+        rows = (f"{one.code}|{kind} {one.code}|{one.columns}" for one in iterations)
+        _write(parameters / f"{kind}-characteristic-iterations.txt", header, rows)
+    pairs = [f"{one.code}|{code}" for one in (*race, *ethnicity) for code in one.codes]
+    path = parameters / "race-and-ethnicity-code-to-iteration.txt"
+    _write(path, "ITERATION_CODE|RACE_ETH_CODE", pairs)
+
+
+def _write(path: Path, header: str, rows: Iterable[str]) -> None:
+    path.write_text("".join(f"{row}\n" for row in (header, *rows)))

@@ -1,0 +1,173 @@
+"""Population groups and their levels.
+
+A population group is a geographic entity crossed with a characteristic iteration. Budgets,
+thresholds and stability vary by population group level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product, starmap
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.geography import region_id
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration, IterationLevel, PublicLists
+from safetab.foundation.arrays import Columns
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationGroupLevel:
+    """A geography level crossed with an iteration level, e.g. (COUNTY, DETAILED)."""
+
+    geography: GeographyLevel
+    iterations: IterationLevel
+
+    def __str__(self) -> str:
+        return f"({self.geography.label}, {self.iterations.label})"
+
+
+POPULATION_GROUP_LEVELS = tuple(starmap(PopulationGroupLevel, product(GeographyLevel, TABULATED_ITERATION_LEVELS)))
+
+
+def levels_of_passes(passes: Iterable[TabulationPass]) -> tuple[PopulationGroupLevel, ...]:
+    """The population group levels that these passes tabulate."""
+    running = frozenset(passes)
+    return tuple(level for level in POPULATION_GROUP_LEVELS if level.geography.tabulation_pass in running)
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationGroup:
+    """A geographic entity and a characteristic iteration."""
+
+    region_id: str
+    iteration: CharacteristicIteration
+
+
+@dataclass(frozen=True, slots=True)
+class GroupGrid:
+    """Numbers every pair of an entity and an iteration, entity by entity.
+
+    An index means nothing without its grid. The two grids of one level are two types:
+    `UniverseIndex` numbers the groups that are measured, `ReleaseIndex` those of a release.
+    """
+
+    entities: int
+    iterations: int
+
+    @property
+    def size(self) -> int:
+        return self.entities * self.iterations
+
+    def index_of(self, entity: NDArray[np.int64], iteration: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The indices of the groups with these entity and iteration positions."""
+        return entity * self.iterations + iteration
+
+    def entity_of(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The entity position of each index."""
+        return index // self.iterations
+
+    def iteration_of(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The iteration position of each index."""
+        return index - index // self.iterations * self.iterations  # the remainder, faster than %
+
+
+class UniverseIndex(GroupGrid):
+    """The index of a group in its level's universe: the group's part of its noise address."""
+
+    __slots__ = ()
+
+
+class ReleaseIndex(GroupGrid):
+    """The index of a group in a release, which numbers all iterations listed at the level."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, eq=False)
+class GroupUniverse:
+    """The population groups of one level: every entity crossed with every iteration tabulated there.
+
+    Each group has a fixed index: entities are sorted by id and, within an entity, iterations by
+    code. The index depends only on public lists and is part of the group's noise address.
+    """
+
+    level: PopulationGroupLevel
+    entities: NDArray[np.int64]
+    iterations: tuple[CharacteristicIteration, ...]
+    has_total_only: bool = True  # False: total-only iterations are measured like all others
+
+    @cached_property
+    def index(self) -> UniverseIndex:
+        """The numbering of the groups."""
+        return UniverseIndex(len(self.entities), len(self.iterations))
+
+    @property
+    def size(self) -> int:
+        """How many groups the level has."""
+        return self.index.size
+
+    @cached_property
+    def is_total_only(self) -> NDArray[np.bool_]:
+        """For each iteration, whether its groups get only a total, whatever their size."""
+        are_total_only = [self.has_total_only and iteration.is_total_only for iteration in self.iterations]
+        return np.array(are_total_only, dtype=np.bool_)
+
+    @property
+    def total_only_iterations(self) -> int:
+        return int(np.count_nonzero(self.is_total_only))
+
+    @property
+    def adaptive_groups(self) -> int:
+        return len(self.entities) * (len(self.iterations) - self.total_only_iterations)
+
+    @property
+    def total_only_groups(self) -> int:
+        return len(self.entities) * self.total_only_iterations
+
+    def index_of(self, entity: int, iteration_code: str) -> int:
+        """The index of a group. Raises KeyError if the universe does not have it."""
+        position = int(np.searchsorted(self.entities, entity))
+        if position == len(self.entities) or self.entities[position] != entity:
+            raise KeyError(entity)
+        return position * self.index.iterations + self._iteration_positions[iteration_code]
+
+    def group_at(self, index: int) -> PopulationGroup:
+        """The group with this index. Raises IndexError if no group has it."""
+        if not 0 <= index < self.size:
+            raise IndexError(index)
+        position, iteration = divmod(index, self.index.iterations)
+        entity = int(self.entities[position])
+        return PopulationGroup(region_id(entity, self.level.geography.entity_kind), self.iterations[iteration])
+
+    @cached_property
+    def _iteration_positions(self) -> Mapping[str, int]:
+        return {iteration.code: position for position, iteration in enumerate(self.iterations)}
+
+
+def universe_of(
+    level: PopulationGroupLevel, entities: NDArray[np.int64], lists: PublicLists, *, has_total_only: bool = True
+) -> GroupUniverse:
+    """The groups of a level. `entities` are those of its geography level, sorted by id."""
+    iterations = lists.tabulated_iterations(level.iterations, is_substate=level.geography.is_substate)
+    return GroupUniverse(level, entities, iterations, has_total_only)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TotalsOfLevel(Columns):
+    """Totals of one geography level, in no order: entity id, iteration code as a number, total."""
+
+    entity: NDArray[np.int64]
+    code: NDArray[np.int64]
+    count: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTotals:
+    """Another release's totals, each group's at most once; levels without one are missing."""
+
+    of_level: Mapping[GeographyLevel, TotalsOfLevel]

@@ -1,0 +1,162 @@
+"""The curator's commands: validate, plan, run, spend; convert and blocks-with-units for a CEF."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from safetab.cli.messages import exits_with_code, say, show_findings
+from safetab.cli.options import Data, Out, Overwrite, Parameters, option, path_argument, takes
+from safetab.foundation.failures import NOTHING_RELEASED, NOTHING_SPENT, RunFailed, why_refused
+from safetab.foundation.files import whole_path
+from safetab.foundation.interrupts import if_interrupted
+from safetab.pipeline.declared_options import FINDINGS_LOG, RUN, TOGETHER_WITH, TOTALS, VALIDATE
+
+_ReaderIni = Annotated[
+    Path, typer.Argument(metavar="READER.INI", help="The .ini file that says where the files of a CEF lie.")
+]
+
+
+@takes(*VALIDATE)
+@if_interrupted("")
+def validate(parameters: Parameters, data: Data, **given: object) -> None:
+    """Check all inputs and list every problem.
+
+    Checks config.json, the lists of codes and iterations, the geography,
+    and every row of the records. Shows no value of a record;
+    with --confidential-log the curator gets the line numbers.
+    """
+    from safetab.cli.progress import TerminalProgress
+    from safetab.pipeline.options import RunOptions
+    from safetab.pipeline.validate import validate_files
+
+    with exits_with_code(), TerminalProgress() as progress:
+        warnings = validate_files(parameters, data, RunOptions.of(VALIDATE, **given), progress)
+    show_findings(warnings)
+    typer.echo("Everything is valid.")
+
+
+@takes(TOTALS, TOGETHER_WITH)
+@if_interrupted("")
+def plan(
+    parameters: Parameters,
+    data: Data,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON, for programs.")] = False,
+    **given: Any,
+) -> None:
+    """Show what a run would measure, with how much noise, at what cost.
+
+    For every level: population groups, stability, sigma of each stage,
+    margins of error, suppression threshold, and what would be published
+    about groups with nobody in them; then the total privacy loss.
+    Opens no person file.
+    """
+    from safetab.cli.plan_tables import show_joint_loss, show_plan
+    from safetab.cli.progress import TerminalProgress
+    from safetab.pipeline.totals_of_release import given_totals
+    from safetab.planning.losses import joint_loss
+    from safetab.planning.plan_json import joint_loss_as_json, plan_as_json
+    from safetab.planning.planner import plan_of_files
+
+    with exits_with_code():
+        with TerminalProgress(is_quiet_in_a_log=True) as progress:
+            progress.step("Reading the public files", 1)
+            planned = plan_of_files(parameters, data, given_totals(given["totals"], data))
+            progress.advance()
+        show_findings(planned.warnings)
+        made = planned.require()
+        other = given["together_with"]
+        joint = None if other is None else joint_loss(made.config, other).require()
+    if as_json:
+        together = {} if joint is None else {"joint_loss": joint_loss_as_json(joint)}
+        typer.echo(json.dumps(plan_as_json(made) | together, indent=2))
+        return
+    show_plan(made)
+    if joint is not None:
+        show_joint_loss(joint)
+
+
+@takes(*RUN)
+@if_interrupted(f"{NOTHING_RELEASED} {NOTHING_SPENT}")
+def run(parameters: Parameters, data: Data, out: Out, **given: object) -> None:
+    """Validate, tabulate and write the tables, the measurements, the release and a manifest.
+
+    OUT appears whole or not at all. The terminal and the confidential log
+    are for the curator. OUT says whether it may be released: not if its
+    people are synthetic (DATA has the file SYNTHETIC).
+    """
+    from safetab.cli.progress import TerminalProgress
+    from safetab.cli.summaries import show_run
+    from safetab.pipeline.options import RunOptions
+    from safetab.pipeline.run import run_files
+
+    with exits_with_code(), TerminalProgress() as progress:
+        summary = run_files(parameters, data, out, RunOptions.of(**given), progress)
+    show_findings(summary.warnings)
+    show_run(summary, out)
+
+
+def spend(
+    log: Annotated[Path, path_argument("LOG", "The spend log of the runs.")],
+    dataset: Annotated[str | None, option("NAME", "Only the accounts of this data set.")] = None,
+    set_limit: Annotated[str | None, option("X", "Change how much each pass of --dataset may lose in all.")] = None,
+    unit: Annotated[
+        Literal["rho", "epsilon"] | None, typer.Option(help="Unit of --set-limit. Default: that of the limit or runs.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the accounts as JSON, for programs.")] = False,
+) -> None:
+    """Show what all runs spent on each data set, its limit, and what is left.
+
+    With --set-limit, the limit of --dataset is set or changed first. Every
+    later run keeps to it, even one that gives no limit. The accounts are
+    confidential like the log.
+    """
+    from safetab.cli.accounts import accounts_as_json, change_limit, read_accounts, show_accounts
+
+    with exits_with_code():
+        try:
+            if set_limit is not None or unit is not None:
+                change_limit(whole_path(log), dataset, set_limit, unit)
+            accounts = read_accounts(whole_path(log), dataset)
+        except OSError as error:
+            raise RunFailed(why_refused(error)) from None
+    if as_json:
+        typer.echo(json.dumps(accounts_as_json(accounts), indent=2))
+    else:
+        show_accounts(accounts)
+
+
+@takes(FINDINGS_LOG)
+def convert(data: _ReaderIni, out: Out, overwrite: Overwrite = False, **given: Path | None) -> None:
+    """Write the records of a CEF as Parquet, for --engine spark or other programs.
+
+    Writes persons, households and the geography of every state that has
+    files. They are as confidential as the CEF: OUT has mode 0700.
+    """
+    from safetab.cli.progress import TerminalProgress
+    from safetab.pipeline.cef_tables import convert_cef
+
+    with exits_with_code(), TerminalProgress() as progress:
+        converted = convert_cef(data, out, given["confidential_log"], progress, overwrite=overwrite)
+    show_findings(converted.warnings)
+    say(f"{converted.persons:,} persons and {converted.households:,} households: {out}, for the curator alone.")
+
+
+@takes(FINDINGS_LOG)
+def blocks_with_units(
+    data: _ReaderIni, out_file: Annotated[Path, path_argument("OUT_FILE", "File to make.")], **given: Path | None
+) -> None:
+    """Write which blocks of a CEF have a housing unit or group quarters, for --empty-blocks.
+
+    Lists every block; those without a unit hold nobody. The list is public
+    only where numbers of units are, as the Bureau declared them for 2020.
+    """
+    from safetab.pipeline.cef_tables import blocks_with_units as write_blocks
+
+    with exits_with_code():
+        warnings = write_blocks(data, out_file, **given)
+    show_findings(warnings)
+    say(f"{out_file}: every block, and whether it has a unit. Confidential, unless these numbers are published.")

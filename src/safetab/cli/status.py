@@ -1,0 +1,220 @@
+"""What `safetab status` shows: a reason for every missing number; CSV for programs."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.csv
+import typer
+
+from safetab.census.geography_levels import GeographyLevel
+from safetab.cli.messages import say, terminal_width
+from safetab.cli.standard_streams import is_unread
+from safetab.estimates.reading.lookup import Lookup
+from safetab.foundation.files import printable
+from safetab.foundation.findings import Finding, InvalidInput
+from safetab.foundation.new_files import write_new_file
+from safetab.foundation.safe_csv import safe_texts
+from safetab.release import release_folder
+from safetab.release.numbers.number_files import COPIED, PUBLISHED, WITHHELD
+from safetab.release.release_folder import (
+    SUPPRESSED,
+    ReleaseFolder,
+    Slice,
+    statuses,
+)
+from safetab.release.release_universe import Universe
+from safetab.release.universe_files import FAMILY
+
+T = TypeVar("T")
+_REASON_OF_STATUS = {
+    PUBLISHED: "measured here",
+    COPIED: "from an area of the same blocks",
+    SUPPRESSED: "the noisy total is too small to be shown",
+    release_folder.NOT_SELECTED: "no total of its people was published",
+    release_folder.NOT_IN_FILES: "published elsewhere, or not at all",
+    WITHHELD: "the files show X in its place",  # by a rule that they don't name
+}
+_UNKNOWN_TABLE = "table not known (the files have its total alone)"
+_LEVELS = {level.label: level for level in GeographyLevel}
+_LEGEND = {
+    SUPPRESSED: "Suppressed: nobody, or few people. Absent is not zero.",
+    release_folder.NOT_SELECTED: "Absent is not zero.",
+    release_folder.NOT_IN_FILES: "Absent is not zero.",
+}
+_GAP = 2
+_LEAST_REASON_WIDTH = 26
+_LEAST_WIDTH = 20
+_COUNT_WIDTH = 11
+
+
+@dataclass(frozen=True, slots=True)
+class WantedStatuses:
+    """Levels, areas and groups by the names that were given; none of a kind means all of it."""
+
+    levels: tuple[str, ...]
+    areas: tuple[str, ...]
+    groups: tuple[str, ...]
+
+    def slice_of(self, release: ReleaseFolder) -> Slice:
+        """The part of a release that the names mean; a group's name may mean several kinds.
+
+        Raises InvalidInput, with every name that means nothing or too much.
+        """
+        lookup = Lookup(release.universe, str(release.path))
+        findings: list[Finding] = []
+        levels = _found(lookup.geographies_of, self.levels, findings)
+        level = self.levels[0] if len(self.levels) == 1 and levels else None
+        areas = _found(partial(lookup.entity, level=level), self.areas, findings)
+        groups = _found(lookup.groups, self.groups, findings)
+        if findings:
+            raise InvalidInput(findings)
+        chosen = dict.fromkeys([area.geography for area in areas] or chain.from_iterable(levels))
+        regions = dict.fromkeys(area.region_id for area in areas)
+        codes = dict.fromkeys(group.code for group in chain.from_iterable(groups))
+        return Slice(tuple(geography.label for geography in chosen), tuple(regions), tuple(codes))
+
+
+def _found(find: Callable[[str], T], names: Iterable[str], findings: list[Finding]) -> list[T]:
+    """The meanings of the names; findings about the others are appended."""
+    found = []
+    for name in names:
+        try:
+            found.append(find(name))
+        except InvalidInput as refused:
+            findings += refused.findings
+    return found
+
+
+def print_statuses(batches: Iterable[pa.RecordBatch]) -> None:
+    """Print CSV rows on standard output, until its reader leaves.
+
+    Names come from files, so control characters in them are replaced.
+    """
+    for number, batch in enumerate(batches):
+        if is_unread():
+            return
+        sys.stdout.write(printable(_csv(batch, is_first=number == 0).decode()))
+
+
+def write_statuses(batches: Iterable[pa.RecordBatch], path: Path) -> int:
+    """Write a new CSV file, whole or not at all, and return its number of rows."""
+    rows = 0
+
+    def write(unfinished: Path) -> None:
+        nonlocal rows
+        with unfinished.open("wb") as file:
+            for batch in batches:
+                file.write(_csv(batch, is_first=rows == 0))
+                rows += len(batch)
+
+    write_new_file(path, write)
+    return rows
+
+
+def _csv(batch: pa.RecordBatch, *, is_first: bool) -> bytes:
+    """The rows as CSV, the first batch with a header; no cell can be read as a formula."""
+    options = pa.csv.WriteOptions(include_header=is_first, quoting_style="needed")
+    sink = pa.BufferOutputStream()
+    pa.csv.write_csv(safe_texts(pa.Table.from_batches([batch])), sink, options)
+    return bytes(sink.getvalue())
+
+
+def show_statuses(release: ReleaseFolder, wanted: Slice) -> None:
+    """Print each group if an area or a group was named, else counts of each level."""
+    if_absent = release_folder.absent_status(release.universe.product, release.facts.origin)
+    status_width = max(len(release_folder.NOT_TABULATED), len(if_absent))
+    batches = statuses(release, wanted)
+    if wanted.regions or wanted.iterations:
+        _show_each(release.universe, batches, status_width, is_one_group=len(wanted.iterations) == 1)
+    else:
+        _show_counts(batches, status_width)
+    say(_LEGEND[if_absent])
+
+
+def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], status_width: int, *, is_one_group: bool) -> None:
+    """A heading for each area and a line for each group; for one group, a line for each area."""
+    reasons = _Reasons(universe)
+    reason_width = max(terminal_width() // 3, _LEAST_REASON_WIDTH)
+    widths = (_width_left(status_width + reason_width), status_width, reason_width)
+    heading = None
+    for row in (row for batch in batches for row in batch.to_pylist()):
+        level = _LEVELS[row["geography_level"]]
+        area = f"{row['region_name']} ({level.entity_kind.noun} {row['region_id']})"
+        group = f"{row['iteration_name']} ({row['iteration_code']})"
+        above, label = (group, area) if is_one_group else (area, group)
+        above += f", {row[FAMILY]}" if FAMILY in row else ""
+        if above != heading:
+            say(above if heading is None else f"\n{above}")
+            typer.echo(_line(("area" if is_one_group else "group", "status", "table, or why not"), widths))
+            heading = above
+        typer.echo(_line((label, row["status"], reasons.of(row)), widths))
+
+
+def _show_counts(batches: Iterable[pa.RecordBatch], status_width: int) -> None:
+    """The number of groups of each level by status and reason."""
+    counts: dict[str, Counter[tuple[str, str]]] = {}
+    for batch in batches:
+        level = str(batch["geography_level"][0])
+        if FAMILY in batch.schema.names:
+            level += f", {batch[FAMILY][0]}"
+        counted = pa.Table.from_batches([batch]).group_by(["status", "reason"])
+        for row in counted.aggregate([([], "count_all")]).to_pylist():
+            reason = row["reason"] or _REASON_OF_STATUS[row["status"]]
+            counts.setdefault(level, Counter())[row["status"], reason] += row["count_all"]
+    widths = (_COUNT_WIDTH, status_width, _width_left(_COUNT_WIDTH + status_width))
+    for level, of_level in counts.items():
+        say(f"{level}: {sum(of_level.values()):,} groups")
+        for (status, reason), count in of_level.most_common():
+            typer.echo(_line((f"{count:>{_COUNT_WIDTH},}", status, reason), widths))
+    say("Name an area or a group to see each; --csv is for programs.")
+
+
+class _Reasons:
+    """Why groups have the status that they have."""
+
+    def __init__(self, universe: Universe) -> None:
+        self._universe = universe
+        self._iterations = {iteration.code: iteration for iteration in universe.lists.iterations}
+        self._families = {family.name: family for family in universe.product.families}
+
+    def of(self, row: Mapping[str, Any]) -> str:
+        """The table of a published number, or why there is no number."""
+        status = str(row["status"])
+        product = self._universe.product
+        if status in {PUBLISHED, COPIED}:
+            donor = f"from {row['donor_geography_level']} {row['donor_region_id']}: " if status == COPIED else ""
+            return donor + (_UNKNOWN_TABLE if row["table"] is None else product.shape(row["table"]).words)
+        if status != SUPPRESSED:
+            return row["reason"] or _REASON_OF_STATUS[status]
+        family = self._families[row[FAMILY]] if FAMILY in row else product.families[0]
+        iteration = self._iterations[row["iteration_code"]]
+        level = self._universe.level_of(_LEVELS[row["geography_level"]], iteration.level, family)
+        return f"noisy total not above {level.design.suppression_threshold}"
+
+
+def _width_left(width: int) -> int:
+    """The width of one of three columns if the two others take `width` together."""
+    return max(terminal_width() - 2 - 2 * _GAP - width, _LEAST_WIDTH)
+
+
+def _line(cells: tuple[str, str, str], widths: tuple[int, int, int]) -> str:
+    """Three columns; a text too long for its column continues below, indented."""
+    columns = []
+    for text, width in zip(map(printable, cells), widths, strict=True):
+        wrapper = textwrap.TextWrapper(width, "", "  ", break_on_hyphens=False, break_long_words=False)
+        columns.append([text] if len(text) <= width else wrapper.wrap(text))
+    lines = []
+    for texts in zip_longest(*columns, fillvalue=""):
+        padded = [f"{text:{width}}" for text, width in zip(texts, widths, strict=True)]
+        lines.append(f"  {(' ' * _GAP).join(padded)}".rstrip())
+    return "\n".join(lines)

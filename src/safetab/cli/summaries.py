@@ -1,0 +1,84 @@
+"""What commands say at the end about the output that they wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from safetab.cli.messages import say
+from safetab.planning.losses import privacy_warnings, reference_words, reported_loss
+from safetab.privacy.reference import loss_text
+from safetab.reports.report import REPORT_FILE
+
+if TYPE_CHECKING:  # a command loads what it needs itself
+    from safetab.assessment.accuracy_files import AccuracySummary
+    from safetab.pipeline.rerelease import RereleaseSummary
+    from safetab.pipeline.run import RunSummary
+    from safetab.release.official.write_official import OfficialSummary
+
+_NUMBERS = "release/numbers/"
+
+
+def show_run(summary: RunSummary, out: Path) -> None:
+    """Print what a run wrote, what it cost and whether it may be released."""
+    config = summary.plan.config
+    definition = config.privacy_definition
+    loss = reported_loss(definition, summary.plan.loss)
+    say(f"Wrote {out}:")
+    _show_rows({name: rows for name, rows in summary.rows.items() if not name.startswith("release/")})
+    numbers = [rows for name, rows in summary.rows.items() if name.startswith(_NUMBERS)]
+    say(f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from")
+    say(f"  {REPORT_FILE}: what was released, how precise it is and what it cost, for people")
+    say(
+        f"Privacy loss of a {config.product.record.noun}:"
+        f" {definition.budget_symbol} {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})."
+    )
+    say(reference_words(config.product, definition))
+    for warning in privacy_warnings(summary.plan):
+        say(f"Warning: {warning}", err=True)
+    say(f"{summary.status.line} The confidential log is for the curator alone.")
+
+
+def show_rerelease(summary: RereleaseSummary, out: Path, new: Path) -> None:
+    """Print what a re-release of OUT wrote into NEW."""
+    total = sum(rows for name, rows in summary.rows.items() if name.startswith(_NUMBERS))
+    say(f"Wrote {new}: its release has {total:,} rows of numbers. {out} is unchanged.")
+    _show_rows({name: rows for name, rows in summary.rows.items() if name.startswith("after-steps/")})
+    say(f"Nothing was drawn, and it cost nothing. {summary.status.line}")
+
+
+def show_official(summary: OfficialSummary, new: Path) -> None:
+    """Print how many published numbers were read, and what was left out."""
+    numbers = sum(rows for name, rows in summary.rows.items() if name.startswith("numbers/"))
+    say(f"Wrote {new}: {numbers:,} numbers.")
+    for count, what in (
+        (summary.unknown_tables, "groups have a table that is not known: their margin of error is a range"),
+        (summary.withheld, "numbers are withheld"),
+        (summary.copied_groups, "groups are copies of another area with the same blocks, and have its noise"),
+        (summary.differing, "groups differ, although their areas have the same blocks: taken as measured apart"),
+    ):
+        if count:
+            say(f"  {count:,} {what}")
+    for reason, rows in summary.left_out.items():
+        say(f"  left out: {rows:,} rows of {reason}")
+    for level, groups in summary.not_tabulated.items():
+        say(f"  left out: {groups:,} groups that {level} doesn't tabulate")
+    say(summary.status.line)
+
+
+def show_accuracy(summary: AccuracySummary, out: Path) -> None:
+    """Print the files of an accuracy report, and who may see them."""
+    say(f"Wrote {out}:")
+    say("  accuracy.html: the report, for people")
+    for name, rows in summary.rows.items():
+        say(f"  {name}.parquet, {name}.csv: {rows:,} rows")
+    if summary.is_synthetic:
+        say(f"The {summary.nouns} do not exist, so anyone may look at it; it is not a release.")
+    else:
+        say(f"It contains true counts of real {summary.nouns}. Nothing in {out} may ever be released.")
+
+
+def _show_rows(rows_of_file: Mapping[str, int]) -> None:
+    for name, rows in rows_of_file.items():
+        say(f"  {name}: {rows:,} rows")

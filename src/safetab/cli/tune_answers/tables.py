@@ -1,0 +1,285 @@
+"""Answers as whole tables: the levels of a configuration, and the tables of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+
+from rich.table import Table as TextTable
+
+from safetab.cli.plan_tables import NONE, loss_table, margin_heads, margin_texts, parameter_text, shown
+from safetab.cli.text_tables import text_table
+from safetab.cli.tune_answers import answer as words
+from safetab.cli.tune_answers.answer import Answer, keys_of, name, unit_of
+from safetab.planning.level_design import LevelMargins, margin_of
+from safetab.planning.losses import DELTA, reference_words, reported_loss
+from safetab.planning.plan_json import JsonObject, exact
+from safetab.privacy.calibration import PrivacyDefinition, Stage
+from safetab.privacy.composition import PrivacyLoss
+from safetab.privacy.reference import loss_number
+from safetab.products.product import Selector
+from safetab.tuning.concerns import concerns
+from safetab.tuning.paper import GAMMA, STABILITY, SUPPRESSION_CHANCE, MarginRow, margin_table, threshold_table
+from safetab.tuning.tuned_level import TunedLevel
+from safetab.tuning.tuning import Tuning
+
+_CONFIDENCES = (Fraction(90, 100), Fraction(95, 100), Fraction(99, 100))
+
+
+def levels_answer(tuning: Tuning) -> Answer:
+    """What a configuration means for every level: noise, margins of error, groups and losses."""
+    config = tuning.config
+    product = config.product
+    definition = config.privacy_definition
+    tunings = tuning.by_family()
+    is_staged = product.selector is Selector.NOISY_STAGE_1
+    units = {"product": product.name, "unit": unit_of(config), "threshold_unit": "people"}
+    gamma = f", gamma {exact(config.stage_1_fraction)}" if product.stage_1_key else ""
+    levels = {level for of_family in tunings for level in of_family.levels}
+    losses = {f"{each.value.upper()} pass": tuning.loss_of(each) for each in config.passes}
+    losses |= {"anybody": tuning.loss}
+    return Answer(
+        for_programs={
+            "privacy_definition": definition.spelling,
+            "max_race_codes": config.max_race_codes,
+            **({} if is_staged else units),
+            "levels": [_level(of_family, tuned) for of_family in tunings for tuned in of_family.levels.values()],
+            "groups": tuning.groups,
+            **({"empty_groups_published": _empty_groups(tuning)} if is_staged else {}),
+            "loss": {people: _loss(definition, loss) for people, loss in losses.items()},
+        },
+        sentences=(
+            f"{tuning.groups:,} population groups at {len(levels)} levels, {definition.full_name}{gamma}."
+            f" No {product.record.noun} record was opened.",
+        ),
+        tables=(
+            *(table for of_family in tunings for table in _tables(of_family)),
+            ("Total privacy loss", loss_table(product, definition, losses)),
+        ),
+        notes=(
+            _EMPTY_GROUPS if is_staged else _IN_PEOPLE.format(product.record.nouns),
+            f"Unbounded: a {product.record.noun}'s record is added or removed; bounded: it is changed."
+            " Losses are rounded up.",
+            *([reference_words(product, definition)] if definition is PrivacyDefinition.PURE_DP else []),
+        ),
+        concerns=concerns(tuning),
+    )
+
+
+_EMPTY_GROUPS = (
+    "Empty groups: the expected number of published groups if all of them were empty. T: below state level, a"
+    " group that gets only a total is published only if it is above T."
+)
+_IN_PEOPLE = (
+    "Groups: all that can exist; those with a published total of people are measured, and all of these are"
+    " published. Thresholds are compared with that total, so they are in people; margins are in {}."
+)
+
+
+def _tables(tuning: Tuning) -> Iterator[tuple[str, TextTable]]:
+    """The tables of one table family, each with its title."""
+    family = words.named_family(tuning.config, tuning.family)
+    which = "" if family is None else f": {family.name}"
+    yield f"Levels and their noise{which}", _noise_table(tuning)
+    margin_table_of = _sums_table
+    if tuning.config.product.selector is Selector.NOISY_STAGE_1:
+        margin_table_of = _margin_table
+    for confidence in _CONFIDENCES:
+        at = words.confidence_text(confidence)
+        heading = f"Margins of error (+/-) at {at}, in {unit_of(tuning.config)}{which}"
+        yield heading, margin_table_of(tuning, confidence)
+
+
+def _noise_table(tuning: Tuning) -> TextTable:
+    """For each level: groups, budget, share of its pass, noise and thresholds."""
+    config = tuning.config
+    is_staged = config.product.selector is Selector.NOISY_STAGE_1
+    parameter = "sigma" if config.privacy_definition is PrivacyDefinition.ZCDP else "scale"
+    stages = (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY) if is_staged else (Stage.STAGE_2,)
+    table = text_table(
+        *("level", "groups", "stability", config.privacy_definition.budget_symbol, "share\nof its pass"),
+        *((f"{parameter}\n{what}" for what in ("stage 1", "stage 2", "total-only")) if is_staged else (parameter,)),
+        *(("T", "thresholds", "empty groups\npublished") if is_staged else ("thresholds\n(people)",)),
+    )
+    for level, tuned in tuning.levels.items():
+        design = tuned.design
+        thresholds = " ".join(map(str, design.thresholds.totals))
+        empty = f"{tuned.empty_groups_published:,.2f}" if is_staged and design.can_be_drawn else NONE
+        table.add_row(
+            name(level),
+            f"{tuned.facts.groups:,}",
+            str(design.stability),
+            exact(design.budget),
+            words.percent(tuning.share(level)),
+            *(parameter_text(design, stage) for stage in stages),
+            *((shown(design.suppression_threshold), thresholds, empty) if is_staged else (thresholds,)),
+        )
+    if is_staged:
+        table.add_section()
+        empty_groups = _empty_groups(tuning)
+        all_empty = NONE if empty_groups is None else f"{empty_groups:,.2f}"
+        table.add_row("all levels", f"{tuning.groups:,}", *[""] * 8, all_empty)
+    return table
+
+
+def _empty_groups(tuning: Tuning) -> float | None:
+    return tuning.empty_groups_published if all(tuned.design.can_be_drawn for tuned in tuning.levels.values()) else None
+
+
+def _margin_table(tuning: Tuning, confidence: Fraction) -> TextTable:
+    """For each level: margins of a lone total, of sums and of a TotalOnly group."""
+    table = text_table("level", *margin_heads(tuning.family), "total-only")
+    for level, tuned in tuning.levels.items():
+        table.add_row(name(level), *margin_texts(_margins(tuned, confidence), tuning.family))
+    return table
+
+
+def _sums_table(tuning: Tuning, confidence: Fraction) -> TextTable:
+    """Margins of one noisy number, and of the sums that the lines of the family's tables are."""
+    all_draws = sorted({kind.draws for shape in tuning.family.shapes for kind in shape.kinds})
+    table = text_table("level", *("cell,\nlone total" if draws == 1 else f"sum of\n{draws}" for draws in all_draws))
+    for level, tuned in tuning.levels.items():
+        design = tuned.design
+        margins = (
+            f"{margin_of(design.noise(Stage.STAGE_2), draws, confidence):,}" if design.can_be_drawn else NONE
+            for draws in all_draws
+        )
+        table.add_row(name(level), *margins)
+    return table
+
+
+def _margins(tuned: TunedLevel, confidence: Fraction) -> LevelMargins | None:
+    return tuned.design.margins(confidence) if tuned.design.can_be_drawn else None
+
+
+def _level(tuning: Tuning, tuned: TunedLevel) -> JsonObject:
+    """One level as JSON."""
+    design = tuned.design
+    is_zcdp = tuning.config.privacy_definition is PrivacyDefinition.ZCDP
+    is_staged = tuning.config.product.selector is Selector.NOISY_STAGE_1
+    about_empty_groups = {
+        "suppression_threshold": design.suppression_threshold,
+        "empty_groups_published": tuned.empty_groups_published if is_staged and design.can_be_drawn else None,
+    }
+    return {
+        **keys_of(tuned),
+        "groups": tuned.facts.groups,
+        "stability": design.stability,
+        "budget": exact(design.budget),
+        "share": float(tuning.share(tuned.facts.level)),
+        "sigma" if is_zcdp else "scale": {stage.name.lower(): parameter_text(design, stage) for stage in design.stages},
+        "thresholds": list(design.thresholds.totals),
+        **(about_empty_groups if is_staged else {}),
+        "margins_of_error": {exact(each): _margins_json(_margins(tuned, each)) for each in _CONFIDENCES},
+    }
+
+
+def _margins_json(margins: LevelMargins | None) -> JsonObject | None:
+    """The margins of a level by table and kind of line; None if there is no noise."""
+    if margins is None:
+        return None
+    tables: JsonObject = {
+        shape.label: {kind.short: of[kind.name] for kind in shape.kinds if of.get("cell") or kind.name == "total"}
+        for shape, of in margins.shapes.items()
+    }
+    if margins.stage_1_total is None and margins.total_only is None:
+        return tables
+    return {"stage_1_total": margins.stage_1_total, "total_only": margins.total_only, **tables}
+
+
+def _loss(definition: PrivacyDefinition, loss: PrivacyLoss) -> JsonObject:
+    """A loss as JSON: exact numbers as text, and epsilons under zCDP."""
+    reported = reported_loss(definition, loss)
+    values: JsonObject = {"unbounded": exact(reported.unbounded), "bounded": exact(reported.bounded)}
+    if definition is PrivacyDefinition.ZCDP:
+        epsilons = {"unbounded_epsilon": reported.unbounded_epsilon, "bounded_epsilon": reported.bounded_epsilon}
+        values |= {"delta": float(DELTA), **{key: loss_number(epsilon) for key, epsilon in epsilons.items()}}
+    return values
+
+
+def paper_margins_answer() -> Answer:
+    """The paper's table of margin-of-error targets, to the last digit, beside exact margins."""
+    rows = margin_table()
+    table = text_table(
+        *("level", "target\n+/- at 95 %"),
+        *(f"{kind} rho\n{part}" for kind in ("unbounded", "bounded") for part in ("step 2", "total")),
+        *("exact +/- at 95 %\nwith that total", "least total rho\nfor the target", "saved by\nthe exact margin"),
+    )
+    differing: dict[tuple[int, Decimal, int], list[str]] = {}
+    for row in rows:
+        numbers = map(str, (row.target, *_paper_budgets(row).values(), row.exact_margin))
+        table.add_row(name(row.level), *numbers, exact(row.exact_total), words.percent(_saving(row)))
+        if row.exact_margin != row.target:
+            differing.setdefault((row.target, row.total, row.exact_margin), []).append(name(row.level))
+    paper_sum, exact_sum = sum(Fraction(row.total) for row in rows), sum(row.exact_total for row in rows)
+    return Answer(
+        for_programs={
+            "confidence": "0.95",
+            "stability": STABILITY,
+            "stage_1_fraction": exact(GAMMA),
+            "rows": [_margin_row(row) for row in rows],
+        },
+        tables=(("The paper's margin-of-error targets, beside the exact distribution", table),),
+        notes=(
+            f"The paper's columns are 1.9208 x {STABILITY} / target^2 rounded to three decimals, and that over"
+            f" {exact(1 - GAMMA)} rounded; bounded is twice the rounded number. The exact columns are the discrete"
+            " Gaussian's own, with no rounding but to 4 digits, upward.",
+            *(
+                f"Where the target is {target}, rho {total} gives +/- {margin} at 95 % already: {', '.join(names)}."
+                for (target, total, margin), names in differing.items()
+            ),
+            f"All levels: rho {exact(Fraction(paper_sum))} in the paper, {exact(Fraction(exact_sum))} by the exact"
+            f" margins ({words.signed_percent(exact_sum / paper_sum - 1)}).",
+        ),
+    )
+
+
+def _paper_budgets(row: MarginRow) -> dict[str, Decimal]:
+    """The four budgets of a level in the paper's table."""
+    return {
+        "unbounded_step_2_rho": row.stage_2,
+        "unbounded_total_rho": row.total,
+        "bounded_step_2_rho": row.bounded_stage_2,
+        "bounded_total_rho": row.bounded_total,
+    }
+
+
+def _saving(row: MarginRow) -> Fraction:
+    """The part of the paper's budget that the least budget for the target saves."""
+    return 1 - row.exact_total / Fraction(row.total)
+
+
+def _margin_row(row: MarginRow) -> dict[str, object]:
+    """One level of the paper's table of margins, as JSON."""
+    return {
+        "level": name(row.level),
+        "target_margin": row.target,
+        **{key: str(budget) for key, budget in _paper_budgets(row).items()},
+        "exact_margin": row.exact_margin,
+        "least_total_rho": exact(row.exact_total),
+        "saving": float(_saving(row)),
+    }
+
+
+def paper_thresholds_answer() -> Answer:
+    """The paper's table of suppression thresholds; ours are equal."""
+    table = text_table("rho", "threshold T")
+    rows = threshold_table()
+    for row in rows:
+        table.add_row(exact(row.budget), str(row.threshold))
+    chance = exact(SUPPRESSION_CHANCE)
+    return Answer(
+        for_programs={
+            "zero_suppression_chance": chance,
+            "stability": STABILITY,
+            "stage_1_fraction": exact(GAMMA),
+            "rows": [{"rho": exact(row.budget), "threshold": row.threshold} for row in rows],
+        },
+        tables=(("The paper's suppression thresholds", table),),
+        notes=(
+            f"T is the least number of persons that the noise of stage 2 exceeds with a chance of at most"
+            f" {exact(1 - SUPPRESSION_CHANCE)}; gamma {exact(GAMMA)}, stability {STABILITY}. Exact, and equal to the"
+            " paper's.",
+        ),
+    )

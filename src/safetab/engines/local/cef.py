@@ -1,0 +1,130 @@
+"""The engine for a Census Edited File (CEF): bytes become encoded records without a parser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.geography_levels import TabulationPass
+from safetab.engines.contract import EngineSettings, KnownLists, MiscountedRecords
+from safetab.engines.fingerprint import RecordFingerprint, StateSums
+from safetab.engines.local.engine import ArrayEngine
+from safetab.engines.patterns import ThreadPatterns
+from safetab.foundation.arrays import find_sorted
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import Finding, FindingsOf
+from safetab.planning.planner import PublicFiles
+from safetab.products.record import BLOCK_DIGITS
+from safetab.readers.cef.geography import BlockOids
+from safetab.readers.cef.lines import CODE_FIELDS
+from safetab.readers.cef.reader_file import CefFiles
+from safetab.readers.cef.state_records import CefRecords, StateReader, records_of
+from safetab.readers.cef.state_rules import CefRules
+from safetab.readers.record_rules import report_empty_passes
+
+
+class CefEngine(ArrayEngine):
+    """A `CountingEngine` that reads the states one after the other."""
+
+    def __init__(
+        self, records: CefFiles, files: PublicFiles, settings: EngineSettings, log: Callable[[str], None]
+    ) -> None:
+        super().__init__(files, settings)
+        if files.oids is None:
+            raise TypeError("a CEF comes with the ids of its blocks")
+        self._files = records
+        self._oids = files.oids
+        self._log = log
+        self._record = files.config.product.record
+        self._patterns = ThreadPatterns(self._encoding.patterns)
+        self._rules = CefRules(files.lists.code_names, files.oids, for_households=self._record.holds_people)
+        self._atom_of_place = _atom_of_place(*self._encoding.block_lookup[2:], files.oids)
+        self._bounds = {
+            which: (min(state.first_atom for state in states), max(state.end_atom for state in states))
+            for which in self._encoding.passes
+            if (states := [state for state in self._encoding.states if state.tabulation_pass is which])
+        }
+
+    def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
+        """Check, encode and store every record. Raises MiscountedRecords unless all are encoded."""
+        counts, found = dict.fromkeys(self._encoding.passes, 0), list[Finding]()
+        for files in self._files.states:
+            reader, encoded = StateReader(files, self._rules), 0
+            for joined in reader.joined_persons(rows_done):
+                encoded += self._add(records_of(joined, self._record), counts)
+            found += reader.findings
+            self._log(
+                f"state {files.state}: {reader.persons_read:,} persons read, {reader.persons_joined:,} joined to a"
+                f" unit, {encoded:,} {self._record.noun}s encoded"
+            )
+            are_all = reader.persons_read == reader.persons_joined and encoded == reader.records(self._record)
+            if not are_all and not any(finding.is_error for finding in reader.findings):
+                raise MiscountedRecords("not everybody who was read was joined to a unit and encoded.")
+        findings = FindingsOf(self._files.label)
+        if not any(finding.is_error for finding in found):
+            report_empty_passes(counts, findings)
+            self._record_count = counts
+        return (*found, *findings.findings)
+
+    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+        """Read the records again for each pass's fingerprint. Raises RunFailed if files changed."""
+        fingerprint = RecordFingerprint(secret)
+        return fingerprint.of_passes(self._sums(fingerprint))
+
+    def _sums(self, fingerprint: RecordFingerprint) -> Iterator[StateSums]:
+        for files in self._files.states:
+            reader = StateReader(files, self._rules)
+            for joined in reader.joined_persons():
+                records = records_of(joined, self._record)
+                yield from fingerprint.sums_of_columns(whole_columns(records, self._oids))
+            if any(finding.is_error for finding in reader.findings):
+                raise RunFailed("the files of a state changed while they were read. Nothing was written.")
+
+    def _add(self, records: CefRecords, counts: dict[TabulationPass, int]) -> int:
+        """Store the records, add them to the counts of the passes, and return their number."""
+        atoms = self._atom_of_place[records.places]
+        codes = np.stack([records.columns[name].astype(np.int16) for name in CODE_FIELDS])
+        patterns = self._patterns.numbers_of(codes)
+        if (atoms < 0).any() or (patterns < 0).any():
+            raise MiscountedRecords("records that break no rule of the files break one of the engine.")
+        self._stored.add(atoms, patterns, self._attributes(records))
+        for which, (first, end) in self._bounds.items():
+            counts[which] += int(np.count_nonzero((atoms >= first) & (atoms < end)))
+        return len(records)
+
+    def _attributes(self, records: CefRecords) -> NDArray[np.unsignedinteger]:
+        attributes = np.zeros(len(records), dtype=np.int64)
+        for part, factor in zip(self._record.attribute, self._record.attribute_factors, strict=True):
+            attributes += (records.columns[part.column].astype(np.int64) - part.low) * factor
+        return attributes.astype(self._stored.attribute_type)
+
+
+def judge_cef(known: KnownLists, files: CefFiles, rows_done: Callable[[int], None]) -> tuple[Finding, ...]:
+    """What is wrong with the lines of a CEF, as far as the known lists tell."""
+    rules = CefRules(known.codes, known.oids, for_households=known.record.holds_people)
+    found = list[Finding]()
+    for of_state in files.states:
+        reader = StateReader(of_state, rules)
+        for _ in reader.joined_persons(rows_done):
+            pass
+        found += reader.findings
+    return tuple(found)
+
+
+def whole_columns(records: CefRecords, oids: BlockOids) -> dict[str, NDArray[np.integer]]:
+    """The columns of the delimited record as numbers: the CEF's, and the block in its parts."""
+    rest, columns = oids.blocks[records.places], dict(records.columns)
+    for column, width in reversed(BLOCK_DIGITS.items()):
+        columns[column] = rest % 10**width
+        rest = rest // 10**width
+    return columns
+
+
+def _atom_of_place(blocks: NDArray[np.int64], atoms: NDArray[np.int32], oids: BlockOids) -> NDArray[np.int32]:
+    """For each OID the atom of its block; blocks rise, and hold those of all OIDs."""
+    atom_of_place = np.full(len(oids.blocks), -1, dtype=np.int32)
+    positions, is_listed = find_sorted(blocks, oids.blocks)
+    atom_of_place[is_listed] = atoms[positions[is_listed]]
+    return atom_of_place

@@ -1,0 +1,348 @@
+"""Counts encoded records, state by state, and answers the two questions about a level.
+
+The loops come first; they are compiled and work on plain integer arrays.
+
+`list_starts` and `lists` are the arrays of `IterationLists`: pattern p has the iterations
+lists[list_starts[p]] up to lists[list_starts[p + 1]].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.population_groups import UniverseIndex
+from safetab.engines.encoding import Encoding
+from safetab.engines.local.state_records import SortedRecords, StateRecords
+from safetab.engines.patterns import Int32s, Int64s, IterationLists
+from safetab.foundation.arrays import run_starts
+from safetab.foundation.compiled import compiled
+from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.products.product import Shape
+
+
+def count_atoms(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
+    records: SortedRecords, list_starts: Int64s, lists: Int32s, counted_starts: Int64s, iterations: Int32s,
+    counts: Int32s, counted_at: Int64s,
+) -> None:  # fmt: skip
+    """Add every record to each of its iterations, at its atom.
+
+    Atom a gets the iterations and counts at counted_starts[a] up to counted_starts[a + 1], in no
+    order. `counted_at` is -1 for every iteration.
+    """
+    run_starts, found = records.run_starts, 0
+    for atom in range(len(run_starts) - 1):
+        counted_starts[atom] = first = found
+        for run in range(run_starts[atom], run_starts[atom + 1]):
+            pattern, size = records.run_patterns[run], records.run_sizes[run]
+            for position in range(list_starts[pattern], list_starts[pattern + 1]):
+                iteration = lists[position]
+                if counted_at[iteration] < first:
+                    counted_at[iteration] = found
+                    iterations[found] = iteration
+                    counts[found] = 0
+                    found += 1
+                counts[counted_at[iteration]] += size
+    counted_starts[len(run_starts) - 1] = found
+
+
+def count_attributes(
+    records: SortedRecords, list_starts: Int64s, lists: Int32s, by_pattern: Int32s, by_attribute: Int32s
+) -> None:
+    """Add every record to each of its iterations, in the whole state, by attribute.
+
+    Records of a pattern that `by_pattern` has a row for are counted there, and added to their
+    iterations at the end.
+    """
+    attributes, begin = records.attributes, 0
+    for run in range(len(records.run_patterns)):
+        pattern, end = records.run_patterns[run], begin + records.run_sizes[run]
+        if pattern < len(by_pattern):
+            for record in range(begin, end):
+                by_pattern[pattern, attributes[record]] += 1
+        else:
+            for position in range(list_starts[pattern], list_starts[pattern + 1]):
+                for record in range(begin, end):
+                    by_attribute[lists[position], attributes[record]] += 1
+        begin = end
+    for pattern in range(len(by_pattern)):
+        for attribute in range(by_pattern.shape[1]):
+            if by_pattern[pattern, attribute]:
+                for position in range(list_starts[pattern], list_starts[pattern + 1]):
+                    by_attribute[lists[position], attribute] += by_pattern[pattern, attribute]
+
+
+def add_atoms_to_entities(
+    starts: Int64s, iterations: Int32s, counts: Int32s, entity_of_atom: Int64s, position_of_iteration: Int64s,
+    totals: Int64s,
+) -> None:  # fmt: skip
+    """Add the counts of atoms to those of their entities, for the iterations that a level has."""
+    for atom in range(len(starts) - 1):
+        entity = entity_of_atom[atom]
+        if entity < 0:
+            continue
+        for counted in range(starts[atom], starts[atom + 1]):
+            position = position_of_iteration[iterations[counted]]
+            if position >= 0:
+                totals[entity, position] += counts[counted]
+
+
+def add_cells(  # noqa: PLR0913, PLR0917
+    row_starts: Int64s, iteration_of_row: Int64s, begins: Int64s, ends: Int64s, atoms: Int64s, records: SortedRecords,
+    list_starts: Int64s, lists: Int32s, first_cell: Int64s, shape_of_row: Int64s, cell_of: Int32s,
+    row_of_iteration: Int64s, cells: Int64s,
+) -> None:  # fmt: skip
+    """Add the records of some entities to the cells of those of their groups that have a row.
+
+    Entity e has the rows row_starts[e] up to row_starts[e + 1] and the atoms at begins[e] up to
+    ends[e]. A row's cells begin at first_cell[row]; cell_of its shape says which of them each
+    attribute value is in. `row_of_iteration` is -1 everywhere, and is so again afterwards.
+    """
+    attributes = records.attributes
+    for entity in range(len(begins)):
+        for row in range(row_starts[entity], row_starts[entity + 1]):
+            row_of_iteration[iteration_of_row[row]] = row
+        for position in range(begins[entity], ends[entity]):
+            atom = atoms[position]
+            begin = records.starts[atom]
+            for run in range(records.run_starts[atom], records.run_starts[atom + 1]):
+                pattern, end = records.run_patterns[run], begin + records.run_sizes[run]
+                for listed in range(list_starts[pattern], list_starts[pattern + 1]):
+                    row = row_of_iteration[lists[listed]]
+                    if row >= 0:
+                        first, shape = first_cell[row], shape_of_row[row]
+                        for record in range(begin, end):
+                            cells[first + cell_of[shape, attributes[record]]] += 1
+                begin = end
+        for row in range(row_starts[entity], row_starts[entity + 1]):
+            row_of_iteration[iteration_of_row[row]] = -1
+
+
+_MANY_RECORDS = 1 << 17
+_FIRST_PATTERNS = 1 << 11  # most records have one of the patterns that were met first
+_CELLS_OF_A_COUNT = 16  # with more groups for each count, most are empty: no dense array
+_PARTS = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CountedState:
+    """A state's records and counts; atom a has those at starts[a] up to starts[a + 1]."""
+
+    tabulation_pass: TabulationPass
+    atoms: slice
+    records: SortedRecords
+    starts: Int64s
+    iterations: Int32s
+    counts: Int32s
+    by_attribute: Int32s
+
+
+class RecordCounter:
+    """Counts every state once, then answers the two questions from the counted states."""
+
+    def __init__(self, encoding: Encoding, threads: int) -> None:
+        self._encoding = encoding
+        self._pool = ThreadPoolExecutor(threads)
+        # those of the patterns, which are all known when `count` begins
+        self._lists: Future[IterationLists] = Future()
+        self._states: list[CountedState] = []
+        self._entities: dict[GeographyLevel, Int64s] = {}
+
+    def count(self, stored: StateRecords) -> Iterator[CountedState]:
+        """Yield every state, counted, in order; the largest begin first, so that threads end together."""
+        # submitted first, so that it has begun when a state waits for it
+        self._lists = self._pool.submit(self._encoding.iteration_lists)
+        numbers = range(len(self._encoding.states))
+        by_size = sorted(numbers, key=stored.size_of, reverse=True)
+        counted = {number: self._pool.submit(self._counted, number, stored) for number in by_size}
+        for number in numbers:
+            self._states.append(counted[number].result())
+            yield self._states[-1]
+
+    def close(self) -> None:
+        """End the threads; work that has not begun is dropped."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _counted(self, number: int, stored: StateRecords) -> CountedState:
+        """Count the records of one state by atom and by attribute."""
+        records = stored.sorted_state(number)
+        state = self._encoding.states[number]
+        lists = self._lists.result()
+        most = int(np.diff(lists.starts)[records.run_patterns].sum())
+        starts = np.empty(len(records.starts), dtype=np.int64)
+        iterations = np.empty(most, dtype=np.int32)  # most of it is never touched
+        counts = np.empty(most, dtype=np.int32)
+        counted_at = np.full(len(self._encoding.iteration_number), -1, dtype=np.int64)
+        compiled(count_atoms)(records, lists.starts, lists.iterations, starts, iterations, counts, counted_at)
+        values = self._encoding.record.attribute_values
+        by_attribute = np.zeros((len(counted_at), values), dtype=np.int32)
+        are_many = len(records.attributes) >= _MANY_RECORDS
+        patterns = min(_FIRST_PATTERNS, len(lists.starts) - 1) if are_many else 0
+        by_pattern = np.zeros((patterns, values), dtype=np.int32)
+        compiled(count_attributes)(records, lists.starts, lists.iterations, by_pattern, by_attribute)
+        return CountedState(
+            state.tabulation_pass,
+            slice(state.first_atom, state.end_atom),
+            records,
+            starts,
+            iterations[: starts[-1]].copy(),
+            counts[: starts[-1]].copy(),
+            by_attribute,
+        )
+
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        """As `GroupCounts.totals`."""
+        position_at = self._encoding.position_at(level)
+        of_areas = self._pool.map(lambda area: self._totals_of_area(level, position_at, *area), self._areas(level))
+        none = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+        indices, counts = map(np.concatenate, zip(none, *of_areas, strict=True))
+        return ExactCounts(indices, counts.reshape(-1, 1))
+
+    def _totals_of_area(
+        self, level: LevelPlan, position_at: Int64s, first: int, end: int, states: Sequence[CountedState]
+    ) -> tuple[Int64s, Int64s]:
+        """The groups with records among entities `first` up to `end`, and how many they have."""
+        width = level.universe.index.iterations
+        entity_of_atom = self._entity_of_atom(level)
+        if (end - first) * width > _CELLS_OF_A_COUNT * sum(len(state.counts) for state in states):
+            added = [_groups_of_atoms(state, entity_of_atom[state.atoms], position_at, width) for state in states]
+            return _summed(*map(np.concatenate, zip(*added, strict=True)))
+        dense = np.zeros((end - first, width), dtype=np.int64)
+        for state in states:
+            entities = entity_of_atom[state.atoms]
+            own = np.where(entities < 0, -1, entities - first)
+            arrays = (state.starts, state.iterations, state.counts)
+            compiled(add_atoms_to_entities)(*arrays, own, position_at, dense)
+        found = np.flatnonzero(dense)
+        return found + first * width, dense.reshape(-1)[found]
+
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        """As `GroupCounts.cells`."""
+        numbers, iterations = self._encoding.number_at(level), len(self._encoding.iteration_number)
+        selected = SelectedCells(level.universe.index, groups_of, numbers, iterations)
+        kind, parts = level.level.geography.entity_kind, list[Callable[[], None]]()
+        for first, end, states in self._areas(level):
+            rows = selected.rows_of_entities(first, end)
+            if rows.start == rows.stop:
+                continue
+            for state in states:
+                if not kind.is_substate:
+                    selected.add_whole_state(rows, state.by_attribute)
+                    continue
+                entities = self._entity_of_atom(level)[state.atoms]
+                parts += selected.parts_of_state(rows, entities, state.records, self._lists.result())
+                if kind.crosses_states:  # the next state adds to the same cells
+                    self._do(parts)
+        self._do(parts)
+        return selected.counts()
+
+    def _do(self, parts: list[Callable[[], None]]) -> None:
+        list(self._pool.map(lambda part: part(), parts))
+        parts.clear()
+
+    def _areas(self, level: LevelPlan) -> Iterator[tuple[int, int, Sequence[CountedState]]]:
+        """Ranges of entities that share no record: a state's, or all if they can cross states."""
+        geography = level.level.geography
+        states = [state for state in self._states if state.tabulation_pass is geography.tabulation_pass]
+        if geography.entity_kind.crosses_states:
+            yield 0, len(level.universe.entities), states
+            return
+        for state in states:
+            entities = self._entity_of_atom(level)[state.atoms]
+            entities = entities[entities >= 0]
+            if len(entities):
+                yield int(entities.min()), int(entities.max()) + 1, [state]
+
+    def _entity_of_atom(self, level: LevelPlan) -> Int64s:
+        geography = level.level.geography
+        if geography not in self._entities:
+            self._entities[geography] = self._encoding.entity_of_atom(geography, level.universe.entities)
+        return self._entities[geography]
+
+
+def _groups_of_atoms(
+    state: CountedState, entity_of_atom: Int64s, position_of_iteration: Int64s, width: int
+) -> tuple[Int64s, Int64s]:
+    """What `add_atoms_to_entities` adds, and to which group: its entity times `width` plus its position."""
+    entity = np.repeat(entity_of_atom, np.diff(state.starts))
+    position = position_of_iteration[state.iterations]
+    is_there = (entity >= 0) & (position >= 0)
+    return entity[is_there] * width + position[is_there], state.counts[is_there].astype(np.int64)
+
+
+def _summed(groups: Int64s, counts: Int64s) -> tuple[Int64s, Int64s]:
+    """Each group once, rising, with the sum of its counts."""
+    if not len(groups):
+        return groups, counts
+    order = np.argsort(groups)
+    firsts = run_starts(groups[order])
+    return groups[order][firsts], np.add.reduceat(counts[order], firsts)
+
+
+class SelectedCells:
+    """The cells of a level's selected groups, all shapes together, one row per group by rising index."""
+
+    def __init__(
+        self, index: UniverseIndex, groups_of: Mapping[Shape, NDArray[np.int64]], number_at: Int64s, iterations: int
+    ) -> None:
+        """Lay out rows and cells; `number_at` numbers the level's of all `iterations`."""
+        self._groups_of = groups_of
+        shapes = list(groups_of)
+        indices = np.concatenate([np.empty(0, dtype=np.int64), *groups_of.values()])
+        shape_of_row = np.repeat(np.arange(len(shapes)), [len(of_shape) for of_shape in groups_of.values()])
+        order = np.argsort(indices, kind="stable")
+        self._shape_of_row = shape_of_row[order]
+        self._entity = index.entity_of(indices[order])
+        self._iteration = number_at[index.iteration_of(indices[order])]
+        self._cell_of_shape = np.stack([shape.cell_of_value for shape in shapes]).astype(np.int32)
+        sizes = np.array([shape.cells for shape in shapes], dtype=np.int64)[self._shape_of_row]
+        self._first_cell = np.cumsum(sizes) - sizes
+        self._cells = np.zeros(int(sizes.sum()), dtype=np.int64)
+        self._iterations = iterations
+
+    def rows_of_entities(self, first: int, end: int) -> slice:
+        """The rows of the entities from `first` up to `end`."""
+        return slice(*np.searchsorted(self._entity, [first, end]).tolist())
+
+    def add_whole_state(self, rows: slice, by_attribute: Int32s) -> None:
+        """Add a state's counts, by iteration and attribute, to groups that hold all of its records."""
+        for number, shape in enumerate(self._groups_of):
+            chosen = np.flatnonzero(self._shape_of_row[rows] == number) + rows.start
+            by_cell = np.argsort(self._cell_of_shape[number], kind="stable")
+            first_of_cell = np.searchsorted(self._cell_of_shape[number][by_cell], np.arange(shape.cells))
+            counted = by_attribute[self._iteration[chosen]][:, by_cell]
+            cells = np.add.reduceat(counted, first_of_cell, axis=1, dtype=np.int64)
+            self._cells[self._first_cell[chosen][:, None] + np.arange(shape.cells)] += cells
+
+    def parts_of_state(
+        self, rows: slice, entity_of_atom: Int64s, records: SortedRecords, lists: IterationLists
+    ) -> Iterator[Callable[[], None]]:
+        """Work that adds a state to groups of some atoms; threads may do the pieces at the same time."""
+        atoms = np.argsort(entity_of_atom, kind="stable")
+        entities, first_rows = np.unique(self._entity[rows], return_index=True)
+        row_starts = np.append(first_rows + rows.start, rows.stop)
+        begins = np.searchsorted(entity_of_atom[atoms], entities, side="left")
+        ends = np.searchsorted(entity_of_atom[atoms], entities, side="right")
+        for part in np.array_split(np.arange(len(entities)), _PARTS):
+            if len(part):
+                rows_of_part = row_starts[part[0] : part[-1] + 2]
+                yield partial(
+                    compiled(add_cells), rows_of_part, self._iteration, begins[part], ends[part], atoms, records,
+                    lists.starts, lists.iterations, self._first_cell, self._shape_of_row, self._cell_of_shape,
+                    np.full(self._iterations, -1, dtype=np.int64), self._cells,
+                )  # fmt: skip
+
+    def counts(self) -> Mapping[Shape, ExactCounts]:
+        """The cells of the groups of each shape."""
+        found = {}
+        for number, (shape, indices) in enumerate(self._groups_of.items()):
+            first_cell = self._first_cell[self._shape_of_row == number]
+            found[shape] = ExactCounts(indices, self._cells[first_cell[:, None] + np.arange(shape.cells)])
+        return found

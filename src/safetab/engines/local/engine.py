@@ -1,0 +1,192 @@
+"""The engines of this process.
+
+They read and encode records once, store them, and count them state by state. Arrow's error messages
+quote values, so they go to the confidential log alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from functools import partial
+from queue import SimpleQueue
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from safetab.census.geography_levels import TabulationPass
+from safetab.engines.contract import EngineSettings, KnownLists, MiscountedRecords
+from safetab.engines.encoding import Encoding
+from safetab.engines.fingerprint import RecordFingerprint, StateSums
+from safetab.engines.local.counter import RecordCounter
+from safetab.engines.local.encoder import RecordEncoder
+from safetab.engines.local.records import DamagedPart, ValueBatch, batches_of, numbers_of, rows_of
+from safetab.engines.local.rules import judge_rows
+from safetab.engines.local.state_records import StateRecords
+from safetab.engines.local.text import MisshapenRows, text_batches
+from safetab.foundation import failures
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
+from safetab.foundation.in_threads import results_in_threads
+from safetab.planning.planner import PublicFiles
+from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.products.product import Shape
+from safetab.products.record import RecordLayout
+from safetab.readers.record_files import label_of, unreadable
+from safetab.readers.record_rules import report_empty_passes
+from safetab.readers.table_files import TableFiles, TableForm
+
+Log = Callable[[str], None]
+
+
+class ArrayEngine:
+    """Counts the records that `check` of a subclass stored, and whose number it set by pass."""
+
+    def __init__(self, files: PublicFiles, settings: EngineSettings) -> None:
+        self._encoding = Encoding(files)
+        first_atoms = np.array([state.first_atom for state in self._encoding.states], dtype=np.int64)
+        values = self._encoding.record.attribute_values
+        self._stored = StateRecords(settings.temporary_folder, first_atoms, self._encoding.atom_count, values)
+        self._record_count: Mapping[TabulationPass, int] = {}
+        self._counter = RecordCounter(self._encoding, settings.threads)
+
+    def prepare(self) -> Mapping[TabulationPass, int]:
+        """Count every state; return each pass's number of records. Raises MiscountedRecords."""
+        counted = dict.fromkeys(self._record_count, 0)
+        for state in self._counter.count(self._stored):
+            counted[state.tabulation_pass] += len(state.records.attributes)
+        if counted != self._record_count:
+            raise MiscountedRecords("the engine did not encode every record once.")
+        return counted
+
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        """As `GroupCounts.totals`."""
+        return self._counter.totals(level)
+
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        """As `GroupCounts.cells`."""
+        return self._counter.cells(level, groups_of)
+
+    def close(self) -> None:
+        """End the engine's threads."""
+        self._counter.close()
+
+
+class LocalEngine(ArrayEngine):
+    """Reads tables inside the process; keeps to the contract of `CountingEngine`."""
+
+    def __init__(self, records: TableFiles, files: PublicFiles, settings: EngineSettings, log: Log) -> None:
+        super().__init__(files, settings)
+        self._files = records
+        self._threads = settings.threads
+        self._known = KnownLists.of_files(files)
+        self._log = log
+
+    def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
+        """Read, check, encode and store every row; once one is wrong, read again for all rules."""
+        findings = FindingsOf(label_of(self._files))
+        _ = self._encoding.block_lookup  # computed before threads ask for it
+        encoders = [RecordEncoder(self._encoding, self._known.codes, self._stored) for _ in range(self._threads)]
+        try:
+            with self._reading_errors_logged():
+                are_right = self._encode(encoders, rows_done)
+        except pa.ArrowException as error:
+            failures.raise_if_refused_in_words(error)
+            part = error.path.name if isinstance(error, DamagedPart) else None
+            findings.error("", unreadable(part, self._files.form))
+            with suppress(pa.ArrowException):
+                judge_rows(self._files, self._known, findings, rows_done)
+            return findings.findings
+        if are_right:
+            counts = [encoder.record_count for encoder in encoders]
+            self._record_count = {which: sum(one[which] for one in counts) for which in self._encoding.passes}
+            report_empty_passes(self._record_count, findings)
+            return findings.findings
+        judge_rows(self._files, self._known, findings, rows_done)
+        if not findings.has_errors:
+            raise MiscountedRecords("rows that break a rule were found, and no rule that they break.")
+        return findings.findings
+
+    def _encode(self, encoders: list[RecordEncoder], rows_done: Callable[[int], None]) -> bool:
+        """Whether all rows are right; if not, some may be unread. One thread at a time uses an encoder."""
+        free, rows = SimpleQueue[RecordEncoder](), 0
+        for encoder in encoders:
+            free.put(encoder)
+        pieces = (partial(_encoded, batches, free) for batches in self._pieces())
+        with closing(results_in_threads(pieces, len(encoders))) as encoded:
+            for rows_of_piece, are_right in encoded:
+                if not are_right:
+                    return False
+                rows += rows_of_piece
+                rows_done(rows_of_piece)
+        self._compare(rows)
+        return True
+
+    def _compare(self, rows: int) -> None:
+        """Compare with what the bytes of the files say, which is found without this reader."""
+        if rows != self._files.rows:
+            raise MiscountedRecords("the number of rows read differs from the number in the files.")
+
+    def _pieces(self) -> Iterator[Iterable[ValueBatch]]:
+        """All records in pieces; the thread that asks for a piece's batches reads them."""
+        pieces_of = batches_of if self._files.form is TableForm.PARQUET else text_batches
+        return pieces_of(self._files, self._known.record)
+
+    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+        """Each pass's fingerprint. Raises InvalidInput or RunFailed if files or records changed."""
+        fingerprint, sums = RecordFingerprint(secret), list[StateSums]()
+        pieces = (partial(_sums, batches, fingerprint, self._known.record) for batches in self._pieces())
+        try:
+            with self._reading_errors_logged(), closing(results_in_threads(pieces, self._threads)) as results:
+                for sums_of_piece in results:
+                    sums += sums_of_piece
+        except pa.ArrowException as error:
+            failures.raise_if_refused_in_words(error)
+            part = error.path.name if isinstance(error, DamagedPart) else None
+            finding = Finding(Severity.ERROR, label_of(self._files), "", unreadable(part, self._files.form))
+            raise InvalidInput([finding]) from None
+        except (MisshapenRows, ValueError):  # whose text quotes a value
+            raise failures.RunFailed("the records changed while they were read. Nothing was written.") from None
+        self._compare(sum(rows for _, rows, *_ in sums))
+        return fingerprint.of_passes(sums)
+
+    @contextmanager
+    def _reading_errors_logged(self) -> Iterator[None]:
+        """Log Arrow's words. Raises ArrowException if a file is damaged, MemoryError if memory ran out."""
+        try:
+            yield
+        except pa.ArrowException as error:
+            self._log(f"Arrow: {error}")
+            failures.raise_if_the_machine_failed(error)
+            raise
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            self._log(f"Arrow: {error}")
+            raise pa.ArrowInvalid(str(error)) from None
+        except (ImportError, RuntimeError) as error:
+            if failures.is_out_of_memory(error):
+                raise MemoryError from None
+            raise
+
+
+def _encoded(batches: Iterable[ValueBatch], free: SimpleQueue[RecordEncoder]) -> tuple[int, bool]:
+    """The number of rows of the batches up to the first that is wrong, and whether all are right."""
+    encoder, rows = free.get(), 0
+    try:
+        for batch in batches:
+            encoder.add(batch)
+            if not encoder.is_right:
+                return rows, False
+            rows += rows_of(batch)
+    except MisshapenRows:
+        return rows, False
+    finally:
+        free.put(encoder)
+    return rows, True
+
+
+def _sums(batches: Iterable[ValueBatch], fingerprint: RecordFingerprint, record: RecordLayout) -> list[StateSums]:
+    """What the records of these batches add to the fingerprint."""
+    return [sums for batch in batches for sums in fingerprint.sums_of_columns(numbers_of(batch, record))]

@@ -1,0 +1,160 @@
+"""Which rows break which rule, and where they are.
+
+Asked only if a row is known to break a rule, or may. The rows come in the order of their files,
+with line or row numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.iterations import is_race_code
+from safetab.engines.contract import KnownLists
+from safetab.engines.local.records import ValueBatch, row_groups_of_part, rows_of
+from safetab.engines.local.text import batch_by_arrow
+from safetab.foundation.arrays import is_in_sorted
+from safetab.foundation.findings import FindingsOf
+from safetab.products.record import (
+    BLOCK_COLUMNS,
+    BLOCK_DIGITS,
+    RACE_COLUMNS,
+    AttributePart,
+    CheckedColumn,
+    RecordLayout,
+)
+from safetab.readers import record_rules as rules
+from safetab.readers.delimited import SEPARATOR
+from safetab.readers.digit_columns import NOT_DIGITS
+from safetab.readers.record_files import columns_in_order
+from safetab.readers.record_rules import BrokenRules, Rule, rule_of, text_of_value
+from safetab.readers.table_files import TableFiles, TableForm
+from safetab.readers.text_tables import numbered_lines
+
+Rows = NDArray[np.bool_]
+_SEPARATOR = SEPARATOR.encode()
+
+
+def judge_rows(files: TableFiles, known: KnownLists, findings: FindingsOf, rows_done: Callable[[int], None]) -> None:
+    """Report every rule that the known lists show broken. Raises ArrowException for a damaged file."""
+    broken = BrokenRules("row" if files.form is TableForm.PARQUET else "line")
+    try:
+        for path in files.parts:
+            for rows in _numbered_rows(files, path, known.record):
+                for rule, numbers in rows.misfits.items():
+                    broken.add(rule, path.name, numbers)
+                for rule, is_broken in broken_rules(rows.batch, known) if rows.batch else ():
+                    broken.add(rule, path.name, rows.numbers[is_broken].tolist())
+                rows_done(len(rows.numbers))
+    finally:
+        broken.report(findings)
+
+
+def broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
+    """Each rule with the rows that break it."""
+    for column in known.record.ruled:
+        yield rule_of(column), _rows_where(batch, column.column, partial(_breaks, column), known.record)
+    yield from _broken_blocks(batch, known)
+    yield from _broken_codes(batch, known)
+
+
+def _broken_blocks(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
+    parts = [batch[column].digits(BLOCK_DIGITS[column])[batch[column].position_of_row] for column in BLOCK_COLUMNS]
+    is_no_number = np.logical_or.reduce([part == NOT_DIGITS for part in parts])
+    block = np.zeros(len(is_no_number), dtype=np.int64)
+    for column, part in zip(BLOCK_COLUMNS, parts, strict=True):
+        block = block * 10 ** BLOCK_DIGITS[column] + part
+    yield rules.NOT_DIGITS_RULE, is_no_number
+    is_known = ~np.isin(parts[0], known.states) | is_in_sorted(known.blocks, block)
+    yield rules.BLOCK_RULE, ~is_no_number & ~is_known
+
+
+def _breaks(column: AttributePart | CheckedColumn, text: str | None) -> bool:
+    return column.number_of(text) is None
+
+
+def _broken_codes(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
+    """The rules of `broken_code_rules`, for many records together."""
+    has_ended = np.zeros(len(batch["QSPAN"].position_of_row), dtype=np.bool_)
+    follows = has_ended.copy()
+    record = known.record
+    for column in RACE_COLUMNS:
+        is_none = _rows_where(batch, column, lambda text: text == rules.NO_CODE, record)
+        if column == RACE_COLUMNS[0]:
+            is_none[:] = False
+        is_code = _rows_where(batch, column, lambda text: text in known.codes and is_race_code(text or ""), record)
+        yield rules.race_rule(column), ~is_none & ~is_code
+        follows |= has_ended & is_code
+        has_ended |= is_none
+    yield rules.AFTER_NO_CODE_RULE, follows
+    yield rules.ETHNICITY_RULE, _rows_where(batch, "QSPAN", lambda text: text not in known.codes, record)
+
+
+def _rows_where(batch: ValueBatch, name: str, holds: Callable[[str | None], bool], record: RecordLayout) -> Rows:
+    """The rows for whose value `holds` is true; it is called once for each distinct value."""
+    column = batch[name]
+    verdicts = np.array([holds(text) for text in column.texts(partial(text_of_value, record, name))], dtype=np.bool_)
+    return np.asarray(verdicts[column.position_of_row])
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _NumberedRows:
+    """Rows of one file, their numbers, and the numbers of lines that are no rows, by broken rule."""
+
+    numbers: NDArray[np.int64]
+    batch: ValueBatch | None
+    misfits: Mapping[Rule, Sequence[int]]
+
+
+def _numbered_rows(files: TableFiles, path: Path, record: RecordLayout) -> Iterator[_NumberedRows]:
+    """All rows of one part, in order: lines of text counted with the header, rows of Parquet from 1."""
+    if files.form is not TableForm.PARQUET:
+        yield from _rows_of_text(path, record)
+        return
+    first = 1
+    for row_groups in row_groups_of_part(path):
+        for batch in row_groups.batches(record):
+            yield _NumberedRows(np.arange(first, first + rows_of(batch)), batch, {})
+            first += rows_of(batch)
+
+
+def _rows_of_text(path: Path, record: RecordLayout) -> Iterator[_NumberedRows]:
+    """The rows of a delimited file with their line numbers, block by block."""
+    misshapen, header = rules.shape_rule(record), columns_in_order(path, record)
+    repeated = SEPARATOR.join(header).encode()
+    for first, lines in numbered_lines(path):
+        numbers: list[int] = []
+        kept: list[bytes] = []
+        misfits: dict[Rule, list[int]] = {misshapen: [], rules.UTF8_RULE: [], rules.HEADER_RULE: []}
+        for number, line in enumerate(lines, start=first):
+            content = line.removesuffix(b"\r")
+            if number == 1 or not content:
+                continue
+            if not _is_utf8(content):
+                misfits[rules.UTF8_RULE].append(number)
+            elif content.count(_SEPARATOR) != len(record.columns) - 1:
+                misfits[misshapen].append(number)
+            elif content == repeated:
+                misfits[rules.HEADER_RULE].append(number)
+            else:
+                numbers.append(number)
+                kept.append(content)
+        # Arrow would end a line at a carriage return; a NUL is as wrong in every column.
+        text = b"\n".join(kept).replace(b"\r", b"\0")
+        batch = batch_by_arrow(text, header, record) if kept else None
+        yield _NumberedRows(np.array(numbers, dtype=np.int64), batch, misfits)
+
+
+def _is_utf8(text: bytes) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,173 @@
+"""Encoded records on disk, state by state, then sorted by atom and pattern.
+
+The files are in the run's own temporary folder. A record takes 8 bytes and its attribute; once it
+is sorted, less. Records that share atom and pattern are a run: they differ in their attribute
+alone, so whatever depends on atom and pattern is looked up once for the whole run.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from threading import Lock
+from typing import BinaryIO, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.engines.patterns import Int32s, Int64s
+from safetab.foundation.compiled import compiled
+
+Attributes = NDArray[np.unsignedinteger]
+N = TypeVar("N", bound=np.integer)
+_FILES = ("atom", "pattern", "attribute")
+
+
+class SortedRecords(NamedTuple):
+    """The records of one state by its atoms, and those of an atom by pattern, as runs.
+
+    Atom a has the records starts[a] up to starts[a + 1] and the runs run_starts[a] up to
+    run_starts[a + 1]; the records of a run follow each other in `attributes`. Compiled loops take
+    it as it is.
+    """
+
+    starts: Int64s
+    run_starts: Int64s
+    run_patterns: Int32s
+    run_sizes: Int32s
+    attributes: Attributes
+
+
+class StateRecords:
+    """Collects records in any order and from any thread; then returns those of one state by atom."""
+
+    def __init__(self, folder: Path, first_atoms: Int64s, atom_count: int, values: int) -> None:
+        """Store in `folder`; `first_atoms` are the states' least atoms, rising; attributes < `values`."""
+        self._folder = folder
+        self._lock = Lock()
+        self._bounds = np.append(first_atoms, atom_count)
+        self.attribute_type = np.min_scalar_type(values - 1)
+
+    def add(self, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> None:
+        """Store records, given by parallel arrays."""
+        if not len(atoms):
+            return
+        least, most = np.searchsorted(self._bounds, [atoms.min(), atoms.max()], side="right") - 1
+        if least == most:
+            self._append(int(least), atoms, patterns, attributes)
+            return
+        states = np.searchsorted(self._bounds, atoms, side="right") - 1
+        for state in np.unique(states).tolist():
+            is_there = states == state
+            self._append(state, atoms[is_there], patterns[is_there], attributes[is_there])
+
+    def size_of(self, state: int) -> int:
+        """A number that grows with the number of records of a state."""
+        path = self._path(state, "atom")
+        return path.stat().st_size if path.exists() else 0
+
+    def sorted_state(self, state: int) -> SortedRecords:
+        """A state's records by its own atoms; they are kept in files, and read as they are needed."""
+        atoms = self._read(state, "atom", np.int32)
+        patterns = self._read(state, "pattern", np.int32)
+        attributes = self._read(state, "attribute", self.attribute_type)
+        self._path(state, "atom").unlink(missing_ok=True)
+        return self._sorted(state, atoms, patterns, attributes)
+
+    def _sorted(self, state: int, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> SortedRecords:
+        """The records of a state by atom and, within an atom, in runs of one pattern."""
+        starts = np.zeros(self._bounds[state + 1] - self._bounds[state] + 1, dtype=np.int64)
+        by_atom = np.empty_like(patterns), np.empty_like(attributes)
+        own_atoms = atoms - np.int32(self._bounds[state])
+        compiled(sort_by_atom)(own_atoms, patterns, attributes, starts, *by_atom)
+        run_of_pattern = np.full(int(patterns.max(initial=-1)) + 1, -1, dtype=np.int32)
+        run_starts = np.empty_like(starts)
+        run_patterns = np.empty_like(patterns)  # most of it is never touched
+        run_sizes = np.empty_like(patterns)
+        grouped = np.empty_like(attributes)
+        compiled(group_by_pattern)(starts, *by_atom, run_of_pattern, run_starts, run_patterns, run_sizes, grouped)
+        runs = int(run_starts[-1])
+        kept = (self._kept(state, "pattern", run_patterns[:runs]), self._kept(state, "size", run_sizes[:runs]))
+        return SortedRecords(starts, run_starts, *kept, self._kept(state, "attribute", grouped))
+
+    def _append(self, state: int, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> None:
+        with self._lock:  # the three files of a state stay in step
+            for name, numbers in zip(_FILES, (atoms, patterns, attributes), strict=True):
+                with _opened(self._path(state, name), "ab") as file:
+                    file.write(np.ascontiguousarray(numbers).data)
+
+    def _read(self, state: int, name: str, number_type: type[N] | np.dtype[N]) -> NDArray[N]:
+        path = self._path(state, name)
+        return np.fromfile(path, dtype=number_type) if path.exists() else np.empty(0, dtype=number_type)
+
+    def _kept(self, state: int, name: str, numbers: NDArray[N]) -> NDArray[N]:
+        """The same numbers as a file that is mapped into memory, read-only."""
+        if not len(numbers):
+            numbers.flags.writeable = False  # of the type that all others have
+            return numbers
+        with _opened(self._path(state, name), "wb") as file:
+            file.write(numbers.data)
+        return np.memmap(self._path(state, name), dtype=numbers.dtype, mode="r")
+
+    def _path(self, state: int, name: str) -> Path:
+        return self._folder / f"records-{state}.{name}"
+
+
+def _opened(path: Path, mode: Literal["ab", "wb"]) -> BinaryIO:
+    """A file for its owner alone, whatever the umask."""
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def sort_by_atom(
+    atoms: Int32s, patterns: Int32s, attributes: Attributes, starts: Int64s, sorted_patterns: Int32s,
+    sorted_attributes: Attributes,
+) -> None:  # fmt: skip
+    """Put the records of each atom together, at starts[a] up to starts[a + 1]. Compiled."""
+    for record in range(len(atoms)):
+        starts[atoms[record] + 1] += 1
+    for atom in range(len(starts) - 1):
+        starts[atom + 1] += starts[atom]
+    for record in range(len(atoms) - 1, -1, -1):
+        atom = atoms[record]
+        starts[atom + 1] -= 1
+        sorted_patterns[starts[atom + 1]] = patterns[record]
+        sorted_attributes[starts[atom + 1]] = attributes[record]
+    for atom in range(1, len(starts) - 1):
+        starts[atom] = starts[atom + 1]
+    starts[len(starts) - 1] = len(atoms)
+
+
+def group_by_pattern(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
+    starts: Int64s, patterns: Int32s, attributes: Attributes, run_of_pattern: Int32s, run_starts: Int64s,
+    run_patterns: Int32s, run_sizes: Int32s, grouped: Attributes,
+) -> None:  # fmt: skip
+    """Put the records of each pattern together, inside their atom. Compiled.
+
+    `grouped` gets their attributes. `run_of_pattern` is -1 for every pattern; `patterns` is
+    overwritten.
+    """
+    found, most = 0, 0
+    for atom in range(len(starts) - 1):
+        most = max(most, starts[atom + 1] - starts[atom])
+    places = np.empty(most, dtype=np.int64)
+    for atom in range(len(starts) - 1):
+        run_starts[atom] = first = found
+        for record in range(starts[atom], starts[atom + 1]):
+            pattern = patterns[record]
+            if run_of_pattern[pattern] < first:
+                run_of_pattern[pattern] = found
+                run_patterns[found] = pattern
+                run_sizes[found] = 0
+                found += 1
+            run = run_of_pattern[pattern]
+            run_sizes[run] += 1
+            patterns[record] = run
+        place = starts[atom]
+        for run in range(first, found):
+            places[run - first] = place
+            place += run_sizes[run]
+        for record in range(starts[atom], starts[atom + 1]):
+            of_atom = patterns[record] - first
+            grouped[places[of_atom]] = attributes[record]
+            places[of_atom] += 1
+    run_starts[len(starts) - 1] = found

@@ -1,0 +1,159 @@
+"""Records of delimited text in batches, one block of lines each, read by a compiled loop.
+
+The lines were looked at before: blank lines and carriage returns occur at the end of a file and of
+its lines alone. The loop reads no byte outside of what it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+from numpy.typing import NDArray
+
+from safetab.engines.local.records import DamagedPart, ValueBatch, ValueColumn, value_batch
+from safetab.foundation.compiled import compiled
+from safetab.products.record import RecordLayout
+from safetab.readers.delimited import SEPARATOR
+from safetab.readers.record_files import columns_in_order
+from safetab.readers.table_files import TableFiles
+from safetab.readers.text_tables import ends_with_return, whole_lines
+
+Keys = NDArray[np.uint64]
+
+_FEW_VALUES = 1 << 11  # of a column in a block; their places are near the processor
+_LONGEST_VALUE = 8  # bytes of a value: they are the key by which it is found again
+_NOT_READ_HERE = -1
+_TOO_MANY_VALUES = -2
+_SEPARATOR_BYTE, _LINE_END = 124, 10
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd number, which brings all bits of a key to the top
+
+
+class MisshapenRows(Exception):  # noqa: N818 - the name is the sentence
+    """A line has more or fewer fields than the header."""
+
+
+def text_batches(files: TableFiles, record: RecordLayout) -> Iterator[Iterator[ValueBatch]]:
+    """All records in pieces, in order. Reading one raises MisshapenRows, or DamagedPart for its line ends."""
+    for path in files.parts:
+        header, has_returns = columns_in_order(path, record), ends_with_return(path)
+        for block in whole_lines(path):
+            # a blank line is followed by blank lines alone
+            if not block.startswith((b"\r", b"\n")):
+                yield _batches(path, block, header, record, has_returns=has_returns)
+
+
+def _batches(
+    path: Path, block: bytes, header: Sequence[str], record: RecordLayout, *, has_returns: bool
+) -> Iterator[ValueBatch]:
+    """One batch of lines that all end as the header of their file does."""
+    returns = block.count(b"\r\n") if has_returns or b"\r" in block else 0
+    if returns != (block.count(b"\n") if has_returns else 0):
+        raise DamagedPart(path, ValueError("lines end in different ways"))
+    yield batch_of_lines(block.replace(b"\r\n", b"\n") if returns else block, header, record)
+
+
+def batch_by_arrow(lines: bytes, header: Sequence[str], record: RecordLayout) -> ValueBatch:
+    """One row per line; a field may hold any bytes. Raises MisshapenRows."""
+    try:
+        table = pa.csv.read_csv(
+            pa.BufferReader(lines),
+            pa.csv.ReadOptions(column_names=header, block_size=len(lines) + 1, use_threads=False),
+            pa.csv.ParseOptions(delimiter=SEPARATOR, quote_char=False),
+            pa.csv.ConvertOptions(column_types=dict.fromkeys(record.columns, pa.binary())),
+        )
+    except pa.ArrowInvalid:  # which quotes the line
+        raise MisshapenRows from None
+    (batch,) = table.combine_chunks().to_batches()
+    return value_batch(batch, record)
+
+
+def batch_of_lines(lines: bytes, header: Sequence[str], record: RecordLayout) -> ValueBatch:
+    """One row per line, by the loop, or by Arrow for long values or zero bytes. Raises MisshapenRows."""
+    if b"\0" in lines:
+        return batch_by_arrow(lines, header, record)
+    text = np.frombuffer(lines, dtype=np.uint8)
+    columns = len(record.columns)
+    column_of_field = np.array([record.columns.index(name) for name in header], dtype=np.int64)
+    positions = np.empty((columns, lines.count(b"\n")), dtype=np.int32)
+    most, found = _FEW_VALUES, _TOO_MANY_VALUES
+    while found == _TOO_MANY_VALUES:
+        places = np.zeros((columns, 2 * most), dtype=np.int32)
+        counts = np.zeros(columns, dtype=np.int64)
+        values: Keys = np.empty((columns, most), dtype=np.uint64)
+        found = compiled(positions_of_fields)(text, column_of_field, places, values, counts, positions)
+        most *= 8
+    if found == _NOT_READ_HERE:
+        return batch_by_arrow(lines, header, record)
+    positions = positions[:, :found]
+    positions.flags.writeable = False  # of the type that Arrow's have
+    return {
+        name: ValueColumn(_texts_of(values[column, : counts[column]]), positions[column], has_absent=False)
+        for column, name in enumerate(record.columns)
+    }
+
+
+def _texts_of(keys: Keys) -> pa.Array:
+    """The texts whose bytes the keys are, without the zeros above them."""
+    characters = keys.astype(">u8").view(np.uint8).reshape(len(keys), _LONGEST_VALUE)
+    is_there = characters != 0
+    offsets = np.zeros(len(keys) + 1, dtype=np.int32)
+    np.cumsum(is_there.sum(axis=1), out=offsets[1:])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(characters[is_there])]
+    return pa.Array.from_buffers(pa.binary(), len(keys), buffers)
+
+
+def positions_of_fields(  # noqa: C901 - compiled as a whole
+    text: NDArray[np.uint8], column_of_field: NDArray[np.int64], places: NDArray[np.int32], values: Keys,
+    counts: NDArray[np.int64], positions: NDArray[np.int32],
+) -> int:  # fmt: skip
+    """Write each column's distinct values, and each row's positions. Compiled.
+
+    Returns the number of rows. Values are written as keys. `text` has no byte 0. A key is the bytes
+    of a value, the last of them lowest. `places` is zero; its width is a power of 2 and more than
+    the most values that a column may have, which is the width of `values`. Blank lines are no rows.
+    _NOT_READ_HERE: a line has other fields, or one that is too long, or the last line has no end.
+    _TOO_MANY_VALUES: a column has more values than `values` holds.
+    """
+    end, fields, most = np.uint64(len(text)), len(column_of_field), np.int64(values.shape[1])
+    mask = np.uint64(places.shape[1] - 1)
+    at, row, one, byte_bits = np.uint64(0), np.int64(0), np.uint64(1), np.uint64(8)
+    if not len(text) or text[end - one] != _LINE_END:
+        return _NOT_READ_HERE
+    last_key, last_position = np.zeros(fields, dtype=np.uint64), np.full(fields, -1, dtype=np.int32)
+    while at < end:
+        if text[at] == _LINE_END:
+            at += one
+            continue
+        if row == positions.shape[1]:
+            return _NOT_READ_HERE
+        for field in range(fields):
+            key, first, byte = np.uint64(0), at, text[at]
+            while byte != _SEPARATOR_BYTE and byte != _LINE_END:  # noqa: PLR1714 - compiled
+                key = key << byte_bits | np.uint64(byte)
+                at += one
+                byte = text[at]
+            if at - first > np.uint64(_LONGEST_VALUE) or (byte == _SEPARATOR_BYTE) != (field < fields - 1):
+                return _NOT_READ_HERE
+            at += one
+            column = np.uint64(column_of_field[field])
+            if key != last_key[field] or last_position[field] < 0:
+                place = (key * _SPREAD) >> np.uint64(40) & mask
+                position = np.int64(places[column, place]) - 1
+                while position >= 0 and values[column, np.uint64(position)] != key:
+                    place = (place + one) & mask
+                    position = np.int64(places[column, place]) - 1
+                if position < 0:
+                    position = counts[column]
+                    if position == most:
+                        return _TOO_MANY_VALUES
+                    values[column, position] = key
+                    places[column, place] = position + 1
+                    counts[column] += 1
+                last_key[field], last_position[field] = key, position
+            positions[column, np.uint64(row)] = last_position[field]
+        row += 1
+    return int(row)

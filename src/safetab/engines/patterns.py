@@ -1,0 +1,298 @@
+"""Patterns: the part of a record's codes that decides which iterations it is in, at every level.
+
+The loops work on plain integer arrays and are compiled. They know nothing of rules or files: every
+number was looked up before, 0 stands for no code and -1 for a code that is not valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.iterations import IterationMap
+from safetab.foundation.compiled import compiled
+
+Int16s = NDArray[np.int16]
+Int32s = NDArray[np.int32]
+Int64s = NDArray[np.int64]
+
+CODE_END = 10_000
+"""Above every code."""
+
+_RACES, _ETHNICITY = 8, 8  # eight race codes, and behind them the ethnicity code
+_CODES = _RACES + 1
+# each code at its own position, and -1 at position -1
+_CODES_THEMSELVES = np.append(np.arange(CODE_END, dtype=np.int16), np.int16(-1))
+_PATTERNS_AT_ONCE = 1 << 16
+_MOST_OF_A_MAP = 10  # iterations: eight in combination, one alone, one ethnicity
+_PAIR_FACTOR = 40_503  # spreads race codes, so that similar pairs of codes are remembered apart
+
+
+class PatternTable:
+    """Numbers patterns in the order they are met; combinations that mean the same share a number."""
+
+    def __init__(self, max_race_codes: int) -> None:
+        self.max_race_codes = max_race_codes
+        self._codes = np.zeros((1 << 10, _CODES), dtype=np.int16)
+        self._slots = np.full(4 * len(self._codes), -1, dtype=np.int32)
+        self.recent = np.full(1 << 16, -1, dtype=np.int32)
+        self.count = 0
+        self._lock = Lock()
+
+    @property
+    def codes(self) -> Int16s:
+        """The codes of each pattern: race codes, rising, then zeros; the ethnicity code ends it."""
+        return self._codes[: self.count]
+
+    def numbers_of(self, ordered: Int16s) -> Int32s:
+        """The pattern of each row of codes, ordered as in `codes`; -1 if the first is negative."""
+        with self._lock:
+            return self._numbers_of_ordered(ordered)
+
+    def _numbers_of_ordered(self, ordered: Int16s) -> Int32s:
+        patterns = np.empty(len(ordered), dtype=np.int32)
+        reached = 0
+        while True:
+            tables = (self._slots, self._codes, self.count, self.recent)
+            reached, self.count = compiled(number_patterns)(ordered, reached, *tables, patterns)
+            if reached == len(patterns):
+                return patterns
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Make the table four times as large; patterns keep their numbers and find new slots."""
+        old = self._codes
+        self._codes = np.zeros((4 * len(old), _CODES), dtype=np.int16)
+        self._slots = np.full(4 * len(self._codes), -1, dtype=np.int32)
+        self.count = 0
+        self._numbers_of_ordered(old)
+
+
+class ThreadPatterns:
+    """One thread's table of patterns, in front of the shared one, which numbers new patterns."""
+
+    def __init__(self, shared: PatternTable) -> None:
+        self._shared = shared
+        self._own = PatternTable(shared.max_race_codes)
+        # the shared number is at the own number plus 1; the first entry stands for no pattern
+        self._shared_number = np.full(1 << 10, -1, dtype=np.int32)
+        self._known = 0
+
+    def numbers_of(self, codes: Int16s) -> Int32s:
+        """The pattern of each column of codes, or -1 if they break a rule."""
+        return self.numbers_of_positions(tuple(codes.astype(np.int32)), (_CODES_THEMSELVES,) * len(codes))
+
+    def numbers_of_positions(self, positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...]) -> Int32s:
+        """The pattern of each row, whose codes are numbers[column][positions[column][row]]."""
+        patterns = np.full(len(positions[0]), -1, dtype=np.int32)
+        if self._own.count:
+            # the first position that stands for no code, or -1, which no row has
+            no_codes = [np.flatnonzero(of_column == 0)[:1] for of_column in numbers]
+            no_code = np.array([found[0] if len(found) else -1 for found in no_codes], dtype=np.int32)
+            tables = (self._own.recent, self._own.codes, self._shared_number)
+            compiled(remembered_patterns)(positions, numbers, no_code, *tables, patterns)
+        rest = np.flatnonzero(patterns < 0)
+        codes = np.empty((len(numbers), len(rest)), dtype=np.int16)
+        compiled(codes_of_rows)(positions, numbers, rest, codes)
+        patterns[rest] = self._looked_up(codes)
+        return patterns
+
+    def _looked_up(self, codes: Int16s) -> Int32s:
+        """The numbers of these patterns in the shared table."""
+        ordered = np.empty((codes.shape[1], _CODES), dtype=np.int16)
+        compiled(order_codes)(codes, self._own.max_race_codes, ordered)
+        own = self._own.numbers_of(ordered)
+        if self._known < self._own.count:  # ask the shared table for the numbers of what is new here
+            end = self._own.count + 1
+            if end > len(self._shared_number):
+                self._shared_number = np.resize(self._shared_number, 4 * end)
+            self._shared_number[self._known + 1 : end] = self._shared.numbers_of(self._own.codes[self._known :])
+            self._known = self._own.count
+        return self._shared_number[own + 1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IterationLists:
+    """The iterations of all patterns; pattern p has iterations[starts[p] : starts[p + 1]]."""
+
+    starts: Int64s
+    iterations: Int32s
+
+
+def iteration_lists(
+    pattern_codes: Int16s, maps: Sequence[IterationMap], number_of: Mapping[str, int]
+) -> IterationLists:
+    """For each pattern the iterations of all maps, each once, by their numbers."""
+    alone = np.stack([_numbers(of_map.alone, number_of) for of_map in maps])
+    in_combination = np.stack([_numbers(of_map.in_combination, number_of) for of_map in maps])
+    ethnicity = np.stack([_numbers(of_map.ethnicity, number_of) for of_map in maps])
+    starts, lists = [np.zeros(1, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
+    for first in range(0, len(pattern_codes), _PATTERNS_AT_ONCE):
+        part = pattern_codes[first : first + _PATTERNS_AT_ONCE]
+        starts_of_part = np.empty(len(part) + 1, dtype=np.int64)
+        found = np.empty(len(part) * _MOST_OF_A_MAP * len(maps), dtype=np.int32)
+        compiled(iterations_of_patterns)(part, alone, in_combination, ethnicity, starts_of_part, found)
+        lists.append(found[: starts_of_part[-1]].copy())
+        starts.append(starts_of_part[1:] + starts[-1][-1])
+    return IterationLists(np.concatenate(starts), np.concatenate(lists))
+
+
+def _numbers(iteration_of_code: Mapping[str, str], number_of: Mapping[str, int]) -> Int32s:
+    numbers = np.full(CODE_END, -1, dtype=np.int32)
+    for code, iteration in iteration_of_code.items():
+        numbers[int(code)] = number_of[iteration]
+    return numbers
+
+
+def remembered_patterns(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
+    positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], no_code: Int32s, recent: Int32s,
+    pattern_codes: Int16s, shared_number: Int32s, patterns: Int32s,
+) -> None:  # fmt: skip
+    """Write the pattern of each row that has one race code and is remembered.
+
+    All other rows get -1. `positions` says where in `numbers` the codes of a row are, and `no_code`
+    where a column has none. `recent` is that of `number_patterns`; `shared_number` has -1 and then
+    what to write for each pattern. Most people have one race code, and few combinations of it with
+    an ethnicity.
+    """
+    first, second, third, fourth, fifth, sixth, seventh, eighth, last = positions
+    races, ethnicities, mask = numbers[0], numbers[_ETHNICITY], len(recent) - 1
+    no_2, no_3, no_4, no_5, no_6, no_7, no_8 = (
+        no_code[1], no_code[2], no_code[3], no_code[4], no_code[5], no_code[6], no_code[7],
+    )  # fmt: skip
+    for row in range(len(patterns)):
+        others = (second[row] ^ no_2) | (third[row] ^ no_3) | (fourth[row] ^ no_4) | (fifth[row] ^ no_5)
+        others |= (sixth[row] ^ no_6) | (seventh[row] ^ no_7) | (eighth[row] ^ no_8)
+        only, ethnicity = np.int64(races[first[row]]), np.int64(ethnicities[last[row]])
+        number = recent[(only * _PAIR_FACTOR + ethnicity) & mask]
+        if others or number < 0 or pattern_codes[number, 0] != only or pattern_codes[number, _ETHNICITY] != ethnicity:
+            number = np.int32(-1)
+        patterns[row] = shared_number[number + 1]
+
+
+def codes_of_rows(positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], rows: Int64s, codes: Int16s) -> None:
+    """Write a column of codes, numbers[n][positions[n][row]], for each of these rows. Compiled."""
+    # the arrays of `positions` have one type: all or none of them are writeable
+    for column in range(len(codes)):
+        at, of_column = positions[column], numbers[column]
+        for place in range(len(rows)):
+            codes[column, place] = of_column[at[rows[place]]]
+
+
+def order_codes(codes: Int16s, most_codes: int, ordered: Int16s) -> None:
+    """Write the pattern of each column of codes as a row of its own.
+
+    That is the set of the first `most_codes` race codes, rising, then zeros, and at the end the
+    ethnicity code. The first number is -1 if the codes break a rule: one is not valid, the first is
+    absent, or one follows an absent code.
+    """
+    for row in range(len(ordered)):
+        ordered[row, :] = 0
+        count, has_ended = 0, False
+        is_right = bool(codes[0, row] > 0 and codes[_ETHNICITY, row] > 0)
+        for position in range(_RACES):
+            code = codes[position, row]
+            if code == 0:
+                has_ended = True
+                continue
+            if code < 0 or has_ended:
+                is_right = False
+            slot = count
+            while slot > 0 and ordered[row, slot - 1] > code:
+                slot -= 1
+            if position >= most_codes or (slot > 0 and ordered[row, slot - 1] == code):
+                continue
+            for moved in range(count, slot, -1):
+                ordered[row, moved] = ordered[row, moved - 1]
+            ordered[row, slot] = code
+            count += 1
+        ordered[row, _ETHNICITY] = codes[_ETHNICITY, row]
+        if not is_right:
+            ordered[row, 0] = -1
+
+
+def number_patterns(  # noqa: C901, PLR0913, PLR0917
+    ordered: Int16s, first_row: int, slots: Int32s, pattern_codes: Int16s, known: int, recent: Int32s,
+    patterns: Int32s,
+) -> tuple[int, int]:  # fmt: skip
+    """Write the pattern of each row of ordered codes from `first_row` on.
+
+    It is -1 if the first code of a row is negative. New patterns are numbered from `known` on and
+    kept in `pattern_codes`; `slots` is a hash table of their numbers, -1 where it is free. `recent`
+    remembers patterns of one race code by their two codes, -1 where it remembers none. Return the
+    first row that was not reached because the table is full, and the number of patterns.
+    """
+    mask, recent_mask = len(slots) - 1, len(recent) - 1
+    for row in range(first_row, len(patterns)):
+        if known >= len(pattern_codes):
+            return row, known
+        only, ethnicity = np.int64(ordered[row, 0]), np.int64(ordered[row, _ETHNICITY])
+        if only < 0:
+            patterns[row] = -1
+            continue
+        pair = (only * _PAIR_FACTOR + ethnicity) & recent_mask
+        if ordered[row, 1] == 0:
+            number = recent[pair]
+            if number >= 0 and pattern_codes[number, 0] == only and pattern_codes[number, _ETHNICITY] == ethnicity:
+                patterns[row] = number
+                continue
+        slot = np.int64(0)
+        for position in range(_CODES):
+            slot = ((slot ^ np.int64(ordered[row, position])) * 0x5BD1E995) & 0x7FFFFFFFFFFF
+            slot = (slot ^ (slot >> 29)) & 0x7FFFFFFF
+        slot = (slot ^ (slot >> 15)) & mask
+        is_found = False
+        while not is_found and slots[slot] >= 0:
+            is_found = True
+            for position in range(_CODES):
+                if pattern_codes[slots[slot], position] != ordered[row, position]:
+                    is_found = False
+            if not is_found:
+                slot = (slot + 1) & mask
+        if not is_found:
+            pattern_codes[known] = ordered[row]
+            slots[slot] = known
+            known += 1
+        patterns[row] = slots[slot]
+        if ordered[row, 1] == 0:
+            recent[pair] = slots[slot]
+    return len(patterns), known
+
+
+def iterations_of_patterns(  # noqa: C901
+    pattern_codes: Int16s, alone: Int32s, in_combination: Int32s, ethnicity: Int32s, starts: Int64s, found: Int32s
+) -> None:
+    """Write the iterations of each pattern one after the other, and where each pattern's begin.
+
+    Each row of a map is for one level and grain, and has an iteration for every code, or -1. Alone:
+    all codes of the pattern lie in one and the same iteration.
+    """
+    count = 0
+    for pattern in range(len(pattern_codes)):
+        starts[pattern] = count
+        for one_map in range(len(alone)):
+            around = alone[one_map, pattern_codes[pattern, 0]]
+            for step in range(_MOST_OF_A_MAP):  # eight race codes, then alone, then ethnicity
+                iteration = np.int32(-1)
+                if step < _RACES:
+                    code = pattern_codes[pattern, step]
+                    if code > 0:
+                        iteration = in_combination[one_map, code]
+                        if alone[one_map, code] != around:
+                            around = np.int32(-1)
+                elif step == _RACES:
+                    iteration = around
+                else:
+                    iteration = ethnicity[one_map, pattern_codes[pattern, _ETHNICITY]]
+                is_new = bool(iteration >= 0)
+                for earlier in range(starts[pattern], count):
+                    if found[earlier] == iteration:
+                        is_new = False
+                if is_new:
+                    found[count] = iteration
+                    count += 1
+    starts[len(pattern_codes)] = count

@@ -1,0 +1,193 @@
+"""Answers the two questions of a level from the executors' counts, or asks them for cells.
+
+Imports no Spark. The driver has the counts by atom and iteration. The records themselves stay with
+the executors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from safetab.engines.encoding import Encoding, StateAtoms
+from safetab.engines.local.counter import CountedState, RecordCounter, SelectedCells
+from safetab.engines.local.state_records import SortedRecords
+from safetab.engines.patterns import IterationLists
+from safetab.engines.spark.executor import NO_PART, RESULT, Batches, PartCounts, result_row, results_of, send
+from safetab.engines.spark.task_records import Parts, unpacked
+from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.exact_counts import ExactCounts, union_of
+from safetab.products.product import Shape
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+    from pyspark.sql import DataFrame
+
+_NO_STARTS = np.empty(0, dtype=np.int64)
+_NO_RUNS = np.empty(0, dtype=np.int32)
+_NO_RECORDS = SortedRecords(_NO_STARTS, _NO_STARTS, _NO_RUNS, _NO_RUNS, np.empty(0, dtype=np.uint8))
+_MOST_CELLS_AHEAD = 1 << 24  # 128 MB
+
+
+class PartCells(SelectedCells):
+    """Groups of a level by attribute value, counted part by part. Confidential: large groups are in it."""
+
+    def __init__(self, level: LevelPlan, groups: NDArray[np.int64], encoding: Encoding, parts: Parts) -> None:
+        values = encoding.record.attribute_values
+        shape = Shape("", "", "", tuple(range(values)), ((None,),) * values, (), ())
+        numbers = encoding.number_at(level)
+        super().__init__(level.universe.index, {shape: groups}, numbers, len(encoding.iteration_number))
+        self._entity_of_atom = encoding.entity_of_atom(level.level.geography, level.universe.entities)
+        self._parts = parts
+
+    @property
+    def parts_met(self) -> list[int]:
+        """The parts with an atom of a selected entity."""
+        is_selected = np.isin(self._entity_of_atom, np.unique(self._entity))
+        atoms_of_parts = [slice(part.first_atom, part.end_atom) for part in self._parts]
+        return [number for number, atoms in enumerate(atoms_of_parts) if is_selected[atoms].any()]
+
+    def counted(
+        self, number: int, records: SortedRecords, lists: IterationLists
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The cells that a part's records are in, and how many records each of them has."""
+        part = self._parts[number]
+        entities = self._entity_of_atom[part.first_atom : part.end_atom]
+        first = entities.min(where=entities >= 0, initial=entities.max())  # -1 stands for no entity
+        rows = self.rows_of_entities(int(first), int(entities.max()) + 1)
+        for count in self.parts_of_state(rows, entities, records, lists):
+            count()
+        bounds = np.append(self._first_cell, len(self._cells))
+        first_cell = bounds[rows.start]
+        cells = self._cells[first_cell : bounds[rows.stop]]
+        found = np.flatnonzero(cells)
+        counts = cells[found]
+        cells[found] = 0
+        return first_cell + found, counts
+
+    def add(self, cells: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        """Add what `counted` returned for one part."""
+        self._cells[cells] += counts
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the shapes, which can't be pickled, and the counts, which are all 0."""
+        return vars(self) | {"_groups_of": {}, "_cells": len(self._cells)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _cells=np.zeros(state["_cells"], dtype=np.int64))
+
+
+def count_cells(sent: Broadcast[PartCells], batches: Batches) -> Iterator[pa.RecordBatch]:
+    """A task: the result of `PartCells.counted` for each part, given by rows of COUNTED."""
+    selected = sent.value
+    for batch in batches:
+        for row in batch.to_pylist():
+            yield result_row(selected.counted(row["part"], *unpacked(row["runs"])))
+
+
+class SparkCounter(RecordCounter):
+    """Has the counts of states, by atom and by attribute, and none of their records.
+
+    Cells below states are asked for a few groups at a time, and each job costs more than its
+    counting. So a job also counts groups that come next and are large enough for tables. That guess
+    decides nothing but the number of jobs: a group that was not counted ahead is counted when it is
+    asked for.
+    """
+
+    def __init__(self, encoding: Encoding, parts: Parts, kept: DataFrame) -> None:
+        """`kept` has the rows of `executor.COUNTED`."""
+        super().__init__(encoding, threads=1)
+        self._parts = parts
+        self._kept = kept
+        found = kept.where(kept["part"] != NO_PART).select("part", "counts").toArrow().to_pylist()
+        counts_of_part: dict[int, PartCounts] = {row["part"]: unpacked(row["counts"]) for row in found}
+        self.records = dict.fromkeys(encoding.passes, 0)
+        for number, counts in counts_of_part.items():
+            self.records[parts[number].tabulation_pass] += counts.records
+        self._states = [self._merged(state, counts_of_part) for state in encoding.states]
+        self._latest: tuple[LevelPlan, ExactCounts] | None = None
+        self._ahead: tuple[LevelPlan, ExactCounts] | None = None
+
+    def _merged(self, state: StateAtoms, counts_of_part: Mapping[int, PartCounts]) -> CountedState:
+        """A state's counts: by atom, its parts' one after the other; by attribute, added up."""
+        lengths = [np.zeros(1, dtype=np.int64)]
+        iterations = [np.empty(0, dtype=np.int32)]
+        counts = [np.empty(0, dtype=np.int32)]
+        shape = len(self._encoding.iteration_number), self._encoding.record.attribute_values
+        by_attribute = np.zeros(shape, dtype=np.int32)
+        for number, part in enumerate(self._parts):
+            if not state.first_atom <= part.first_atom < state.end_atom:
+                continue
+            if number not in counts_of_part:
+                lengths.append(np.zeros(part.end_atom - part.first_atom, dtype=np.int64))
+                continue
+            of_part = counts_of_part[number]
+            lengths.append(of_part.starts[1:] - of_part.starts[:-1])
+            iterations.append(of_part.iterations)
+            counts.append(of_part.counts)
+            by_attribute.reshape(-1)[of_part.attribute_cells] += of_part.attribute_counts
+        return CountedState(
+            state.tabulation_pass,
+            slice(state.first_atom, state.end_atom),
+            _NO_RECORDS,
+            np.cumsum(np.concatenate(lengths)),
+            np.concatenate(iterations),
+            np.concatenate(counts),
+            by_attribute,
+        )
+
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        """The totals of the level's non-empty groups."""
+        totals = super().totals(level)
+        self._latest = level, totals
+        return totals
+
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        """The cells of the groups that got each shape, given by their rising indices."""
+        if not level.level.geography.entity_kind.is_substate:
+            return super().cells(level, groups_of)
+        wanted = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *groups_of.values()]))
+        ahead = self._ahead
+        if ahead is None or ahead[0] is not level or not np.isin(wanted, ahead[1].indices).all():
+            groups = union_of(wanted, self._likely_next(level, wanted))
+            ahead = level, self._by_attribute_value(level, groups)
+            self._ahead = ahead
+        counts = ahead[1]
+        return {shape: _in_cells(shape, counts.of_groups(groups)) for shape, groups in groups_of.items()}
+
+    def _likely_next(self, level: LevelPlan, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Large groups after the first wanted one, at most as many as memory is set aside for."""
+        latest = self._latest
+        totals = latest[1] if latest is not None and latest[0] is level else super().totals(level)
+        is_large = 2 * totals.confidential_counts[:, 0] >= level.design.thresholds.first
+        is_large &= ~level.universe.is_total_only[level.universe.index.iteration_of(totals.indices)]
+        first = int(wanted[0]) if len(wanted) else 0
+        likely = totals.indices[is_large & (totals.indices >= first)]
+        return np.asarray(likely[: _MOST_CELLS_AHEAD // self._encoding.record.attribute_values])
+
+    def _by_attribute_value(self, level: LevelPlan, groups: NDArray[np.int64]) -> ExactCounts:
+        """The counts of some groups, with a column for each value of the attribute."""
+        selected = PartCells(level, groups, self._encoding, self._parts)
+        met = self._kept["part"].isin(selected.parts_met)
+        sent = send(self._kept.sparkSession, selected)
+        runs = self._kept.where(met).select("part", "runs")
+        found = results_of(runs.mapInArrow(partial(count_cells, sent), RESULT))
+        for cells, counts_of_cells in found:
+            selected.add(cells, counts_of_cells)
+        sent.destroy()
+        (counts,) = selected.counts().values()
+        return counts
+
+
+def _in_cells(shape: Shape, by_value: ExactCounts) -> ExactCounts:
+    """The counts of attribute values, added up by the shape's cells; every cell has a value."""
+    cell_of_value = np.asarray(shape.cell_of_value)
+    order = np.argsort(cell_of_value, kind="stable")
+    first_of_cell = np.searchsorted(cell_of_value[order], np.arange(shape.cells))
+    counts = np.add.reduceat(by_value.confidential_counts[:, order], first_of_cell, axis=1)
+    return ExactCounts(by_value.indices, counts)

@@ -1,0 +1,212 @@
+"""The engine for records that stay with Spark's executors; only counts come to the driver.
+
+Executors run the local engine's compiled loops. Spark's messages quote values: only the
+confidential log gets them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark import Broadcast
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.storagelevel import StorageLevel
+
+from safetab.census.geography_levels import TabulationPass
+from safetab.engines.contract import KnownLists, MiscountedRecords, RecordLocation
+from safetab.engines.encoding import Encoding
+from safetab.engines.fingerprint import RecordFingerprint
+from safetab.engines.local.records import row_groups_of_part
+from safetab.engines.spark import executor
+from safetab.engines.spark.counter import SparkCounter
+from safetab.engines.spark.executor import Verdict, results_of, send
+from safetab.engines.spark.records import read_records
+from safetab.engines.spark.rules import report_broken_rules
+from safetab.engines.spark.session import SPARK_ERRORS, Log
+from safetab.engines.spark.task_records import Parts, TaskInputs
+from safetab.foundation.failures import RunFailed, raise_if_refused_in_words
+from safetab.foundation.findings import Finding, FindingsOf
+from safetab.planning.planner import PublicFiles
+from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.products.product import Shape
+from safetab.products.record import RecordLayout
+from safetab.readers.record_files import unreadable
+from safetab.readers.record_rules import report_empty_passes
+from safetab.readers.table_files import TableForm
+
+_ERRORS = (*SPARK_ERRORS, pa.ArrowException)
+_ROW_GROUPS = pa.schema([("path", pa.string()), ("first", pa.int64())])
+_KEYS_TRIED = 30  # for each partition: the chance that none of them leads there is e to the -30
+
+
+class SparkEngine:
+    """Counts with Spark; keeps to the contract of `CountingEngine`.
+
+    Contract: the records that `prepare` returns are those that are counted, each once.
+    Proof: docs/privacy.md#counted-once.
+    """
+
+    def __init__(self, session: SparkSession, location: RecordLocation, files: PublicFiles, log: Log) -> None:
+        """The executors must have passed `session.require_python`."""
+        self._session = session
+        self._location = location
+        self._known = KnownLists.of_files(files)
+        self._record = files.config.product.record
+        self._log = log
+        self._encoding = Encoding(files)
+        states_of = files.config.states_of
+        self._states = {which: [int(state) for state in states_of(which)] for which in self._encoding.passes}
+        self._rows: DataFrame | None = None
+        self._inputs: Broadcast[TaskInputs] | None = None
+        self._parts: Parts = ()
+        self._kept: DataFrame | None = None
+        self._counter: SparkCounter | None = None
+
+    def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
+        """Check, encode, count and keep every row in one scan; another finds the broken rules, if any."""
+        findings = FindingsOf(self._location.label)
+        try:
+            with self._errors_logged():
+                self._rows, of_parts = read_records(self._session, self._location, self._record)
+                if self._rows is None:
+                    return of_parts
+                verdict = self._verdict(self._rows)
+                if not verdict.are_right:
+                    report_broken_rules(self._rows, self._known, findings)
+                    if not findings.has_errors:
+                        raise MiscountedRecords("rows that break a rule were found, and no rule that they break.")
+        except _ERRORS as error:
+            raise_if_refused_in_words(error)
+            part = self._location.part_named_in(str(error))
+            findings.error("", unreadable(part, self._location.form))
+            return findings.findings
+        if not findings.has_errors and not of_parts:
+            report_empty_passes(verdict.records, findings)
+        rows_done(verdict.rows)
+        return of_parts + findings.findings
+
+    def _verdict(self, rows: DataFrame) -> Verdict:
+        """Encode, count and keep all records on the executors; the verdict of all tasks together."""
+        keys = _keys_of_partitions(self._session)
+        inputs = TaskInputs.of_encoding(self._encoding, self._known.codes, self._states, keys)
+        self._parts = inputs.parts
+        self._inputs = send(self._session, inputs)
+        handed_on, read = _handed_to_tasks(rows, self._location, self._record)
+        encoded = handed_on.mapInArrow(partial(executor.encode_records, self._inputs, read), executor.ENCODED)
+        counted = encoded.repartition("key").mapInArrow(partial(executor.count_parts, self._inputs), executor.COUNTED)
+        self._kept = counted.persist(StorageLevel.MEMORY_AND_DISK)
+        kept_verdicts = self._kept.where(self._kept["part"] == executor.NO_PART).select("counts")
+        verdicts: list[Verdict] = results_of(kept_verdicts)
+        return Verdict(
+            are_right=all(verdict.are_right for verdict in verdicts),
+            rows=sum(verdict.rows for verdict in verdicts),
+            records={which: sum(verdict.records[which] for verdict in verdicts) for which in self._states},
+        )
+
+    def prepare(self) -> Mapping[TabulationPass, int]:
+        """Fetch the counts. Raises MiscountedRecords if Spark itself counts another number of rows."""
+        rows, _, kept = self._checked()
+        with self._errors_as_run_failed():
+            rows_of_state = rows.groupBy("TABBLKST").count().collect()
+            records = {
+                which: sum(row["count"] for row in rows_of_state if int(row.TABBLKST) in states)
+                for which, states in self._states.items()
+            }
+            self._counter = SparkCounter(self._encoding, self._parts, kept)
+        if self._counter.records != records:
+            raise MiscountedRecords("the engine did not encode every person once.")
+        return records
+
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        """The totals of the level's non-empty population groups."""
+        with self._errors_as_run_failed():
+            return self._prepared().totals(level)
+
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        """The cells of the groups that got each shape, given by their rising indices."""
+        with self._errors_as_run_failed():
+            return self._prepared().cells(level, groups_of)
+
+    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+        """The fingerprint of each pass; the executors add up the records."""
+        rows, inputs, _ = self._checked()
+        with self._errors_as_run_failed():
+            secret_sent = send(self._session, secret)
+            handed_on, read = _handed_to_tasks(rows, self._location, self._record)
+            summed = handed_on.mapInArrow(partial(executor.sum_records, inputs, secret_sent, read), executor.RESULT)
+            sums = chain.from_iterable(results_of(summed))
+            secret_sent.destroy()
+        return RecordFingerprint(secret).of_passes(sums)
+
+    def close(self) -> None:
+        """Let the executors forget the records. Does not stop the session; its creator does."""
+        with self._errors_logged():
+            if self._kept is not None:
+                self._kept.unpersist()
+            if self._inputs is not None:
+                self._inputs.unpersist()
+        if self._counter is not None:
+            self._counter.close()
+
+    def _checked(self) -> tuple[DataFrame, Broadcast[TaskInputs], DataFrame]:
+        if self._rows is None or self._inputs is None or self._kept is None:
+            raise RuntimeError("the records were not checked")
+        return self._rows, self._inputs, self._kept
+
+    def _prepared(self) -> SparkCounter:
+        if self._counter is None:
+            raise RuntimeError("the engine was not prepared")
+        return self._counter
+
+    @contextmanager
+    def _errors_logged(self) -> Iterator[None]:
+        try:
+            yield
+        except _ERRORS as error:
+            self._log(f"{'Arrow' if isinstance(error, pa.ArrowException) else 'Spark'}: {error}")
+            raise
+
+    @contextmanager
+    def _errors_as_run_failed(self) -> Iterator[None]:
+        try:
+            with self._errors_logged():
+                yield
+        except _ERRORS:
+            message = "Spark failed; the confidential log has the reason. Nothing was written."
+            raise RunFailed(message) from None
+
+
+def _handed_to_tasks(
+    rows: DataFrame, location: RecordLocation, record: RecordLayout
+) -> tuple[DataFrame, executor.ReadBatches]:
+    """What tasks get, and how they read it: the rows that Spark reads, or the names of row groups.
+
+    Arrow reads Parquet files that every executor sees, in the tasks: handing on rows would cost
+    several times more.
+    """
+    paths = location.parts_of_this_machine
+    if location.form is not TableForm.PARQUET or len(paths) != len(location.parts):
+        return rows.select(*record.columns, executor.MISFIT), executor.read_rows
+    row_groups = list[dict[str, Any]]()
+    for path in paths:
+        firsts = [groups.numbers.start for groups in row_groups_of_part(path)]
+        row_groups += [{"path": str(path), "first": first} for first in firsts]
+    table = pa.Table.from_pylist(row_groups, _ROW_GROUPS)
+    return rows.sparkSession.createDataFrame(table), executor.read_row_groups
+
+
+def _keys_of_partitions(session: SparkSession) -> list[int]:
+    """A number for each partition that Spark's hash sends there, to spread parts evenly over tasks."""
+    partitions = int(session.conf.get("spark.sql.shuffle.partitions"))
+    partition = f"pmod(hash(CAST(id AS INT)), {partitions}) AS partition"
+    hashed = session.range(_KEYS_TRIED * partitions).selectExpr("CAST(id AS INT) AS key", partition)
+    key_of = {row.partition: row.key for row in hashed.collect()}
+    return [key for _, key in sorted(key_of.items())]

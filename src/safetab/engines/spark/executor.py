@@ -1,0 +1,244 @@
+"""Tasks that Python on the executors runs: the local engine's loops on some of the records.
+
+Imports no Spark. Results cross between Python and Java as pickled bytes, since single numbers would
+cost more than counting them. Tasks write no record to disk, and Spark's message about a task that
+failed goes to the confidential log alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from safetab.census.geography_levels import TabulationPass
+from safetab.engines.fingerprint import RecordFingerprint
+from safetab.engines.local.counter import CountedState, RecordCounter
+from safetab.engines.local.encoder import RecordEncoder
+from safetab.engines.local.records import ValueBatch, ValueColumn, row_groups_of_part, rows_of, value_batch
+from safetab.engines.local.state_records import SortedRecords
+from safetab.engines.patterns import IterationLists
+from safetab.engines.spark.task_records import TaskEncoding, TaskInputs, TaskRecords, packed, renumbered, unpacked
+from safetab.foundation.findings import VERSION
+from safetab.products.record import MOST_DIGITS, RecordLayout
+from safetab.readers.record_rules import text_of_value
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+    from pyspark.sql import DataFrame, SparkSession
+
+NEEDED_PACKAGES = ("numba", "numpy", "pandas", "pyarrow")
+"""What an executor's Python needs beside safetab and PySpark; PySpark itself asks for pandas."""
+
+MISFIT = "misfit"
+"""A column that is 0 for a row with its fields of text, else `WRONG_SHAPE` or `NOT_UTF8`."""
+WRONG_SHAPE = 1
+NOT_UTF8 = 2
+
+RESULT = "result binary"
+"""The one column of a task's results; `results_of` unpickles them."""
+ENCODED = "key int, part int, result binary"
+"""A row for each part with records of a task, and a row of `NO_PART` with the task's verdict."""
+COUNTED = "part int, counts binary, runs binary"
+"""A row for each part, with its counts and records, and the verdicts, as `counts` of `NO_PART`."""
+NO_PART = -1
+
+_MOST_RECORDS = 1 << 21  # of one row of ENCODED
+_ARROW_TYPES = {"int": pa.int32(), "binary": pa.binary()}
+
+T = TypeVar("T")
+Batches = Iterable[pa.RecordBatch]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether all rows are right, how many they are, and how many records each pass has."""
+
+    are_right: bool
+    rows: int
+    records: Mapping[TabulationPass, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartCounts:
+    """A part's counts: of iterations by atom, as in `CountedState`, and of (iteration, attribute) cells."""
+
+    records: int
+    starts: NDArray[np.int64]
+    iterations: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    attribute_cells: NDArray[np.int64]
+    attribute_counts: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Packed:
+    """Unpickles to `held`. PySpark's encrypted stream takes bytes, and no buffers of arrays."""
+
+    held: object
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return unpacked, (packed(self.held),)
+
+
+def send(session: SparkSession, value: T) -> Broadcast[T]:
+    """Broadcast a value to all executors, once for all tasks."""
+    packed: Broadcast[Any] = session.sparkContext.broadcast(_Packed(value))
+    return packed
+
+
+def results_of(results: DataFrame) -> list[Any]:
+    """Fetch the results of all tasks, which are the only column."""
+    return [unpacked(result) for result in results.toArrow().column(0).to_pylist()]
+
+
+def describe_python(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The version of safetab that the task finds, and the packages that it lacks."""
+    for _ in batches:
+        pass
+    missing = []
+    for name in NEEDED_PACKAGES:
+        try:
+            import_module(name)
+        except ImportError:
+            missing.append(name)
+    yield result_row((VERSION, missing))
+
+
+ReadBatches = Callable[[TaskInputs, Batches], Iterator[ValueBatch | None]]
+"""How a task gets records from the rows that Spark gives it: `read_rows` or `read_row_groups`."""
+
+
+def read_rows(inputs: TaskInputs, batches: Batches) -> Iterator[ValueBatch | None]:
+    """The records of rows of text columns and MISFIT; None for a batch with a misfit."""
+    for batch in batches:
+        if batch.num_rows:
+            has_misfits = bool(np.any(batch.column(MISFIT).to_numpy()))
+            yield None if has_misfits else batch_of_rows(batch, inputs.record)
+
+
+def batch_of_rows(batch: pa.RecordBatch, record: RecordLayout) -> ValueBatch:
+    """The records of rows of text columns, as bytes: no value is too strange to be judged."""
+    columns = [batch.column(name).cast(pa.binary()) for name in record.columns]
+    return value_batch(pa.RecordBatch.from_arrays(columns, names=list(record.columns)), record)
+
+
+def read_row_groups(inputs: TaskInputs, batches: Batches) -> Iterator[ValueBatch]:
+    """The records of Parquet files that every executor sees; a row has a path and a first row group."""
+    firsts: dict[str, set[int]] = {}
+    for batch in batches:
+        for row in batch.to_pylist():
+            firsts.setdefault(row["path"], set()).add(row["first"])
+    for path, wanted in firsts.items():
+        for row_groups in row_groups_of_part(Path(path)):
+            if row_groups.numbers.start in wanted:
+                yield from row_groups.batches(inputs.record)
+
+
+def encode_records(sent: Broadcast[TaskInputs], read: ReadBatches, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Check and encode a task's records: rows of ENCODED, the verdict at the end."""
+    inputs = sent.value
+    encoding = TaskEncoding(inputs)
+    records = TaskRecords(inputs)
+    encoder = RecordEncoder(encoding, inputs.codes, records)
+    rows = 0
+    are_right = True
+    for batch in read(inputs, batches):
+        rows += 0 if batch is None else rows_of(batch)
+        are_right = are_right and batch is not None and _is_added(encoder, batch)
+        if records.count >= _MOST_RECORDS:
+            yield from _encoded_parts(records, encoding, inputs)
+    yield from _encoded_parts(records, encoding, inputs)
+    verdict = Verdict(are_right, rows, dict(encoder.record_count))
+    yield _row(ENCODED, inputs.keys[0], NO_PART, packed(verdict))
+
+
+def _is_added(encoder: RecordEncoder, batch: ValueBatch) -> bool:
+    """Whether all rows so far are right; text of a Parquet file that is not UTF-8 never is."""
+    try:
+        encoder.add(batch)
+    except UnicodeDecodeError:
+        return False
+    return encoder.is_right
+
+
+def _encoded_parts(records: TaskRecords, encoding: TaskEncoding, inputs: TaskInputs) -> Iterator[pa.RecordBatch]:
+    for part, encoded in records.take_parts(encoding.patterns.codes):
+        yield _row(ENCODED, inputs.keys[part], part, encoded)
+
+
+def count_parts(sent: Broadcast[TaskInputs], batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Count whole parts, all of whose rows of ENCODED come to this task: rows of COUNTED."""
+    inputs = sent.value
+    encoding = TaskEncoding(inputs)
+    records = TaskRecords(inputs)
+    for batch in batches:
+        for row in batch.to_pylist():
+            if row["part"] == NO_PART:
+                yield _row(COUNTED, NO_PART, row["result"], None)
+            else:
+                records.add_part(row["part"], row["result"], encoding.patterns)
+    encoding.states = [inputs.parts[number] for number in records.numbers]
+    counter = RecordCounter(encoding, 1)
+    for number, counted in zip(records.numbers, counter.count(records), strict=True):
+        yield _row(COUNTED, number, packed(_counts(counted)), packed(_runs(counted, encoding)))
+    counter.close()
+
+
+def _counts(counted: CountedState) -> PartCounts:
+    cells, records = np.flatnonzero(counted.by_attribute), len(counted.records.attributes)
+    by_cell = counted.by_attribute.reshape(-1)[cells]
+    return PartCounts(records, counted.starts, counted.iterations, counted.counts, cells, by_cell)
+
+
+def _runs(counted: CountedState, encoding: TaskEncoding) -> tuple[SortedRecords, IterationLists]:
+    """The records of a part, and the iterations of the patterns that occur in it."""
+    starts, run_starts, run_patterns, run_people, attributes = counted.records
+    patterns, pattern_of_run = renumbered(run_patterns, encoding.patterns.count)
+    pattern_of_run.flags.writeable = False  # like the local engine's
+    runs = SortedRecords(starts, run_starts, pattern_of_run, run_people, attributes)
+    return runs, encoding.lists_of(patterns)
+
+
+def sum_records(
+    sent: Broadcast[TaskInputs], secret: Broadcast[bytes], read: ReadBatches, batches: Batches
+) -> Iterator[pa.RecordBatch]:
+    """What a task's records, which break no rule, add to the fingerprint: lists of `StateSums`."""
+    inputs = sent.value
+    fingerprint = RecordFingerprint(secret.value)
+    for batch in read(inputs, batches):
+        if batch is None:
+            raise ValueError("a row that was right before is wrong now")
+        columns = {name: _integers(batch[name], inputs.record, name) for name in inputs.record.columns}
+        yield result_row(list(fingerprint.sums_of_columns(columns)))
+
+
+def _integers(column: ValueColumn, record: RecordLayout, name: str) -> NDArray[np.int64]:
+    """The fingerprint's integer of each row's value; a wrong value, which no row has, becomes 0."""
+    texts = column.texts(partial(text_of_value, record, name))
+    numbers = [_integer(text or "") for text in texts]
+    return np.array([*numbers, 0], dtype=np.int64)[column.position_of_row]
+
+
+def _integer(text: str) -> int:
+    is_number = text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
+    return int(text) if is_number else int(text == "True")
+
+
+def result_row(result: object) -> pa.RecordBatch:
+    """One row of RESULT."""
+    return _row(RESULT, packed(result))
+
+
+def _row(columns: str, *values: int | bytes | None) -> pa.RecordBatch:
+    """One row of columns that are spelled as Spark spells them."""
+    names_and_kinds = (column.split() for column in columns.split(","))
+    schema = pa.schema([(name, _ARROW_TYPES[kind]) for name, kind in names_and_kinds])
+    return pa.RecordBatch.from_pylist([dict(zip(schema.names, values, strict=True))], schema)

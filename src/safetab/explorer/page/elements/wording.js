@@ -1,0 +1,116 @@
+// The names of levels, tables, passes and units.
+
+const PASSES = { us: "United States", pr: "Puerto Rico" };
+
+function capitalized(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** "County, Detailed" or "Puerto Rico county, Detailed", with the table family if there are several. */
+function levelName(level) {
+  const place = level.pass === "us" ? capitalized(level.place) : `${PASSES[level.pass]} ${level.place}`;
+  return `${place}, ${level.iterations}${hasSeveralFamilies() ? `, ${familyOf(level).name}` : ""}`;
+}
+
+/** The name of a level among the rows of its pass. */
+function shortLevelName(level) {
+  return `${capitalized(level.place)}, ${level.iterations}`;
+}
+
+function familyOf(level) {
+  return session.facts.families[level.family];
+}
+
+function hasSeveralFamilies() {
+  return session.facts.families.length > 1;
+}
+
+/** The tables that a group of the level can get, starting with the total alone. */
+function shapesOf(key) {
+  return familyOf(levelWith(key)).shapes;
+}
+
+function finerShapesOf(key) {
+  return shapesOf(key).slice(1);
+}
+
+/** The kinds of numbers in a family's tables, each once, cells first. */
+function kindsOf(shapes) {
+  return [...new Map(shapes.flatMap(({ kinds }) => kinds).map((kind) => [kind.name, kind])).values()].sort((a, b) => a.draws - b.draws);
+}
+
+/** The unit after a number: persons or households. */
+function unit() {
+  return session.facts.records;
+}
+
+/** The unit after a threshold. */
+function thresholdUnit() {
+  return session.facts.threshold_unit;
+}
+
+/** Fills in words that depend on the product: `data-word` names one, `data-needs` says what the product must have. */
+function fillWords() {
+  const { facts } = session;
+  const grains = ({ detail, shapes, divided_into: into }) => `${detail} (${listed(shapes.slice(1).map(({ divisions }) => String(divisions)))} ${into})`;
+  const words = {
+    product: facts.name, counts: facts.counts, record: facts.record, records: facts.records, threshold_unit: facts.threshold_unit,
+    people: facts.records_in_words, tables: facts.families.map(grains).join(" and "), release: facts.reference.name,
+  };
+  document.querySelectorAll("[data-word]").forEach((place) => { place.textContent = words[place.dataset.word]; });
+  const has = { stage_1: facts.has_stage_1, totals: !facts.has_stage_1 };
+  document.querySelectorAll("[data-needs]").forEach((place) => { place.hidden = !has[place.dataset.needs]; });
+}
+
+function levelWith(key) {
+  return session.facts.levels.find((level) => level.key === key);
+}
+
+function thresholdsText(thresholds) {
+  return thresholds.map((threshold) => shown(threshold, "count")).join(" / ");
+}
+
+function symbolOf(setting) {
+  return setting.definition === "zcdp" ? "ρ" : "ε";
+}
+
+function spokenSymbolOf(setting) {
+  return setting.definition === "zcdp" ? "rho" : "epsilon";
+}
+
+function definitionName(setting) {
+  return setting.definition === "zcdp"
+    ? "zero-concentrated (zCDP), discrete Gaussian noise"
+    : "pure differential privacy, geometric noise";
+}
+
+function spreadName(setting) {
+  return setting.definition === "zcdp" ? "σ" : "scale";
+}
+
+function counted(number, one, many) {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
+const MOST_LISTED = 4;
+
+/** "a; b and c", or the first few and how many more. */
+function listed(names) {
+  const shortened = names.length > MOST_LISTED ? [...names.slice(0, MOST_LISTED - 1), `${names.length - MOST_LISTED + 1} more`] : names;
+  return shortened.length < 2 ? shortened.join("") : `${shortened.slice(0, -1).join("; ")} and ${shortened[shortened.length - 1]}`;
+}
+
+function today() {
+  return dayOf(new Date());
+}
+
+function dayOf(date) {
+  return date.toLocaleDateString("en-US", { year: "numeric", month: "long", day: "numeric" });
+}
+
+/** The ISO date in the reader's time zone, for file names. */
+function dateStamp() {
+  const now = new Date();
+  const two = (number) => String(number).padStart(2, "0");
+  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
+}

@@ -1,0 +1,127 @@
+"""Guards of a starting command: memory limits, and Ctrl-C while it is still loading.
+
+Under a limit on the address space NumPy and Arrow may crash or hang if they need more. So they are
+set to reserve little, before they are loaded; if even that is too much, nothing is loaded. The
+numbers are measured: docs/testing-faults.md#memory.
+
+Ctrl-C gives one word, exit code 130, and no traceback. `safetab/__init__.py` imports this module first,
+so it imports little itself. A program that imports safetab as a library keeps Python's own behaviour.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from types import TracebackType
+from typing import NoReturn
+
+try:
+    import resource
+except ModuleNotFoundError:  # Windows has no such limits
+    HAS_LIMITS = False
+else:
+    HAS_LIMITS = True
+
+_LEAST_SPACE = 500 << 20
+_LEAST_MEMORY = 200 << 20
+"""In bytes, for a command that reads no records."""
+
+_LEAST_SPACE_FOR_RECORDS = 900 << 20
+_LEAST_MEMORY_FOR_RECORDS = 300 << 20
+_READ_RECORDS = {  # commands
+    "run", "validate", "accuracy", "audit", "convert", "blocks-with-units", "demo", "synthesize", "selftest",
+}  # fmt: skip
+_ARENA_MAX = -8  # M_ARENA_MAX of the C library's mallopt
+_CGROUPS = "/sys/fs/cgroup"
+
+
+def address_space_limit() -> int | None:
+    """The limit on the address space in bytes, or None."""
+    if not HAS_LIMITS:
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def why_too_little(command: str, space: int | None, memory: int | None) -> str | None:
+    """Why a command may be unable to start under these limits (None: no limit), or None if it can."""
+    reads_records = command in _READ_RECORDS
+    least_space = _LEAST_SPACE_FOR_RECORDS if reads_records else _LEAST_SPACE
+    least_memory = _LEAST_MEMORY_FOR_RECORDS if reads_records else _LEAST_MEMORY
+    if space is not None and space < least_space:
+        return _too_little(command, space, "address space (`ulimit -v`)", least_space)
+    if memory is not None and memory < least_memory:
+        return _too_little(command, memory, "memory (by its control group, as that of a container)", least_memory)
+    return None
+
+
+def _too_little(command: str, limit: int, of_what: str, least: int) -> str:
+    return (
+        f"this process is limited to {limit >> 20} MB of {of_what}, and safetab {command} needs {least >> 20} MB or"
+        " more of it. Nothing was written. Raise the limit."
+    )
+
+
+def reserve_little() -> None:
+    """Keep libraries that are loaded later from reserving far more address space than they use."""
+    import ctypes  # noqa: PLC0415 - only under a limit
+
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_ARENA_MAX, 1)
+
+
+def control_group_limit(root: str = _CGROUPS, own: str = "/proc/self/cgroup") -> int | None:
+    """The least memory limit, in bytes, of this process's control group and those above it, or None."""
+    try:
+        with open(own, encoding="utf-8") as file:  # noqa: PTH123 - nothing else is loaded yet
+            groups = [line.rstrip("\n").split(":", 2) for line in file]
+    except (OSError, ValueError):
+        return None
+    limits: list[int] = []
+    for _, controllers, path in (group for group in groups if len(group) == 3):
+        if not controllers:
+            limits += _limits_above(root, path, "memory.max")
+        elif "memory" in controllers.split(","):
+            limits += _limits_above(f"{root}/memory", path, "memory.limit_in_bytes")
+    return min(limits, default=None)
+
+
+def _limits_above(folder: str, path: str, name: str) -> Iterator[int]:
+    """The limits of a group and of those above it."""
+    parts = [part for part in path.split("/") if part not in {"", ".."}]
+    for count in range(len(parts) + 1):
+        try:
+            with open("/".join((folder, *parts[:count], name)), encoding="utf-8") as file:  # noqa: PTH123
+                yield int(file.read())
+        except (OSError, ValueError):  # no such group here, or "max"
+            continue
+
+
+_INTERRUPTED = 130
+
+
+def end_interrupted() -> NoReturn:
+    """Say "Interrupted." and exit with code 130. Nothing was begun, so there is nothing to undo."""
+    if sys.stderr is not None:  # None after 2>&-
+        with suppress(OSError):
+            sys.stderr.write("Interrupted.\n")
+    sys.exit(_INTERRUPTED)
+
+
+def is_the_command(program: str) -> bool:
+    """Whether `sys.argv[0]` is that of the command, or "-m", as while `python -m safetab` is found."""
+    return program == "-m" or os.path.basename(program) in {"safetab", "safetab.exe"}  # noqa: PTH119 - no pathlib yet
+
+
+def _end_quietly(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        end_interrupted()
+    sys.__excepthook__(kind, error, traceback)
+
+
+if is_the_command(sys.argv[0] if sys.argv else ""):
+    sys.excepthook = _end_quietly

@@ -1,1 +1,0 @@
-"""A release in the form of the Census Bureau's published tables."""

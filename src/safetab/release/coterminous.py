@@ -1,0 +1,204 @@
+"""Coterminous geographies: entities of different levels that consist of the same blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.geography import NO_ENTITY, Geography
+from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
+from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationLevel
+from safetab.census.population_groups import GroupGrid, PopulationGroupLevel
+from safetab.foundation.arrays import find_sorted
+from safetab.products.product import TableFamily
+from safetab.release.numbers.published_groups import PublishedGroups, joined, joined_by_level, no_groups
+from safetab.release.release_options import CoterminousOptions
+from safetab.release.release_universe import Universe
+
+_Member = tuple[EntityKind, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CoterminousSet:
+    """Entities with the same blocks, in the order in which they are tried as donors."""
+
+    members: tuple[_Member, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entities:
+    """The entities of one kind, and their blocks, entity by entity."""
+
+    ids: NDArray[np.int64]
+    block_order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    blocks: NDArray[np.int64]  # how many
+
+
+def without_blocks(geography: Geography, empty_blocks: NDArray[np.int64]) -> Geography:
+    """The geography without the empty blocks."""
+    kept = ~np.isin(geography.block, empty_blocks)
+    return Geography(geography.block[kept], geography.place[kept], geography.aiannh[kept])
+
+
+def coterminous_sets(geography: Geography, order: tuple[EntityKind, ...]) -> tuple[CoterminousSet, ...]:
+    """The sets of two or more entities of these kinds with exactly the same blocks.
+
+    Entities of one kind are disjoint, so A and B have the same blocks exactly if all blocks of A
+    are in B and B has as many blocks as A.
+    """
+    entities = {kind: _entities(geography.entity_of_block(kind)) for kind in order}
+    first_of: dict[_Member, _Member] = {}
+    for earlier, later in combinations(order, 2):
+        others, ids = entities[earlier], entities[later].ids
+        same = _same_blocks(entities[later], geography.entity_of_block(earlier), others)
+        for position in np.flatnonzero(same != NO_ENTITY).tolist():
+            # the earliest kind is met first, and "same blocks" is transitive
+            first_of.setdefault((later, int(ids[position])), (earlier, int(same[position])))
+    members: dict[_Member, list[_Member]] = {}
+    for one, first in first_of.items():
+        members.setdefault(first, [first]).append(one)
+    sets = [sorted(of_set, key=lambda one: order.index(one[0])) for of_set in members.values()]
+    sets.sort(key=lambda of_set: (order.index(of_set[0][0]), of_set[0][1]))
+    return tuple(CoterminousSet(tuple(of_set)) for of_set in sets)
+
+
+def _entities(of_block: NDArray[np.int64]) -> _Entities:
+    block_order = np.argsort(of_block, kind="stable")
+    block_order = block_order[np.searchsorted(of_block[block_order], NO_ENTITY, side="right") :]
+    ids, starts, blocks = np.unique(of_block[block_order], return_index=True, return_counts=True)
+    return _Entities(ids, block_order, starts, blocks)
+
+
+def _same_blocks(entities: _Entities, other_of_block: NDArray[np.int64], others: _Entities) -> NDArray[np.int64]:
+    """The other entity with the same blocks as each entity, or NO_ENTITY."""
+    if not len(entities.ids) or not len(others.ids):
+        return np.full(len(entities.ids), NO_ENTITY, dtype=np.int64)
+    of_block = other_of_block[entities.block_order]
+    least, most = (np.asarray(ufunc.reduceat(of_block, entities.starts)) for ufunc in (np.minimum, np.maximum))
+    position, _ = find_sorted(others.ids, least)
+    is_same = (least == most) & (least != NO_ENTITY) & (others.blocks[position] == entities.blocks)
+    return np.where(is_same, least, NO_ENTITY)
+
+
+@dataclass(frozen=True, slots=True)
+class PassSets:
+    """The coterminous sets of one pass."""
+
+    tabulation_pass: TabulationPass
+    sets: tuple[CoterminousSet, ...]
+
+
+def sets_of_passes(
+    geography_of_pass: Mapping[TabulationPass, Geography], options: CoterminousOptions
+) -> tuple[PassSets, ...]:
+    """The coterminous sets of each pass, after the state filter, among kinds with a level in the pass."""
+    found = []
+    for tabulation_pass, geography in geography_of_pass.items():
+        kinds = {kind for which, kind in _LEVEL_OF if which is tabulation_pass}
+        order = tuple(kind for kind in options.order if kind in kinds)
+        found.append(PassSets(tabulation_pass, coterminous_sets(geography, order)))
+    return tuple(found)
+
+
+_LEVEL_OF = {(level.tabulation_pass, level.entity_kind): level for level in GeographyLevel}
+
+
+def geography_level_of(tabulation_pass: TabulationPass, kind: EntityKind) -> GeographyLevel:
+    """The level of a kind of entity in a pass."""
+    return _LEVEL_OF[tabulation_pass, kind]
+
+
+_Numbered = tuple[int, PublishedGroups]
+
+
+class Copies:
+    """The groups that the sets of one pass copy, by the number of the receiving level."""
+
+    def __init__(
+        self, universe: Universe, of_pass: PassSets, options: CoterminousOptions, published: Iterable[_Numbered]
+    ) -> None:
+        """`published` has the groups of all levels of the pass, each with the number of its level."""
+        self._universe = universe
+        self._options = options
+        levels = (_LEVEL_OF.get((of_pass.tabulation_pass, kind)) for kind in options.order)
+        self._geographies = [level for level in levels if level is not None]
+        self._entity_of_set = _entities_of_sets(universe, of_pass, self._geographies)
+        self._held = joined_by_level(self._groups_of_members(published))
+        self._by_level: dict[int, PublishedGroups] = {}
+        for family in universe.product.families:
+            for iterations in TABULATED_ITERATION_LEVELS:
+                self._copy(family, iterations)
+
+    def to_level(self, number: int) -> PublishedGroups:
+        """The groups that a level receives."""
+        return self._by_level.get(number, no_groups(self._universe.levels[number].family))
+
+    def _groups_of_members(self, published: Iterable[_Numbered]) -> Iterator[_Numbered]:
+        for number, groups in published:
+            level = self._universe.levels[number]
+            members = self._entity_of_set.get(level.geography)
+            if members is not None:
+                is_member = np.isin(level.index.entity_of(groups.indices), members)
+                yield number, groups.chosen(is_member)
+
+    def _copy(self, family: TableFamily, iterations: IterationLevel) -> None:
+        """For each set and iteration, the first level with data gives its groups to the other members."""
+        levels = [PopulationGroupLevel(geography, iterations) for geography in self._geographies]
+        numbers = [self._universe.number_of_level[family, level] for level in levels]
+        sets = len(self._entity_of_set[self._geographies[0]])
+        of_sets = GroupGrid(sets, self._universe.levels[numbers[0]].index.iterations)
+        keys = [self._keys(number, of_sets) for number in numbers]
+        ranks = np.repeat(np.arange(len(numbers)), [len(of_level) for of_level in keys])
+        positions = np.concatenate([np.arange(len(of_level)) for of_level in keys])
+        donor_key, first = np.unique(np.concatenate(keys), return_index=True)  # levels stand in their order
+        donor_rank, donor_position = ranks[first], positions[first]
+        if not len(first):
+            return
+        for rank, number in enumerate(numbers):
+            level, iteration = self._universe.levels[number], of_sets.iteration_of(donor_key)
+            entity = self._entity_of_set[level.geography][of_sets.entity_of(donor_key)]
+            is_copied = (entity >= 0) & (donor_rank != rank)
+            if not self._options.copy_all:
+                is_copied &= level.is_tabulated[iteration]
+            indices = level.index.index_of(entity, iteration)
+            parts = [
+                self._given(numbers[giver], donor_position[chosen], indices[chosen])
+                for giver in range(len(numbers))
+                if (chosen := np.flatnonzero(is_copied & (donor_rank == giver))).size
+            ]
+            if parts:
+                copied = joined(parts)
+                self._by_level[number] = copied.chosen(np.argsort(copied.indices, kind="stable"))
+
+    def _given(self, number: int, positions: NDArray[np.int64], indices: NDArray[np.int64]) -> PublishedGroups:
+        """Groups that a level gives, with the indices that they get where they are copied to."""
+        given, level = self._held[number].chosen(positions), self._universe.levels[number]
+        entities = self._universe.entities[level.geography].ids
+        return replace(given, indices=indices, donors=entities[level.index.entity_of(given.indices)])
+
+    def _keys(self, number: int, of_sets: GroupGrid) -> NDArray[np.int64]:
+        """The set and iteration of each group that a level has for members of sets."""
+        level = self._universe.levels[number]
+        groups = self._held.get(number, no_groups(level.family))
+        members = self._entity_of_set[level.geography]
+        order = np.argsort(members)
+        entities = level.index.entity_of(groups.indices)
+        set_number = order[np.searchsorted(members, entities, sorter=order)] if len(groups) else order[:0]
+        return of_sets.index_of(set_number, level.index.iteration_of(groups.indices))
+
+
+def _entities_of_sets(
+    universe: Universe, of_pass: PassSets, geographies: Sequence[GeographyLevel]
+) -> dict[GeographyLevel, NDArray[np.int64]]:
+    """For each level, the position of the entity that each set has there, or -1."""
+    members = {geography: np.full(len(of_pass.sets), -1, dtype=np.int64) for geography in geographies}
+    for number, one in enumerate(of_pass.sets):
+        for kind, entity in one.members:
+            geography = geography_level_of(of_pass.tabulation_pass, kind)
+            members[geography][number] = np.searchsorted(universe.entities[geography].ids, entity)
+    return members

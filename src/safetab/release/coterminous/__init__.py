@@ -1,1 +1,0 @@
-"""Coterminous geographies: the sets, the donors, the copies."""

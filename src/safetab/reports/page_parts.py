@@ -1,0 +1,233 @@
+"""The parts of a page: escaped HTML, words for levels and numbers, tables and bars.
+
+The page needs no other file. It works on a phone, on paper and read aloud.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable, Sequence
+from importlib import resources
+from math import ceil, floor
+
+from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
+from safetab.census.iterations import IterationKind
+from safetab.products.product import Shape, TableFamily
+from safetab.release.release_universe import ReleaseLevel
+from safetab.reports.release_summary import LevelSummary, ReleaseSummary
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""What a browser may load for a page: only what is in it."""
+
+
+class Markup(str):
+    """Text that is already HTML. A plain string, whatever it was made from, is not."""
+
+    __slots__ = ()
+
+
+def element(tag: str, *content: str, **attributes: str) -> Markup:
+    """An element. Content that is not Markup is escaped.
+
+    The keyword `class_` becomes the attribute class, and `data_level` becomes data-level.
+    """
+    return Markup(f"{_opening(tag, attributes)}{joined(content)}</{tag}>")
+
+
+def void(tag: str, **attributes: str) -> Markup:
+    """An element without content and without an end tag."""
+    return Markup(_opening(tag, attributes))
+
+
+def joined(parts: Iterable[str], between: str = "") -> Markup:
+    """The parts as one piece of markup. Parts that are not Markup are escaped."""
+    return Markup(between.join(part if isinstance(part, Markup) else html.escape(part) for part in parts))
+
+
+def name(given: str) -> Markup:
+    """A name from the data, isolated so that its writing direction can't reverse the text around it."""
+    return element("bdi", given)
+
+
+def document(title: str, body: Markup) -> str:
+    """A whole page in one file. The same content gives the same bytes."""
+    style = resources.files("safetab.reports").joinpath("style.css").read_text(encoding="utf-8")
+    head = element(
+        "head",
+        void("meta", charset="utf-8"),
+        void("meta", **{"http-equiv": "Content-Security-Policy", "content": _POLICY}),
+        void("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        void("meta", name="color-scheme", content="light dark"),
+        void("link", rel="icon", href="data:,"),
+        element("title", title),
+        element("style", Markup(style)),
+    )
+    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+def contents_and_sections(sections: Iterable[tuple[str, str, Markup]]) -> Markup:
+    """A list of links, and below it the sections, given by key, title and content.
+
+    A section without content is left out.
+    """
+    filled = [section for section in sections if section[2]]
+    links = [element("li", element("a", title, href=f"#{key}")) for key, title, _ in filled]
+    bodies = []
+    for key, title, content in filled:
+        heading = element("h2", title, id=f"{key}-title")
+        bodies.append(element("section", heading, content, id=key, aria_labelledby=f"{key}-title"))
+    return joined([element("nav", element("ul", *links), aria_label="Contents"), element("main", *bodies)])
+
+
+def _opening(tag: str, attributes: dict[str, str]) -> str:
+    pairs = (f' {key.rstrip("_").replace("_", "-")}="{html.escape(value)}"' for key, value in attributes.items())
+    return f"<{tag}{''.join(pairs)}>"
+
+
+PASS_NAMES = {TabulationPass.US: "United States", TabulationPass.PUERTO_RICO: "Puerto Rico"}
+KIND_NAMES = {
+    IterationKind.RACE_ALONE: "Race alone",
+    IterationKind.RACE_IN_COMBINATION: "Race alone or in combination",
+    IterationKind.ETHNICITY: "Ethnicity",
+}
+NOTHING = "\N{EN DASH}"
+_DECIMAL_WITHIN = 10
+"""Percentages nearer than this to 0 or to 100 have one decimal."""
+
+
+def geography_name(level: GeographyLevel) -> str:
+    """The kind of area with a capital, such as "County"."""
+    noun = level.entity_kind.noun
+    return noun if level.entity_kind is EntityKind.AIANNH else noun.capitalize()
+
+
+def shape_name(shape: Shape, family: TableFamily) -> str:
+    """The words for a table, "total only" for the shape without detail."""
+    return "total only" if shape is family.total else shape.words
+
+
+def level_name(level: ReleaseLevel) -> str:
+    """A name such as "County, Detailed".
+
+    It has the pass outside the United States, and the table family if the product has several.
+    """
+    family = f", {level.family.name}" if level.design.product.has_several_families else ""
+    return f"{area_name(level.geography)}, {level.level.iterations.label}{family}"
+
+
+def area_name(level: GeographyLevel) -> str:
+    """A name such as "County", or "Puerto Rico county" outside the pass of the United States."""
+    noun, is_us = geography_name(level), level.tabulation_pass is TabulationPass.US
+    return noun if is_us else f"{PASS_NAMES[level.tabulation_pass]} {noun.lower()}"
+
+
+def percent(part: int, whole: int) -> str:
+    """A share in percent: never 0% for something, and never 100% for less than all."""
+    if not whole:
+        return NOTHING
+    if part in {0, whole}:
+        return "100%" if part else "0%"
+    share = 100 * part / whole
+    if share < 0.1:
+        return "<0.1%"
+    if share > 99.9:
+        return ">99.9%"
+    has_decimal = share < _DECIMAL_WITHIN or share > 100 - _DECIMAL_WITHIN
+    shown = f"{share:.1f}" if has_decimal else f"{share:.0f}"
+    return f"{shown.removesuffix('.0')}%"
+
+
+def rounded_up(number: float) -> str:
+    """An upper bound in words: never below the number, with about three digits if it is small."""
+    if number >= 100:
+        return f"{ceil(number):,}"
+    if number <= 0:
+        return "0"
+    digits = 0
+    while number * 10**digits < 100 and digits < 4:
+        digits += 1
+    shown = ceil(number * 10**digits) / 10**digits
+    return f"{floor(shown):,}" if shown == floor(shown) else f"{shown:.{digits}f}"
+
+
+_BAR_WIDTH = 1000
+
+LevelCells = Callable[[LevelSummary], Sequence[str] | None]
+"""The cells of a level's row, as texts or whole td elements.
+
+A single text spans the row, and None leaves the row out.
+"""
+
+
+def level_table(release: ReleaseSummary, caption: str, headings: Sequence[str], cells: LevelCells) -> Markup:
+    """A table with a row for each level, below the name of its pass if there are several passes."""
+    bodies = []
+    for tabulation_pass in release.universe.passes:
+        cells_of = [(level, cells(level)) for level in release.levels_of(tabulation_pass)]
+        rows = [_row(level, texts, len(headings)) for level, texts in cells_of if texts is not None]
+        if rows:
+            bodies.append(body_of_pass(release, tabulation_pass, rows, len(headings) + 1))
+    columns = [element("th", heading, scope="col") for heading in ("Level", *headings)]
+    return whole_table(caption, element("thead", element("tr", *columns)), bodies)
+
+
+def body_of_pass(release: ReleaseSummary, tabulation_pass: TabulationPass, rows: list[Markup], columns: int) -> Markup:
+    """The rows as a table body, below the name of their pass if there are several passes."""
+    if len(release.universe.passes) == 1:
+        return element("tbody", *rows)
+    title = element("th", PASS_NAMES[tabulation_pass], scope="rowgroup", colspan=str(columns))
+    return element("tbody", element("tr", title, class_="pass"), *rows)
+
+
+def whole_table(caption: str, head: Markup, bodies: Iterable[Markup]) -> Markup:
+    """A table that scrolls by itself, also by keyboard, if it is wider than the screen."""
+    table = element("table", element("caption", element("span", caption)), head, *bodies)
+    return element("div", table, class_="scroll", role="region", tabindex="0", aria_label=caption)
+
+
+def _row(level: LevelSummary, cells: Sequence[str], columns: int) -> Markup:
+    """The row of a level. A single cell spans all columns."""
+    facts = level.facts
+    iterations = facts.level.iterations.label
+    label = element("span", iterations, class_="iterations")
+    heading = element("th", geography_name(facts.geography), " ", label, scope="row")
+    keys = {"data_level": facts.geography.label, "data_iterations": iterations}
+    if len(cells) == 1:
+        return element("tr", heading, element("td", cells[0], colspan=str(columns), class_="note"), **keys)
+    tds = (cell if isinstance(cell, Markup) else element("td", cell) for cell in cells)
+    return element("tr", heading, *tds, **keys)
+
+
+def bar(shares: Sequence[int], names: Sequence[str], style: str) -> Markup:
+    """A table cell with the numbers as parts of one bar, and in words for screen readers.
+
+    A dash if all numbers are 0.
+    """
+    whole = sum(shares)
+    if not whole:
+        return element("td", NOTHING, class_="bar")
+    words = ", ".join(f"{name} {share:,}" for name, share in zip(names, shares, strict=True) if share)
+    rectangles = []
+    before = 0
+    for number, share in enumerate(shares):
+        start, end = (_BAR_WIDTH * edge / whole for edge in (before, before + share))
+        before += share
+        if share:
+            place = {"x": f"{start:.1f}", "width": f"{end - start:.1f}", "height": "10"}
+            rectangles.append(element("rect", **place, class_=f"{style}{number}"))
+    frame = {"viewBox": f"0 0 {_BAR_WIDTH} 10", "preserveAspectRatio": "none", "role": "img", "aria_label": words}
+    return element("td", element("svg", element("title", words), *rectangles, **frame), class_="bar")
+
+
+def legend(names: Sequence[str], style: str) -> Markup:
+    """A list that explains the colours of bars."""
+    items = []
+    for number, text in enumerate(names):
+        square = element("rect", width="10", height="10", class_=f"{style}{number}")
+        items.append(element("li", element("svg", square, viewBox="0 0 10 10", aria_hidden="true"), text))
+    return element("ul", *items, class_="legend")
+
+
+def paragraphs(*texts: str) -> Markup:
+    """One paragraph for each text."""
+    return joined([element("p", text) for text in texts])

@@ -1,0 +1,135 @@
+// Elements of this page.
+
+/** A name from the data, isolated so that its writing direction can't reverse the text around it. */
+function nameOf(text) {
+  return element("bdi", {}, text);
+}
+
+function link(href, ...children) {
+  return element("a", { href }, ...children);
+}
+
+function paragraph(...children) {
+  return element("p", {}, ...children);
+}
+
+function button(label, onclick, attributes = {}) {
+  return element("button", { type: "button", onclick, ...attributes }, label);
+}
+
+/** A container that scrolls sideways so that the page doesn't. It is a tab stop only while it scrolls. */
+function scrolling(label, ...children) {
+  const container = element("div", { class: "scroll", role: "region", "aria-label": label }, ...children);
+  const watch = new ResizeObserver(() => {
+    if (container.scrollWidth > container.clientWidth + 1) container.tabIndex = 0;
+    else container.removeAttribute("tabindex");
+  });
+  watch.observe(container);
+  return container;
+}
+
+function announce(text) {
+  byId("announcer").textContent = text;
+}
+
+// Long lists: a click on a heading sorts them, and downloads are complete.
+
+const SHOWN_AT_FIRST = 50;
+
+/** `columns` have key, label, isNumber and cells; `rows` hold what the columns read. */
+function sortableTable(caption, columns, rows, sortedBy) {
+  const state = { by: sortedBy, isFalling: columns.find(({ key }) => key === sortedBy).isNumber, most: SHOWN_AT_FIRST };
+  const body = element("tbody");
+  const more = element("p", { class: "more" });
+  const heads = columns.map((column) => element("th", { scope: "col", class: column.isNumber ? "number" : null }, button(column.label, () => {
+    state.isFalling = state.by === column.key ? !state.isFalling : Boolean(column.isNumber);
+    state.by = column.key;
+    show();
+    announce(`Sorted by ${column.label}, ${state.isFalling ? "largest first" : "smallest first"}.`);
+  })));
+  const show = () => {
+    const column = columns.find(({ key }) => key === state.by);
+    const sorted = [...rows].sort((a, b) => compared(column.value(a), column.value(b), state.isFalling));
+    heads.forEach((head, n) => {
+      const isSorted = columns[n].key === state.by;
+      head.setAttribute("aria-sort", isSorted ? (state.isFalling ? "descending" : "ascending") : "none");
+    });
+    body.replaceChildren(...sorted.slice(0, state.most).map((row) => element("tr", {}, columns.map((one, n) => element(
+      n === 0 ? "th" : "td", { scope: n === 0 ? "row" : null, class: one.isNumber ? "number" : one.class || null }, one.cell(row),
+    )))));
+    const left = rows.length - state.most;
+    more.replaceChildren(...(left > 0 ? [button(`Show all ${shown(rows.length)}`, () => { state.most = Infinity; show(); })] : []));
+  };
+  show();
+  const table = element("table", { class: "list" }, element("caption", {}, caption), element("thead", {}, element("tr", {}, heads)), body);
+  return element("div", {}, scrolling(caption, table), more);
+}
+
+/** Missing values come last, in both orders. */
+function compared(a, b, isFalling) {
+  if (a === null || b === null) return (a === null) - (b === null);
+  const order = typeof a === "string" ? a.localeCompare(b) : a - b;
+  return isFalling ? -order : order;
+}
+
+const CSV_COLUMNS = [
+  "geography_level", "region_id", "region_name", "iteration_code", "iteration_name", "table_id", "line",
+  "estimate", "margin_of_error", "interval_low", "interval_high", "status", "note",
+];
+
+function csvOfNumber(number, area, group) {
+  const { geography, id, name } = area;
+  const start = [geography.label, id, name, group.code, group.name, number.line?.id ?? "", number.line?.words ?? ""];
+  if (number.rule) return [...start, "", "", "", "", number.rule[2], number.rule[0]];
+  const notes = [
+    number.entry.donor === null ? null : `copied from ${facts.geographies[number.entry.table.geography].label} ${number.entry.donor}`,
+    number.least === null ? null : `its table is not known: the margin is at least ${number.least}`,
+  ];
+  return [...start, number.value, number.margin, number.low, number.high, "number", notes.filter((one) => one).join("; ")];
+}
+
+function csvOfAbsence({ area, group, status, reason }) {
+  return [area.geography.label, area.id, area.name, group.code, group.name, "", "", "", "", "", "", status, reason];
+}
+
+/** Puts text in quotes. Text that a spreadsheet would take for a formula gets an apostrophe in front. */
+function csvCell(value) {
+  if (typeof value === "number") return String(value);
+  const safe = /^'*[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return `"${safe.replaceAll('"', '""')}"`;
+}
+
+const CSV_ORIGIN_COLUMNS = ["release_status", "source", "release_date"];
+
+/** The last cells of every row: a file that is copied alone still says what it is, who made it, and when. */
+function csvOrigin() {
+  const { product, version, date, status, isRead } = facts;
+  return [`${status.value}${status.forRelease ? "" : ", not for release"}`, `${product.name}, ${isRead ? "read" : "made"} by safetab ${version}`, date];
+}
+
+function csvText(rows, columns = CSV_COLUMNS) {
+  const origin = csvOrigin();
+  const whole = [[...columns, ...CSV_ORIGIN_COLUMNS], ...rows.map((row) => [...row, ...origin])];
+  return `\ufeff${whole.map((row) => row.map(csvCell).join(",")).join("\r\n")}\r\n`;
+}
+
+/** Buttons below every view: download it, link to it, print it. */
+function actions(fileName, rowsOf, columns = CSV_COLUMNS) {
+  const download = () => {
+    const url = URL.createObjectURL(new Blob([csvText(rowsOf(), columns)], { type: "text/csv" }));
+    element("a", { href: url, download: `${fileName}.csv` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  };
+  const share = async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      announce("Link copied.");
+    } catch {
+      window.prompt("The link to this view:", location.href);
+    }
+  };
+  return element(
+    "p", { class: "actions" },
+    button("Download as CSV", download), button("Copy link", share), button("Print", () => window.print()),
+  );
+}

@@ -1,0 +1,140 @@
+// A field that suggests while you type: a combobox with a list, for keyboard and pointer.
+
+/** `find(text)` returns matches, `chosen(match)` is called with the choice, `missing` says that nothing was found. */
+function combobox(id, label, { placeholder, missing }, find, chosen) {
+  const input = element("input", {
+    id, type: "text", role: "combobox", autocomplete: "off", spellcheck: "false", placeholder,
+    "aria-expanded": "false", "aria-controls": `${id}-list`, "aria-autocomplete": "list", "aria-describedby": `${id}-hint`,
+  });
+  const list = element("ul", { id: `${id}-list`, role: "listbox", class: "suggestions", "aria-label": label, hidden: true });
+  const hint = element("span", { id: `${id}-hint`, class: "hint", "aria-live": "polite" });
+  const field = { input, matches: [], active: -1, taken: null, asked: 0 };
+
+  const show = () => {
+    const isOpen = field.matches.length > 0;
+    list.hidden = !isOpen;
+    input.setAttribute("aria-expanded", String(isOpen));
+    if (field.active >= 0) input.setAttribute("aria-activedescendant", `${id}-${field.active}`);
+    else input.removeAttribute("aria-activedescendant");
+    list.replaceChildren(...field.matches.map((match, n) => element(
+      "li", { id: `${id}-${n}`, role: "option", "aria-selected": String(n === field.active), onpointerdown: (event) => { event.preventDefault(); take(match); } },
+      nameOf(match.label), " ", element("small", {}, match.note),
+    )));
+    list.children[field.active]?.scrollIntoView({ block: "nearest" });
+  };
+  const close = () => {
+    field.matches = [];
+    field.active = -1;
+    show();
+  };
+  const take = (match) => {
+    field.taken = match;
+    input.value = match.label;
+    hint.textContent = "";
+    close();
+    chosen(match);
+  };
+  const suggest = async () => {
+    field.taken = null;
+    field.asked += 1;
+    const { asked } = field;
+    const text = input.value;
+    const matches = await find(text);
+    if (asked !== field.asked) return;
+    field.matches = matches;
+    field.active = -1;
+    hint.textContent = !text.trim() ? "" : hintFor(text, matches, missing);
+    show();
+  };
+  input.addEventListener("input", suggest);
+  input.addEventListener("focus", () => { input.select(); });
+  input.addEventListener("blur", close);
+  input.addEventListener("keydown", (event) => {
+    const count = field.matches.length;
+    if (event.key === "ArrowDown" && !count) suggest();
+    else if (event.key === "ArrowDown" && count) field.active = (field.active + 1) % count;
+    else if (event.key === "ArrowUp" && count) field.active = (field.active + count - 1) % count;
+    else if (event.key === "Escape") { close(); return; } else if (event.key === "Enter" && field.active >= 0) {
+      event.preventDefault();
+      take(field.matches[field.active]);
+      return;
+    } else return;
+    event.preventDefault();
+    show();
+  });
+  /** The match, if the text names exactly one thing; otherwise suggestions are shown. */
+  field.resolved = async () => {
+    if (field.taken || !input.value.trim()) return field.taken;
+    const matches = await find(input.value);
+    const named = matches.filter(({ rank }) => rank === NAMED);
+    if (named.length === 1) {
+      field.set(named[0]);
+      return named[0];
+    }
+    field.matches = named.length ? named : matches;
+    field.active = -1;
+    hint.textContent = named.length ? "Which one do you mean?" : hintFor(input.value, matches, missing, DID_YOU_MEAN);
+    show();
+    input.focus();
+    return undefined;
+  };
+  field.set = (match) => {
+    field.taken = match;
+    input.value = match ? match.label : "";
+    hint.textContent = "";
+    close();
+  };
+  field.view = element("div", { class: "field" }, element("label", { for: id }, label), input, list, hint);
+  return field;
+}
+
+const DID_YOU_MEAN = "Did you mean one of these?";
+
+/** The sentence beside the choices. `otherwise` is for choices that are more than suggestions. */
+function hintFor(text, matches, missing, otherwise = "") {
+  if (matches.length) return matches[0].rank === SUGGESTED ? DID_YOU_MEAN : otherwise;
+  if (isTract(text)) return facts.spellings.tractsAsWritten;
+  return isLevelWord(text) ? "This is a kind of area. Type the name of one." : missing;
+}
+
+function areaField(id, chosen) {
+  const texts = { placeholder: "State, county, city, …", missing: "No place with this name was found. Try a county, city or state." };
+  return combobox(id, "Place", texts, areasMatching, chosen);
+}
+
+/** `areaOf()` returns the chosen area, if any: some groups are listed twice, for large areas and for small ones. */
+function groupField(id, chosen, areaOf) {
+  const texts = { placeholder: "Race or ethnicity group", missing: "No group with this name was found. Try part of the name." };
+  return combobox(id, "Group", texts, (text) => groupsMatching(text, areaOf()), chosen);
+}
+
+let topArea = null;
+let topGroup = null;
+
+function makeFinder() {
+  const go = async () => {
+    const area = await topArea.resolved();
+    if (area === undefined) return;
+    const group = await topGroup.resolved();
+    if (group === undefined) return;
+    if (area && group) location.hash = numberHref(area.area, group.group);
+    else if (area) location.hash = areaHref(area.area);
+    else if (group) location.hash = groupHref(group.group);
+    else topArea.input.focus();
+  };
+  const goIfBoth = () => { if (topArea.taken && topGroup.taken) go(); };
+  topArea = areaField("find-area", goIfBoth);
+  topGroup = groupField("find-group", goIfBoth, () => topArea.taken?.area);
+  const form = byId("finder");
+  form.append(topArea.view, topGroup.view, element("button", { type: "submit" }, "Show"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go();
+  });
+}
+
+/** Shows the area and group of the view in the fields. */
+function setFinder(area, group) {
+  topArea.set(area ? { label: area.name, area, rank: NAMED } : null);
+  topGroup.set(group ? { label: group.name, group, rank: NAMED } : null);
+}

@@ -1,0 +1,214 @@
+// Finds areas and groups from typed text, like estimates/reading/lookup.py; while typing, also by the beginning of names.
+
+const NAMED = 0; // the typed text is its name or its code
+const BEGINS = 1;
+const WORD_BEGINS = 2;
+const SUGGESTED = 3;
+const MOST_SHOWN = 12;
+const MOST_STATE_WORDS = 3;
+const ID_AT_END = /\((?:[A-Za-z ]+ )?(\d+)\)\s*$/;
+
+/** The code in a text: alone, or at the end of a listed choice. */
+function codeIn(text) {
+  return (ID_AT_END.exec(text)?.[1] ?? text).trim();
+}
+
+/** Ways to read a name and what contains it: split at each comma, then before a state at the end. */
+function readingsOf(text) {
+  const parts = partsOf(text);
+  const found = parts.map((_, n) => [parts.slice(0, parts.length - n).join(" "), parts.slice(parts.length - n)]);
+  const words = parts.join(" ").split(" ");
+  for (let count = Math.min(MOST_STATE_WORDS, words.length - 1); count > 0; count -= 1) {
+    const state = words.slice(-count).join(" ");
+    if (stateOfForm().has(state)) found.push([words.slice(0, -count).join(" "), [state]]);
+  }
+  return found;
+}
+
+/** What people may write after an area's name: its states, and the county of a tract. */
+function writtenBehind({ name, id, geography: { kind } }) {
+  const parts = partsOf(name);
+  const last = parts.length > 1 ? parts.slice(-1) : [];
+  const codes = new Set(last.flatMap(statesIn));
+  if (kind === "state" || nested(kind)) codes.add(id.slice(0, 2));
+  const counties = kind === "tract" ? withoutState(parts).slice(1) : [];
+  return new Set([
+    ...[...codes].flatMap(stateForms), ...last, ...counties.flatMap((county) => [county, ...shortForms(county, "county")]),
+  ]);
+}
+
+function liesIn(area, around) {
+  if (!around.length) return true;
+  const behind = writtenBehind(area);
+  return around.every((part) => behind.has(part));
+}
+
+/** The best matches of the first way to read the name that has any. */
+function byName(text, indices) {
+  for (const [head, around] of readingsOf(text)) {
+    const fitting = indices.flatMap((index) => index.ranked(head)).filter(({ thing }) => liesIn(thing, around));
+    const best = Math.min(...fitting.map(({ rank }) => rank));
+    if (fitting.length) return [...new Set(fitting.filter(({ rank }) => rank === best).map(({ thing }) => thing))];
+  }
+  return [];
+}
+
+let areaIndices = null;
+
+/** All areas except tracts by level, ready to be searched. They are read when someone begins to type. */
+function searchableAreas() {
+  areaIndices ??= Promise.all(facts.geographies.filter(({ kind }) => kind !== "tract")
+    .map(async (geography) => new NameIndex(await areasOf(geography), formsOfArea)));
+  return areaIndices;
+}
+
+const tractIndices = new Map();
+
+/** Tracts of a state by level, or all. */
+function searchableTracts(state) {
+  if (!tractIndices.has(state)) {
+    tractIndices.set(state, Promise.all(geographiesOfKind("tract")
+      .map(async (geography) => new NameIndex(await areasOf(geography, state), formsOfArea))));
+  }
+  return tractIndices.get(state);
+}
+
+/** Tracts are many: their names are read only if the text begins as they do, and only those of a state if it ends with the state's two letters. */
+async function tractsNamed(text) {
+  if (!tractForms(plain(text)).length) return [];
+  const last = partsOf(text).join(" ").split(" ").at(-1);
+  return byName(text, await searchableTracts(last.length === 2 ? stateOfForm().get(last) ?? "" : ""));
+}
+
+async function areasWithCode(text) {
+  const code = codeIn(text);
+  if (!/^\d{1,11}$/.test(code)) return [];
+  const found = await Promise.all(facts.geographies.filter(({ files }) => files.length && files[0][1].length === code.length)
+    .map((geography) => areaWithId(geography, code)));
+  return found.filter((area) => area !== null);
+}
+
+/** The areas that a text names. More than one if the text is ambiguous. */
+async function areasNamed(text) {
+  const withCode = await areasWithCode(text);
+  if (withCode.length) return withCode;
+  const coarse = byName(text, await searchableAreas());
+  return coarse.length ? coarse : tractsNamed(text);
+}
+
+/** Replaces a misspelled state at the end by the most similar one. */
+function withStateCorrected(parts) {
+  if (parts.length < 2 || statesIn(parts.at(-1)).length) return parts;
+  const near = nearest(parts.at(-1), [...stateOfForm().keys()]);
+  return near.length ? [...parts.slice(0, -1), near[0]] : parts;
+}
+
+/** Suggestions in the state written after the name, if there are any; otherwise by the first part alone. */
+async function areasSuggested(text) {
+  if (isLevelWord(text) || isTract(text)) return [];
+  const indices = await searchableAreas();
+  const parts = withStateCorrected(partsOf(text));
+  const head = withoutState(parts).join(" ");
+  const states = parts.length > 1 ? statesIn(parts.at(-1)) : [];
+  const isThere = (area) => [...writtenBehind(area)].some((form) => states.includes(stateOfForm().get(form)));
+  const near = states.length ? suggested(head, indices, isThere) : [];
+  if (near.length) return near;
+  const like = suggested(head, indices);
+  return like.length ? like : suggested(parts[0], indices);
+}
+
+/** Whether a text begins with the word for a tract and a number. */
+function isTract(text) {
+  return geographiesOfKind("tract").length > 0 && tractForms(plain(text)).some((form) => /^tract \d/.test(form));
+}
+
+/** Whether a text is a word such as county, which names many areas. */
+function isLevelWord(text) {
+  return facts.spellings.levels.includes(plain(text));
+}
+
+async function areasBeginning(text) {
+  const indices = await searchableAreas();
+  for (const [head, around] of readingsOf(text)) {
+    const found = indices.flatMap((index) => index.beginning(head)).filter((area) => liesIn(area, around));
+    if (found.length) return found.sort(byKindAndName);
+  }
+  return [];
+}
+
+function byKindAndName(a, b) {
+  return KIND_ORDER.indexOf(a.geography.kind) - KIND_ORDER.indexOf(b.geography.kind) || a.name.localeCompare(b.name);
+}
+
+/** Things with a word in their name that begins with the text. */
+function withWordBeginning(text, indices) {
+  const start = ` ${plain(text)}`;
+  return indices.flatMap((index) => index.things).filter(({ name }) => ` ${plain(name)}`.includes(start));
+}
+
+/** What a field lists: exact names, then names and words that begin with the text, and suggestions if there are none. */
+async function matchesOf(ways, asMatch) {
+  const found = new Map();
+  for (const [rank, find] of ways) {
+    if (rank === SUGGESTED && found.size) break;
+    if (found.size < MOST_SHOWN) for (const one of await find()) if (!found.has(one)) found.set(one, asMatch(one, rank));
+  }
+  const matches = [...found.values()];
+  return matches.slice(0, Math.max(MOST_SHOWN, matches.filter(({ rank }) => rank === NAMED).length));
+}
+
+async function areasMatching(text) {
+  if (!plain(text)) return [];
+  const named = await areasNamed(text);
+  return matchesOf([
+    [NAMED, () => named],
+    [BEGINS, async () => (await areasBeginning(text)).filter((area) => !named.some((one) => isSameArea(one, area)))],
+    [WORD_BEGINS, async () => (named.length ? [] : withWordBeginning(text, await searchableAreas()).sort(byKindAndName))],
+    [SUGGESTED, () => areasSuggested(text)],
+  ], asAreaMatch);
+}
+
+function isSameArea(a, b) {
+  return a.id === b.id && a.geography === b.geography;
+}
+
+function asAreaMatch(area, rank) {
+  return { rank, area, label: area.name, note: area.geography.noun };
+}
+
+let groupIndex = null;
+
+function searchableGroups() {
+  groupIndex ??= new NameIndex(groups, formsOfGroup);
+  return groupIndex;
+}
+
+/** The groups that a text names. If there are several and an area is given, only those counted there. */
+function groupsNamed(text, area = null) {
+  const codes = [text.trim(), codeIn(text)];
+  const withCode = groups.filter(({ code }) => codes.includes(code));
+  const ranked = withCode.length ? withCode.map((thing) => ({ rank: 0, thing })) : searchableGroups().ranked(plain(text));
+  const best = Math.min(...ranked.map(({ rank }) => rank));
+  const found = ranked.filter(({ rank }) => rank === best).map(({ thing }) => thing);
+  const counted = withCode.length ? found : found.filter(({ level }) => level !== MAJOR);
+  const named = counted.length ? counted : found;
+  const there = area && named.length > 1 ? named.filter(({ isIn }) => isIn[Number(area.geography.isSubstate)]) : named;
+  return there.length ? there : named;
+}
+
+function groupsMatching(text, area = null) {
+  if (!plain(text)) return Promise.resolve([]);
+  const index = searchableGroups();
+  const named = groupsNamed(text, area);
+  const inOrder = (some) => some.sort((a, b) => (a.level === MAJOR) - (b.level === MAJOR) || a.kind - b.kind || a.name.localeCompare(b.name));
+  return matchesOf([
+    [NAMED, () => named],
+    [BEGINS, () => inOrder(index.beginning(plain(text)))],
+    [WORD_BEGINS, () => (named.length ? [] : inOrder(withWordBeginning(text, [index])))],
+    [SUGGESTED, () => suggested(plain(text), [index])],
+  ], asGroupMatch);
+}
+
+function asGroupMatch(group, rank) {
+  return { rank, group, label: group.name, note: group.level === MAJOR ? "major group, not counted here" : kindWords(group) };
+}

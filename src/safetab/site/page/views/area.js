@@ -1,0 +1,135 @@
+// One area: all of its groups, and the areas around and inside.
+
+async function areaView(area) {
+  const [entries, around_] = await Promise.all([tablesOfArea(area), areasAround(area)]);
+  const chosen = firstShown(entries);
+  const rows = chosen.map((entry) => ({ group: entry.group, answer: totalOf(entry), shape: entry.table.shape }));
+  const present = new Set(chosen.map(({ group }) => group));
+  const absent = groups.filter((group) => !present.has(group) && group.level !== MAJOR).map((group) => absenceOf(area, group));
+  const list = element("div");
+  const filter = { text: "", kind: "" };
+  const show = () => list.replaceChildren(rowsOfArea(area, rows.filter(({ group }) => (
+    (!filter.kind || group.kind === Number(filter.kind)) && plain(group.name).includes(plain(filter.text))))));
+  show();
+  return {
+    title: area.name,
+    area,
+    content: [
+      crumbs(area, around_).lastChild.children.length > 1 ? crumbs(area, around_) : null,
+      element("h1", {}, nameOf(area.name), element("small", {}, ` ${area.geography.noun} ${area.id}`)),
+      element("p", { class: "lead" }, countsPublished(area, rows.length)),
+      areOutOfOrder(area, rows) ? element("p", { class: "soft" }, ALONE_ABOVE) : null,
+      rows.length ? areaFilters(filter, show) : null,
+      rows.length ? list : null,
+      absentGroups(area, absent),
+      await insideSection(area),
+      actions(`${area.geography.label}-${area.id}`, () => [
+        ...rows.map(({ group, answer }) => csvOfNumber(answer, area, group)), ...absent.map(csvOfAbsence)]),
+    ],
+  };
+}
+
+/** For how many groups the area has counts. */
+function countsPublished({ geography }, number) {
+  const where = geography.kind === "nation" ? "the nation" : `this ${geography.noun}`;
+  if (number === 0) return `No counts are published in ${where}.`;
+  return `Counts are published for ${shown(number)} ${number === 1 ? "group" : "groups"} in ${where}.`;
+}
+
+/** Whether noise put some group alone above the same group alone or in any combination. */
+function areOutOfOrder(area, rows) {
+  const withNumber = rows.filter(({ answer }) => !answer.rule);
+  const valueOf = new Map(withNumber.map(({ group, answer }) => [group.number, answer.value]));
+  return withNumber.some(({ group, answer }) => answer.value > valueOf.get(group.partners[Number(area.geography.isSubstate)]));
+}
+
+function areaFilters(filter, show) {
+  const kind = element("select", { id: "kind", onchange: () => { filter.kind = kind.value; show(); } },
+    element("option", { value: "" }, "all"), facts.kinds.map((one, n) => element("option", { value: n }, one)));
+  const text = element("input", { id: "filter", type: "text", oninput: () => { filter.text = text.value; show(); } });
+  return element("div", { class: "filters" },
+    element("div", {}, element("label", { for: "filter" }, "Only groups with"), text),
+    element("div", {}, element("label", { for: "kind" }, "Kind"), kind));
+}
+
+function rowsOfArea(area, rows) {
+  const most = greatest(rows.map(({ answer }) => answer));
+  return sortableTable(`Groups in ${area.name}`, [
+    { key: "group", label: "Group", value: ({ group }) => group.name, cell: ({ group }) => link(numberHref(area, group), nameOf(group.name)) },
+    numberColumn(({ answer }) => answer),
+    marginColumn(({ answer }) => answer),
+    barColumn(({ answer }) => answer, most),
+    { key: "detail", label: "Shown as", class: "soft", value: ({ shape }) => shape.words, cell: ({ shape }) => shape.words },
+  ], rows, "number");
+}
+
+/** On narrow screens, which have no column of notes, a note appears below the number. */
+function numberColumn(answerOfRow, noteOfRow = () => "") {
+  return {
+    key: "number", label: capitalised(facts.product.nouns), isNumber: true,
+    value: (row) => (answerOfRow(row) && !answerOfRow(row).rule ? answerOfRow(row).value : null),
+    cell: (row) => {
+      const note = noteOfRow(row);
+      return [figureInCell(answerOfRow(row)), note ? element("small", { class: "below" }, note) : null];
+    },
+  };
+}
+
+function figureInCell(answer) {
+  if (!answer) return element("span", { class: "soft" }, "no number");
+  return answer.rule ? element("span", { class: "soft", title: answer.rule[1] }, answer.rule[2]) : element("span", { class: "figure" }, shown(answer.value));
+}
+
+function marginColumn(answerOfRow) {
+  return {
+    key: "margin", label: "Margin or range", isNumber: true,
+    value: (row) => (answerOfRow(row) && !answerOfRow(row).rule ? answerOfRow(row).margin : null),
+    cell: (row) => (answerOfRow(row) && !answerOfRow(row).rule ? around(answerOfRow(row)) : ""),
+  };
+}
+
+function barColumn(answerOfRow, most) {
+  return {
+    key: "range", label: "Range", class: "wide",
+    value: (row) => (answerOfRow(row) && !answerOfRow(row).rule ? answerOfRow(row).high : null),
+    cell: (row) => (answerOfRow(row) && !answerOfRow(row).rule ? bar(answerOfRow(row), most) : null),
+  };
+}
+
+/** Groups without a number, by reason. */
+function absentGroups(area, absent) {
+  const byReason = Map.groupBy ? Map.groupBy(absent, ({ reason }) => reason) : groupedBy(absent, ({ reason }) => reason);
+  return element("section", {}, element("h2", {}, "Groups without a number"), paragraph("No number does not mean zero."), [...byReason].map(([reason, own]) => {
+    const details = element("details", {}, element("summary", {}, `${shown(own.length)} ${own.length === 1 ? "group" : "groups"}: ${reason}`));
+    details.addEventListener("toggle", () => {
+      if (details.open && details.children.length === 1) {
+        details.append(element("ul", { class: "links columns" }, own.map(({ group }) => element("li", {}, link(numberHref(area, group), nameOf(group.name))))));
+      }
+    });
+    return details;
+  }));
+}
+
+function groupedBy(items, keyOf) {
+  const found = new Map();
+  for (const item of items) found.set(keyOf(item), [...(found.get(keyOf(item)) || []), item]);
+  return found;
+}
+
+/** Links to the areas inside. A level with many of them is listed when it is opened. */
+async function insideSection(area) {
+  const levels = levelsInside(area.geography).filter(({ kind }) => area.geography.kind !== "nation" || kind === "state" || kind === "aiannh");
+  const parts = await Promise.all(levels.map(async (geography) => {
+    const prefix = area.geography.kind === "nation" ? "" : area.id;
+    const list = element("ul", { class: "links columns" });
+    const details = element("details", {}, element("summary", {}, capitalised(geography.nouns)), list);
+    details.addEventListener("toggle", async () => {
+      if (details.open && !list.children.length) {
+        list.append(...(await areasOf(geography, prefix)).map((one) => element("li", {}, link(areaHref(one), nameOf(one.name.split(",")[0])))));
+        if (!list.children.length) list.append(element("li", {}, "none"));
+      }
+    });
+    return details;
+  }));
+  return parts.length ? element("section", {}, element("h2", {}, "Areas inside"), parts) : null;
+}

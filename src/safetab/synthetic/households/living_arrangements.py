@@ -1,0 +1,239 @@
+"""Relationships by age, the kinds of group quarters, and the facts of a household that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.synthetic.seeded_bits import Integers, RandomBits
+
+_ADULT_AGE = 18
+_OUTCOMES = 100  # equally likely
+
+
+class Relationship(IntEnum):
+    """The codes of RELSHIP."""
+
+    HOUSEHOLDER = 20
+    OPPOSITE_SEX_SPOUSE = 21
+    OPPOSITE_SEX_PARTNER = 22
+    SAME_SEX_SPOUSE = 23
+    SAME_SEX_PARTNER = 24
+    BIOLOGICAL_CHILD = 25
+    ADOPTED_CHILD = 26
+    STEPCHILD = 27
+    SIBLING = 28
+    PARENT = 29
+    GRANDCHILD = 30
+    PARENT_IN_LAW = 31
+    CHILD_IN_LAW = 32
+    OTHER_RELATIVE = 33
+    ROOMMATE = 34
+    FOSTER_CHILD = 35
+    OTHER_NONRELATIVE = 36
+    INSTITUTIONAL = 37
+    NONINSTITUTIONAL = 38
+
+
+R = Relationship
+SPOUSES = (R.OPPOSITE_SEX_SPOUSE, R.SAME_SEX_SPOUSE)
+UNMARRIED_PARTNERS = (R.OPPOSITE_SEX_PARTNER, R.SAME_SEX_PARTNER)
+OWN_CHILDREN = (R.BIOLOGICAL_CHILD, R.ADOPTED_CHILD, R.STEPCHILD)
+RELATIVES = (
+    *SPOUSES, *OWN_CHILDREN, R.SIBLING, R.PARENT, R.GRANDCHILD, R.PARENT_IN_LAW, R.CHILD_IN_LAW, R.OTHER_RELATIVE
+)  # fmt: skip
+
+# the outcomes in a hundred for members of some ages
+_CHILD = {R.BIOLOGICAL_CHILD: 85, R.ADOPTED_CHILD: 3, R.STEPCHILD: 6, R.OTHER_RELATIVE: 3, R.FOSTER_CHILD: 2,
+          R.OTHER_NONRELATIVE: 1}  # fmt: skip
+_CHILD_OR_GRANDCHILD = {R.BIOLOGICAL_CHILD: 62, R.ADOPTED_CHILD: 4, R.STEPCHILD: 4, R.GRANDCHILD: 24,
+                        R.OTHER_RELATIVE: 4, R.FOSTER_CHILD: 2}  # fmt: skip
+_ADULT_CHILD = {R.BIOLOGICAL_CHILD: 80, R.ADOPTED_CHILD: 2, R.STEPCHILD: 4, R.CHILD_IN_LAW: 4, R.OTHER_RELATIVE: 4,
+                R.ROOMMATE: 3, R.OTHER_NONRELATIVE: 3}  # fmt: skip
+_GRANDCHILD = {R.GRANDCHILD: 86, R.OTHER_RELATIVE: 10, R.OTHER_NONRELATIVE: 4}
+_YOUNG_PEER = {R.SIBLING: 60, R.OTHER_RELATIVE: 30, R.OTHER_NONRELATIVE: 10}
+_PEER = {R.SIBLING: 28, R.OTHER_RELATIVE: 20, R.ROOMMATE: 32, R.OTHER_NONRELATIVE: 20}
+_PARENT = {R.PARENT: 76, R.PARENT_IN_LAW: 14, R.OTHER_RELATIVE: 6, R.OTHER_NONRELATIVE: 4}
+_ELDER = {R.OTHER_RELATIVE: 80, R.OTHER_NONRELATIVE: 20}
+
+# the householder is older by fewer years than this; outcomes for members below 18, and for adults
+_STEPS: tuple[tuple[int, Mapping[Relationship, int], Mapping[Relationship, int]], ...] = (
+    (-50, _ELDER, _ELDER),
+    (-15, _PARENT, _PARENT),
+    (16, _YOUNG_PEER, _PEER),
+    (38, _CHILD, _ADULT_CHILD),
+    (51, _CHILD_OR_GRANDCHILD, _ADULT_CHILD),
+    (200, _GRANDCHILD, _GRANDCHILD),
+)
+
+
+def relationship_by_age(age: Integers, householder_age: Integers, bits: RandomBits) -> NDArray[np.uint8]:
+    """Draw the relationship of members to their householders, by both ages, partners aside."""
+    outcomes = np.empty((len(_STEPS), 2, _OUTCOMES), dtype=np.uint8)
+    for step, (_, *of_ages) in enumerate(_STEPS):
+        for is_adult, chances in enumerate(of_ages):
+            outcomes[step, is_adult] = np.repeat(list(map(int, chances)), list(chances.values()))
+    step_of_member = np.searchsorted([below for below, *_ in _STEPS], householder_age - age, side="right")
+    is_adult_member = (age >= _ADULT_AGE).astype(np.int64)
+    return outcomes[step_of_member, is_adult_member, bits.below(_OUTCOMES, len(age))]
+
+
+NO_QUARTERS = 0
+CHILDRENS_HOME = 201
+"""A group home for juveniles: children live here if their block has no adult, or far too few."""
+
+_LAST_INSTITUTIONAL = 405
+_BLOCKS = 10_000
+
+
+# QGQTYP, the youngest and oldest age of its people, and how many of 10,000 blocks have one
+_KINDS = (
+    (101, 18, 64, 3), (102, 18, 64, 8), (103, 18, 64, 50), (104, 18, 64, 60),  # detention, prisons, jails
+    (105, 18, 64, 20), (106, 18, 54, 2), (202, 10, 17, 20), (203, 12, 17, 20),
+    (301, 65, 115, 330),  # nursing facilities
+    (401, 18, 115, 10), (402, 18, 115, 5), (403, 30, 115, 5), (404, 18, 64, 2), (405, 5, 20, 3),
+    (501, 18, 24, 480),  # student housing
+    (601, 18, 49, 30), (602, 18, 49, 5),
+    (701, 0, 115, 40), (702, 18, 115, 5), (704, 18, 64, 5), (706, 18, 115, 5),
+    (801, 18, 115, 60), (802, 18, 64, 40),
+    (900, 18, 64, 5), (901, 18, 64, 10), (903, 18, 115, 5), (904, 18, 115, 10),
+)  # fmt: skip
+
+
+def quarters_of_people(block: Integers, age: Integers, blocks: int, bits: RandomBits) -> NDArray[np.uint16]:
+    """Draw the kind of group quarters of each block, at most one.
+
+    Returns for each person the QGQTYP of the block if the age fits, otherwise NO_QUARTERS.
+    """
+    codes, youngest, oldest, of_kind = np.array([*_KINDS, (NO_QUARTERS, 999, 0, 0)]).T
+    of_kind[-1] = _BLOCKS - of_kind.sum()
+    kind = np.repeat(np.arange(len(codes)), of_kind)[bits.below(_BLOCKS, blocks)][block]
+    fits = (age >= youngest[kind]) & (age <= oldest[kind])
+    return np.where(fits, codes[kind], NO_QUARTERS).astype(np.uint16)
+
+
+def relationship_in(quarters: NDArray[np.uint16]) -> NDArray[np.uint8]:
+    """RELSHIP of people in group quarters with these QGQTYPs."""
+    is_institutional = quarters <= _LAST_INSTITUTIONAL
+    return np.where(is_institutional, R.INSTITUTIONAL, R.NONINSTITUTIONAL).astype(np.uint8)
+
+
+_SCHOOL_AGE = 6
+
+Flags = NDArray[np.bool_]
+Small = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Members:
+    """Everybody who lives in a household, with one element per person."""
+
+    household: Integers  # the number of the household
+    relationship: Small
+    age: Integers
+    is_female: Flags
+    households: int
+
+    def count(self, chosen: Flags) -> Integers:
+        """How many chosen members each household has."""
+        return np.bincount(self.household[chosen], minlength=self.households)
+
+    def any(self, chosen: Flags) -> Flags:
+        """Whether each household has a chosen member."""
+        found = np.zeros(self.households, dtype=np.bool_)
+        found[self.household[chosen]] = True
+        return found
+
+    def are(self, relationships: Iterable[Relationship]) -> Flags:
+        """Whether each member has one of these relationships to the householder."""
+        is_one = np.zeros(64, dtype=np.bool_)
+        is_one[[*map(int, relationships)]] = True
+        return is_one[self.relationship]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HouseholdFacts:
+    """The fields of the unit record, with the codes of 2020 and one element per household."""
+
+    size: Integers
+    hht: Small
+    hht2: Small
+    cplt: Small
+    upart: Small
+    multg: Small
+    paoc: Small
+    pac: Small
+    people_from_age: dict[int, Integers]  # 60, 65, 75
+    minors: Integers
+
+
+def household_facts(members: Members) -> HouseholdFacts:
+    """Derive the facts of all households from their members."""
+    are, has = members.are, members.any
+    is_female = has(members.is_female & are([Relationship.HOUSEHOLDER]))
+    size = np.bincount(members.household, minlength=members.households)
+    couple = _couples(members)
+    is_minor = members.age < _ADULT_AGE
+    own = are(OWN_CHILDREN) & is_minor
+    relatives = has(are(RELATIVES))
+    own_children = has(own)
+    return HouseholdFacts(
+        size=size,
+        hht=_types(couple, relatives, size, is_female),
+        hht2=_types_2(couple, own_children, relatives, size, is_female),
+        cplt=couple,
+        upart=_unmarried_partners(couple, is_female),
+        multg=_generations(members),
+        paoc=_ages_of_children(members, own),
+        pac=_ages_of_children(members, is_minor),
+        people_from_age={age: members.count(members.age >= age) for age in (60, 65, 75)},
+        minors=members.count(is_minor),
+    )
+
+
+def _couples(members: Members) -> Small:
+    """CPLT: 1 and 2 married, of two sexes or one; 3 and 4 unmarried partners; 5 no couple."""
+    couple = np.full(members.households, 5, dtype=np.uint8)
+    for number, relationship in enumerate((*SPOUSES, *UNMARRIED_PARTNERS), start=1):
+        couple[members.any(members.are([relationship]))] = number
+    return couple
+
+
+def _types(couple: Small, relatives: Flags, size: Integers, is_female: Flags) -> Small:
+    """HHT: 1 married couple; 2, 3 other family; 4, 6 alone; 5, 7 only with nonrelatives."""
+    nonfamily = np.where(size == 1, 4, 5) + 2 * is_female
+    return np.where(couple <= 2, 1, np.where(relatives, 2 + is_female, nonfamily)).astype(np.uint8)
+
+
+def _types_2(couple: Small, own_children: Flags, relatives: Flags, size: Integers, is_female: Flags) -> Small:
+    """HHT2: 1, 2 married; 3, 4 cohabiting; 5 to 8 women and 9 to 12 men without a partner.
+
+    Without a partner: alone, with own children, with relatives, with others, in this order.
+    """
+    without_couple = np.where(size == 1, 0, np.where(own_children, 1, np.where(relatives, 2, 3)))
+    with_couple = np.where(couple <= 2, 1, 3) + ~own_children
+    return np.where(couple <= 4, with_couple, np.where(is_female, 5, 9) + without_couple).astype(np.uint8)
+
+
+def _unmarried_partners(couple: Small, is_female: Flags) -> Small:
+    """UPART: a man with a man 1, with a woman 2; a woman with a woman 3, with a man 4; others 5."""
+    of_man = np.where(couple == 4, 1, 2)
+    return np.where((couple == 3) | (couple == 4), of_man + 2 * is_female, 5).astype(np.uint8)
+
+
+def _generations(members: Members) -> Small:
+    """MULTG: 2 for three generations, counted from the householder; 1 for fewer."""
+    others = ((*OWN_CHILDREN, R.CHILD_IN_LAW), (R.PARENT, R.PARENT_IN_LAW), (R.GRANDCHILD,))
+    generations = sum(members.any(members.are(relatives)).astype(np.uint8) for relatives in others)
+    return np.where(generations >= 2, 2, 1).astype(np.uint8)
+
+
+def _ages_of_children(members: Members, children: Flags) -> Small:
+    """PAOC and PAC: only children below 6 1, only from 6 to 17 2, both 3, no children 4."""
+    young = members.any(children & (members.age < _SCHOOL_AGE))
+    old = members.any(children & (members.age >= _SCHOOL_AGE))
+    return np.where(young | old, young + 2 * old, 4).astype(np.uint8)

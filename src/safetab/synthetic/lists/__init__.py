@@ -1,1 +1,0 @@
-"""Code lists and parameters: given ones, or lists of a census's own."""

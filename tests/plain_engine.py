@@ -1,0 +1,210 @@
+"""The judge: counts person by person in plain Python, close to the paper's words. For tests and small worlds."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from safetab.census.geography import NO_ENTITY
+from safetab.census.geography_levels import EntityKind, TabulationPass
+from safetab.census.iterations import IterationLevel, IterationMap, iteration_map_of
+from safetab.engines.contract import MiscountedRecords
+from safetab.engines.fingerprint import RecordFingerprint, StateSums
+from safetab.foundation.findings import Finding, FindingsOf
+from safetab.planning.planner import PublicFiles
+from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.products.product import Shape
+from safetab.products.record import BLOCK_COLUMNS, BLOCK_DIGITS, RACE_COLUMNS, RecordLayout
+from safetab.readers.record_files import label_of
+from safetab.readers.record_rules import (
+    BLOCK_RULE,
+    HEADER_RULE,
+    NO_CODE,
+    NOT_DIGITS_RULE,
+    UTF8_RULE,
+    BrokenRules,
+    Rule,
+    broken_code_rules,
+    race_codes_of,
+    report_empty_passes,
+    rule_of,
+    shape_rule,
+    text_of_value,
+)
+from safetab.readers.table_files import TableFiles, TableForm
+
+Person = Mapping[str, str | None]
+
+
+class PlainEngine:
+    """Keeps to the contract of `CountingEngine`, one person at a time."""
+
+    def __init__(self, persons: TableFiles, files: PublicFiles) -> None:
+        self._persons = persons
+        self._files = files
+        self._record = files.config.product.record
+        self._people = dict.fromkeys(files.config.passes, 0)
+        self._of_pass: dict[TabulationPass, list[Person]] = {}
+        self._entity_of_block = {
+            tabulation_pass: {
+                kind: dict(zip(geography.block.tolist(), geography.entity_of_block(kind).tolist(), strict=True))
+                for kind in EntityKind
+            }
+            for tabulation_pass, geography in files.geography_of_pass.items()
+        }
+
+    def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
+        findings = FindingsOf(label_of(self._persons))
+        broken = BrokenRules("row" if self._persons.form is TableForm.PARQUET else "line")
+        for part, number, row in self._rows():
+            for rule in self._broken_rules(row):
+                broken.add(rule, part, [number])
+            rows_done(1)
+        broken.report(findings)
+        if not findings.has_errors:
+            report_empty_passes(self._people, findings)
+        return findings.findings
+
+    def _broken_rules(self, row: Person | Rule) -> Iterator[Rule]:
+        if isinstance(row, tuple):
+            yield row
+            return
+        for column in self._record.ruled:
+            if column.number_of(row[column.column]) is None:
+                yield rule_of(column)
+        races = [row[column] for column in RACE_COLUMNS]
+        yield from broken_code_rules(races, row["QSPAN"], self._files.lists.code_names)
+        yield from self._broken_block_rules(row)
+
+    def _broken_block_rules(self, person: Person) -> Iterator[Rule]:
+        parts = [person[column] or "" for column in BLOCK_COLUMNS]
+        if not all(
+            len(part) == BLOCK_DIGITS[column] and part.isascii() and part.isdigit()
+            for column, part in zip(BLOCK_COLUMNS, parts, strict=True)
+        ):
+            yield NOT_DIGITS_RULE
+            return
+        for tabulation_pass in self._people:
+            if parts[0] in self._files.config.states_of(tabulation_pass):
+                self._people[tabulation_pass] += 1
+                if int("".join(parts)) not in self._entity_of_block[tabulation_pass][EntityKind.NATION]:
+                    yield BLOCK_RULE
+
+    def prepare(self) -> Mapping[TabulationPass, int]:
+        everyone = list(self._read())
+        for tabulation_pass in self._files.config.passes:
+            states = self._files.config.states_of(tabulation_pass)
+            self._of_pass[tabulation_pass] = [person for person in everyone if person["TABBLKST"] in states]
+        counted = {tabulation_pass: len(people) for tabulation_pass, people in self._of_pass.items()}
+        if counted != self._people:
+            raise MiscountedRecords("the engine did not count every person once.")
+        return counted
+
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        counts: Counter[int] = Counter()
+        for person in self._of_pass[level.level.geography.tabulation_pass]:
+            counts.update(self._groups_of(person, level))
+        indices = np.array(sorted(counts), dtype=np.int64)
+        return ExactCounts(
+            indices, np.array([[counts[group]] for group in indices.tolist()], dtype=np.int64).reshape(-1, 1)
+        )
+
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        return {shape: self._cells_of(level, shape, indices) for shape, indices in groups_of.items()}
+
+    def _cells_of(self, level: LevelPlan, shape: Shape, indices: NDArray[np.int64]) -> ExactCounts:
+        row_of = {group: row for row, group in enumerate(indices.tolist())}
+        cells = np.zeros((len(indices), shape.cells), dtype=np.int64)
+        for person in self._of_pass[level.level.geography.tabulation_pass]:
+            numbers = (part.number_of(person[part.column]) or 0 for part in self._record.attribute)
+            factors = self._record.attribute_factors
+            attribute = sum(number * factor for number, factor in zip(numbers, factors, strict=True))
+            cell = shape.cell_of_value[attribute]
+            for group in self._groups_of(person, level):
+                if group in row_of:
+                    cells[row_of[group], cell] += 1
+        return ExactCounts(indices, cells)
+
+    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+        return RecordFingerprint(secret).of_passes(plain_sums(secret, person) for person in self._read())
+
+    def close(self) -> None:
+        self._of_pass.clear()
+
+    def _groups_of(self, person: Person, level: LevelPlan) -> list[int]:
+        """The paper's g: the population groups of a level that a person is in."""
+        geography = level.level.geography
+        block = int("".join(person[column] or "" for column in BLOCK_COLUMNS))
+        entity = self._entity_of_block[geography.tabulation_pass][geography.entity_kind][block]
+        if entity == NO_ENTITY:
+            return []
+        races = race_codes_of([person[column] or NO_CODE for column in RACE_COLUMNS])
+        iteration_map = self._iteration_map(level.level.iterations, geography.is_substate)
+        codes = iteration_map.iterations_of(races, person["QSPAN"] or "")
+        return [level.universe.index_of(entity, code) for code in codes]
+
+    @cache  # noqa: B019 - a judge lives as long as its test
+    def _iteration_map(self, level: IterationLevel, is_substate: bool) -> IterationMap:
+        maximum = self._files.config.max_race_codes
+        return iteration_map_of(self._files.lists, level, is_substate=is_substate, max_race_codes=maximum)
+
+    def _read(self) -> Iterator[Person]:
+        """Once `check` found no error."""
+        return (row for _, _, row in self._rows() if not isinstance(row, tuple))
+
+    def _rows(self) -> Iterator[tuple[str, int, Person | Rule]]:
+        """The file, the number and the person of each row; instead of a person, the rule that a line breaks."""
+        for path in self._persons.parts:
+            if self._persons.form is TableForm.PARQUET:
+                table = pa.parquet.ParquetFile(path).read(list(self._record.columns))
+                for number, row in enumerate(table.to_pylist(), start=1):
+                    yield (
+                        path.name,
+                        number,
+                        {column: text_of_value(self._record, column, value) for column, value in row.items()},
+                    )
+                continue
+            content = path.read_bytes()
+            text = gzip.decompress(content) if self._persons.form is TableForm.GZIPPED_TEXT else content
+            first, *lines = (line.removesuffix(b"\r") for line in text.split(b"\n"))
+            header = tuple(first.decode("utf-8-sig").split("|"))
+            for number, line in enumerate(lines, start=2):
+                if line:
+                    yield path.name, number, _person_of_line(line, header, self._record)
+
+
+def plain_sums(secret: bytes, person: Person) -> StateSums:
+    """What one checked record adds to the sums of its state: docs/decisions/0010-spend-log.md in plain integers."""
+
+    def number(purpose: str, end: int) -> int:
+        return int.from_bytes(hashlib.blake2b(purpose.encode(), key=secret, digest_size=16).digest()) % end
+
+    names = {"True": 1, "False": 0, NO_CODE: 0}
+    numbers = {column: names[text] if text in names else int(text or "") for column, text in person.items()}
+    z = sum(value * number(column, 2**40) for column, value in numbers.items())
+    sums = []
+    for prime in (2**31 - 1, 2**31 - 19):
+        cubic, square, linear = (number(f"{prime} {power}", prime) for power in (3, 2, 1))
+        sums.append((z**4 + cubic * z**3 + square * z**2 + linear * z) % prime)
+    return person["TABBLKST"] or "", 1, sums[0], sums[1]
+
+
+def _person_of_line(line: bytes, header: tuple[str, ...], record: RecordLayout) -> Person | Rule:
+    try:
+        fields = line.decode("utf-8").split("|")
+    except UnicodeDecodeError:
+        return UTF8_RULE
+    if len(fields) != len(record.columns):
+        return shape_rule(record)
+    if tuple(fields) == header:
+        return HEADER_RULE
+    return dict(zip(header, fields, strict=True))

@@ -1,0 +1,132 @@
+"""A file that changes while a run reads it stops the run: the manifest hashes the bytes that were used."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.random_worlds import RandomWorld, write_random_world
+
+from safetab.engines.contract import RecordLocation
+from safetab.engines.spark.options import SparkOptions
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.progress import NoProgress
+from safetab.pipeline.declared_options import EngineKind
+from safetab.pipeline.inputs import WatchedFiles, record_files
+from safetab.pipeline.options import RunOptions
+from safetab.pipeline.run import run_files
+from safetab.readers.table_files import TableForm
+
+KEY = bytes(range(32))
+READING, CHECKING = "Reading the public files", "Checking the person records"
+COUNTING, TABULATING = "Counting the persons of each state", "Tabulating the levels"
+
+
+class During(NoProgress):
+    """Does something when a step begins."""
+
+    def __init__(self, step: str, action: Callable[[], object]) -> None:
+        self._step, self._action = step, action
+
+    def step(self, description: str, total: int) -> None:
+        if description == self._step:
+            self._action()
+        super().step(description, total)
+
+
+def appended(path: Path) -> None:
+    path.write_text(path.read_text() + "\n")
+
+
+def replaced(path: Path) -> None:
+    """The same bytes in another file, as old as the first."""
+    before, other = path.stat(), path.with_name("other")
+    other.write_bytes(path.read_bytes())
+    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
+    other.replace(path)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> RandomWorld:
+    return write_random_world(tmp_path / "world", 3, budget=1)
+
+
+@pytest.mark.parametrize("change", [appended, replaced])
+@pytest.mark.parametrize(
+    ("step", "file"),
+    [
+        (READING, "data/GRF-C.txt"),
+        (READING, "parameters/race-and-ethnicity-codes.txt"),
+        (READING, "data/person-records.txt"),
+        (CHECKING, "data/person-records.txt"),
+        (COUNTING, "data/person-records.txt"),
+    ],
+)
+def test_a_file_that_changes_while_it_is_read_stops_the_run(
+    world: RandomWorld, step: str, file: str, change: Callable[[Path], None], tmp_path: Path
+) -> None:
+    path = tmp_path / "world" / file
+    during = During(step, lambda: change(path))
+    with pytest.raises(RunFailed, match=f"{path.name} changed while the run was reading it. Nothing was written."):
+        run_files(world.parameters, world.data, tmp_path / "out", RunOptions(test_key=KEY), during)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_manifest_has_the_bytes_that_were_used(world: RandomWorld, tmp_path: Path) -> None:
+    """A public file that changes once everything was read changes nothing."""
+    path = world.data / "GRF-C.txt"
+    used = hashlib.sha256(path.read_bytes()).hexdigest()
+    during = During(TABULATING, lambda: appended(path))
+    run_files(world.parameters, world.data, tmp_path / "out", RunOptions(test_key=KEY), during)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["public_files"]["GRF-C.txt"] == used
+
+
+@pytest.mark.parametrize("step", [READING, CHECKING])
+def test_a_file_cut_while_it_is_read_is_not_called_wrong(world: RandomWorld, step: str, tmp_path: Path) -> None:
+    path = world.data / "person-records.txt"
+    during = During(step, lambda: path.write_text(path.read_text()[:-20]))
+    with pytest.raises(RunFailed, match=r"person-records.txt changed while the run was reading it"):
+        run_files(world.parameters, world.data, tmp_path / "out", RunOptions(test_key=KEY), during)
+
+
+def test_the_numbers_of_given_totals_are_watched(tmp_path: Path) -> None:
+    file = tmp_path / "out" / "release" / "numbers" / "geography_level=COUNTY" / "detailed-sex-by-age.parquet"
+    file.parent.mkdir(parents=True)
+    file.write_text("numbers")
+    watched = WatchedFiles([tmp_path / "out"])
+    appended(file)
+    with pytest.raises(RunFailed, match=r"detailed-sex-by-age.parquet changed"):
+        watched.hashes_of({"totals": file})
+
+
+@pytest.mark.parametrize("spelling", ["file://{}", "file:{}"])
+def test_records_that_lie_elsewhere_on_this_machine_are_watched(spelling: str, tmp_path: Path) -> None:
+    file = tmp_path / "people.parquet"
+    file.write_text("people")
+    parts = (spelling.format(file), "hdfs://host/people.parquet", "file://host/people.parquet", "table:people")
+    persons = RecordLocation("--persons", TableForm.PARQUET, parts)
+    assert record_files(persons) == (file,)
+    watched = WatchedFiles([])
+    watched.add(record_files(persons))
+    watched.require_unchanged(record_files(persons))
+    appended(file)
+    watched.add(record_files(persons))
+    with pytest.raises(RunFailed, match=r"people.parquet changed"):
+        watched.require_unchanged(record_files(persons))
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # sockets of PySpark's own
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_records_elsewhere_that_change_stop_a_run_of_spark(world: RandomWorld, tmp_path: Path) -> None:
+    people = (world.data / "person-records.txt").rename(tmp_path / "people.txt")
+    options = RunOptions(engine=EngineKind.SPARK, spark=SparkOptions(persons=str(people)))
+    during = During(COUNTING, lambda: appended(people))
+    with pytest.raises(RunFailed, match=r"people.txt changed while the run was reading it"):
+        run_files(world.parameters, world.data, tmp_path / "out", options, during)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,234 @@
+"""The loops over records write what plain Python, record by record, says they must."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from safetab.engines import patterns
+from safetab.engines.local import counter, encoder, state_records
+from safetab.engines.local.state_records import SortedRecords
+from safetab.engines.patterns import PatternTable, ThreadPatterns
+
+SEEDS = pytest.mark.parametrize("seed", range(3))
+
+
+@SEEDS
+def test_every_row_has_the_atom_of_its_block(seed: int) -> None:
+    source = np.random.default_rng(seed)
+    parts = source.integers(-1, 4, (4, 400)).astype(np.int32)
+    parts[0] = np.where(parts[0] < 0, -1, 10 + parts[0])
+    all_blocks = 10_000 + np.flatnonzero(source.random(4_000) < 0.3)
+    blocks = all_blocks[all_blocks % 10 < 4]
+    is_of_pass = np.zeros(100, dtype=np.bool_)
+    is_of_pass[[10, 11, 13]] = True
+    first_of_state = np.searchsorted(blocks, np.arange(101) * 1_000)
+    atom_of_block = source.permutation(len(blocks)).astype(np.int32)
+    positions = tuple(source.permutation(400).astype(np.int32) for _ in parts)
+    lookup = (np.array([100, 10, 10, 10]), is_of_pass, first_of_state, blocks, atom_of_block)
+    atoms = np.empty(400, dtype=np.int32)
+    encoder.atoms_of_rows(positions, tuple(parts), *lookup, atoms)
+    atom_of = dict(zip(blocks.tolist(), atom_of_block.tolist(), strict=True))
+
+    def expected(row: int) -> int:
+        state, county, tract, block = (int(part[at[row]]) for part, at in zip(parts, positions, strict=True))
+        if min(state, county, tract, block) < 0:
+            return encoder._NOT_DIGITS
+        number = ((state * 10 + county) * 10 + tract) * 10 + block
+        return atom_of.get(number, encoder._NOT_LISTED) if state in {10, 11, 13} else encoder._LEFT_OUT
+
+    assert atoms.tolist() == [expected(row) for row in range(400)]
+    assert {-3, -2, -1} < set(atoms.tolist())  # each kind of row was there
+
+
+def _codes(source: np.random.Generator, rows: int, codes: int) -> NDArray[np.int16]:
+    """Mostly right: some are not valid, and some follow an absent one."""
+    drawn = source.integers(1, codes, (9, rows))
+    ends = source.integers(1, 9, rows)
+    drawn[:8][np.arange(8)[:, None] >= ends] = 0
+    drawn[source.integers(0, 9, rows // 10), source.integers(0, rows, rows // 10)] = -1
+    drawn[source.integers(0, 9, rows // 10), source.integers(0, rows, rows // 10)] = 0
+    return drawn.astype(np.int16)
+
+
+def _pattern_of(codes: list[int], most_codes: int) -> tuple[int, ...] | None:
+    """The ordered codes of one record, or None if they break a rule."""
+    *races, ethnicity = codes
+    given = [code for code in races if code]
+    if ethnicity <= 0 or not races[0] or min(codes) < 0 or races[: len(given)] != given:
+        return None
+    kept = sorted(set(races[:most_codes]) - {0})
+    return (*kept, *[0] * (8 - len(kept)), ethnicity)
+
+
+def _by_position(codes: NDArray[np.int16]) -> tuple[tuple[NDArray[np.int32], ...], tuple[NDArray[np.int16], ...]]:
+    """Each column's different codes, and where those of each row are."""
+    both = [np.unique(of_column, return_inverse=True) for of_column in codes]
+    return tuple(at.astype(np.int32) for _, at in both), tuple(numbers for numbers, _ in both)
+
+
+@SEEDS
+@pytest.mark.parametrize("most_codes", [1, 3, 8])
+def test_codes_are_ordered_as_a_set(seed: int, most_codes: int) -> None:
+    codes = _codes(np.random.default_rng(seed), 500, 6)
+    ordered = np.empty((500, 9), dtype=np.int16)
+    patterns.order_codes(codes, most_codes, ordered)
+    found = [tuple(row) if row[0] > 0 else None for row in ordered.tolist()]
+    assert found == [_pattern_of(row, most_codes) for row in codes.T.tolist()]
+    assert 100 < sum(one is not None for one in found) < 500
+
+
+@SEEDS
+def test_patterns_are_numbered_as_they_are_met_in_whatever_thread(seed: int) -> None:
+    codes = _codes(np.random.default_rng(seed), 3_000, 40)
+    shared = PatternTable(8)
+    threads = [ThreadPatterns(shared) for _ in range(2)]
+    number_of: dict[tuple[int, ...], int] = {}
+    for turn, part in enumerate(np.array_split(codes, 6, axis=1)):
+        found = threads[turn % 2].numbers_of_positions(*_by_position(part))
+        assert np.array_equal(threads[turn % 2].numbers_of(part), found)  # remembered ones, too
+        for number, row in zip(found.tolist(), part.T.tolist(), strict=True):
+            pattern = _pattern_of(row, 8)
+            assert number == (-1 if pattern is None else number_of.setdefault(pattern, number))
+            assert pattern is None or tuple(shared.codes[number].tolist()) == pattern
+    assert len(set(number_of.values())) == len(number_of) == shared.count > 1_024  # room was made
+
+
+@SEEDS
+def test_a_pattern_has_each_iteration_of_its_codes_once(seed: int) -> None:
+    source = np.random.default_rng(seed)
+    codes = np.sort(source.integers(0, 12, (200, 9)), axis=1)[:, ::-1].astype(np.int16).copy()
+    codes[:, 0] = np.maximum(codes[:, 0], 1)
+    alone, in_combination, ethnicity = source.integers(-1, 3, (3, 4, 12)).astype(np.int32)
+    starts, lists = np.empty(201, dtype=np.int64), np.empty(200 * 40, dtype=np.int32)
+    patterns.iterations_of_patterns(codes, alone, in_combination, ethnicity, starts, lists)
+    for number, (*races, ethnic) in enumerate(codes.tolist()):
+        expected = set[int]()
+        for level in range(4):
+            expected |= {int(in_combination[level, code]) for code in races if code}
+            around = {int(alone[level, code]) for code in races if code}
+            expected |= around if len(around) == 1 else set()
+            expected.add(int(ethnicity[level, ethnic]))
+        found = lists[starts[number] : starts[number + 1]].tolist()
+        assert sorted(found) == sorted(expected - {-1})
+
+
+class World:
+    """Records of four atoms, three patterns with lists of up to five of six iterations, and seven attributes."""
+
+    def __init__(self, seed: int, records: int) -> None:
+        source = np.random.default_rng(seed)
+        self.atoms = source.choice([0, 1, 3], records).astype(np.int32)  # atom 2 has no record
+        self.patterns = source.integers(0, 3, records).astype(np.int32)
+        self.attributes = source.integers(0, 7, records).astype(np.uint8)
+        lists = [np.sort(source.permutation(6)[:length]) for length in (0, 2, 5)]
+        self.iterations_of = [of_pattern.tolist() for of_pattern in lists]
+        self.lists = np.array([0, 0, 2, 7]), np.concatenate(lists).astype(np.int32)
+
+    def rows(self) -> list[tuple[int, int, int]]:
+        columns = (self.atoms.tolist(), self.patterns.tolist(), self.attributes.tolist())
+        return list(zip(*columns, strict=True))
+
+    def memberships(self) -> list[tuple[int, int, int]]:
+        """Atom, iteration and attribute, for each iteration that a record is in."""
+        return [
+            (atom, one, attribute) for atom, pattern, attribute in self.rows() for one in self.iterations_of[pattern]
+        ]
+
+    def sorted(self) -> SortedRecords:
+        starts = np.zeros(5, dtype=np.int64)
+        of_atoms, attributes = np.empty_like(self.patterns), np.empty_like(self.attributes)
+        state_records.sort_by_atom(self.atoms, self.patterns, self.attributes, starts, of_atoms, attributes)
+        run_starts, grouped = np.empty_like(starts), np.empty_like(attributes)
+        run_patterns, run_sizes = np.empty_like(of_atoms), np.empty_like(of_atoms)
+        no_run = np.full(3, -1, dtype=np.int32)
+        runs = (no_run, run_starts, run_patterns, run_sizes, grouped)
+        state_records.group_by_pattern(starts, of_atoms, attributes, *runs)
+        end = int(run_starts[-1])
+        return SortedRecords(starts, run_starts, run_patterns[:end], run_sizes[:end], grouped)
+
+
+@SEEDS
+@pytest.mark.parametrize("records", [0, 1, 60])
+def test_sorted_records_are_the_same_records(seed: int, records: int) -> None:
+    world = World(seed, records)
+    made, found = world.sorted(), list[tuple[int, int, int]]()
+    for atom in range(4):
+        at = made.starts[atom]
+        of_atom = range(made.run_starts[atom], made.run_starts[atom + 1])
+        assert len({int(made.run_patterns[run]) for run in of_atom}) == len(of_atom)
+        for run in of_atom:
+            attributes = made.attributes[at : at + made.run_sizes[run]].tolist()
+            found += [(atom, int(made.run_patterns[run]), attribute) for attribute in attributes]
+            at += made.run_sizes[run]
+        assert at == made.starts[atom + 1]
+    assert sorted(found) == sorted(world.rows())
+
+
+@SEEDS
+@pytest.mark.parametrize("records", [0, 1, 60])
+def test_every_record_is_counted_in_each_of_its_iterations(seed: int, records: int) -> None:
+    world = World(seed, records)
+    made = world.sorted()
+    members = world.memberships()
+    by_attribute, starts = np.zeros((6, 7), dtype=np.int32), np.empty(5, dtype=np.int64)
+    iterations, counts = np.empty(len(members), dtype=np.int32), np.empty(len(members), dtype=np.int32)
+    counter.count_atoms(made, *world.lists, starts, iterations, counts, np.full(6, -1, dtype=np.int64))
+    counter.count_attributes(made, *world.lists, np.zeros((2, 7), dtype=np.int32), by_attribute)
+    found = Counter[tuple[int, int]]()
+    for atom in range(4):
+        for place in range(starts[atom], starts[atom + 1]):
+            found[atom, int(iterations[place])] += int(counts[place])
+    assert found == Counter((atom, iteration) for atom, iteration, _ in members)
+    expected = np.zeros((6, 7), dtype=np.int32)
+    for _, iteration, attribute in members:
+        expected[iteration, attribute] += 1
+    assert by_attribute.tolist() == expected.tolist()
+    _compare_totals(made, (starts, iterations[: starts[-1]], counts[: starts[-1]]), members)
+
+
+def _compare_totals(made: SortedRecords, counted: tuple[NDArray, ...], members: list[tuple[int, int, int]]) -> None:
+    """The dense and the sparse way to add up atoms to entities."""
+    entities, positions = np.array([1, -1, 0, 1]), np.array([0, -1, 1, 2, -1, -1])
+    expected = np.zeros((2, 3), dtype=np.int64)
+    for atom, iteration, _ in members:
+        if entities[atom] >= 0 and positions[iteration] >= 0:
+            expected[entities[atom], positions[iteration]] += 1
+    totals = np.zeros((2, 3), dtype=np.int64)
+    counter.add_atoms_to_entities(*counted, entities, positions, totals)
+    assert totals.tolist() == expected.tolist()
+    state = counter.CountedState(
+        counter.TabulationPass.US, slice(0, 4), made, *counted, np.zeros((6, 7), dtype=np.int32)
+    )
+    groups, sums = counter._summed(*counter._groups_of_atoms(state, entities, positions, 3))
+    assert groups.tolist() == np.flatnonzero(expected).tolist()
+    assert sums.tolist() == expected[expected > 0].tolist()
+
+
+@SEEDS
+def test_selected_groups_have_the_cells_of_their_records(seed: int) -> None:
+    world = World(seed, 80)
+    # three entities: atoms 1 and 3, none, atom 0; rows 2 to 6 are theirs, of two shapes
+    row_starts, iteration_of_row = np.array([2, 4, 5, 7]), np.array([0, 0, 5, 1, 2, 0, 3, 1])
+    begins, ends, atoms = np.array([1, 3, 3]), np.array([3, 3, 4]), np.array([2, 1, 3, 0])
+    shape_of_row = np.array([0, 0, 0, 1, 0, 1, 0, 1])
+    cell_of = np.array([[0, 0, 1, 1, 2, 2, 2], [0, 0, 0, 0, 0, 0, 0]], dtype=np.int32)
+    sizes = np.array([3, 1])[shape_of_row]
+    first_cell = np.cumsum(sizes) - sizes
+    cells, free = np.zeros(sizes.sum(), dtype=np.int64), np.full(6, -1, dtype=np.int64)
+    counter.add_cells(
+        row_starts, iteration_of_row, begins, ends, atoms, world.sorted(), *world.lists, first_cell, shape_of_row,
+        cell_of, free, cells,
+    )  # fmt: skip
+    row_of = {(1, 5): 2, (3, 5): 2, (1, 1): 3, (3, 1): 3, (0, 0): 5, (0, 3): 6}
+    expected = np.zeros_like(cells)
+    for atom, iteration, attribute in world.memberships():
+        if (atom, iteration) in row_of:
+            row = row_of[atom, iteration]
+            expected[first_cell[row] + cell_of[shape_of_row[row], attribute]] += 1
+    assert cells.tolist() == expected.tolist()
+    assert cells.sum() > 10
+    assert (free == -1).all()
