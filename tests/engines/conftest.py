@@ -18,16 +18,19 @@ def session():
         yield session
 
 
-@pytest.fixture(scope="session", params=["plain", "local", pytest.param("spark", marks=SPARK_MARKS)])
+@pytest.fixture(scope="session", params=["plain", "local", "compiled", pytest.param("spark", marks=SPARK_MARKS)])
 def engine_name(request) -> str:
     return request.param
 
 
 @pytest.fixture
-def engine_of(request, engine_name: str, tmp_path: Path):
-    """Makes engines of one kind, and closes them at the end."""
+def engine_of(request, engine_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Makes engines of one kind, and closes them at the end; `compiled` compiles loops in small jobs too."""
     made: list[CountingEngine] = []
     make = {"plain": partial(plain_engine, _=tmp_path), "local": partial(local_engine, folder=tmp_path)}
+    if engine_name == "compiled":
+        make["compiled"] = make["local"]
+        monkeypatch.setattr("safetab.foundation.compiled._MUCH", 0)
     if engine_name == "spark":
         make["spark"] = partial(spark_engine, request.getfixturevalue("session"))
 

@@ -60,7 +60,7 @@ def test_the_package_keeps_to_its_rules(package: Path) -> None:
         ("pipeline/rerelease.py", "import safetab.mechanisms.noisy_count", {RERELEASE}),
         ("pipeline/rerelease.py", "import safetab.readers.record_files", {RERELEASE}),
         ("census/geography.py", "import safetab.products.record", {LAYERS, CIRCLES}),
-        ("estimates/noise/linear_form.py", "import safetab.estimates.estimate", {CIRCLES}),
+        ("estimates/noise.py", "import safetab.estimates.estimate", {CIRCLES}),
         ("release/numbers/level_numbers.py", "def late():\n    import safetab.release.write_release", {CIRCLES}),
         ("engines/contract.py", "import safetab.engines.local.engine", {CIRCLES}),
     ],

@@ -93,7 +93,7 @@ def _checked(question: Question, product: Product) -> Mapping[str, object]:
     if len(question.groups) > 1:
         findings.error("--group", "means the same as GROUP. Give one of them.")
     options = [f"--{argument}" for argument in asked.arguments]
-    for unknown in question.part.keys() - set(asked.arguments):
+    for unknown in (name for name in question.part if name not in asked.arguments):
         findings.error(f"--{unknown}", f"does not apply to {product.name}. Use {' or '.join(options)}.")
     if question.family is not None and not product.has_several_families:
         findings.error("--family", f"does not apply to {product.name}, which has one kind of tables.")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.iterations import IterationMap
-from safetab.foundation.compiled import compiled
+from safetab.foundation.compiled import compiled_if_worthwhile
 
 Int16s = NDArray[np.int16]
 Int32s = NDArray[np.int32]
@@ -58,7 +58,9 @@ class PatternTable:
         reached = 0
         while True:
             tables = (self._slots, self._codes, self.count, self.recent)
-            reached, self.count = compiled(number_patterns)(ordered, reached, *tables, patterns)
+            reached, self.count = compiled_if_worthwhile(number_patterns, len(ordered))(
+                ordered, reached, *tables, patterns
+            )
             if reached == len(patterns):
                 return patterns
             self._make_room()
@@ -94,17 +96,18 @@ class ThreadPatterns:
             no_codes = [np.flatnonzero(of_column == 0)[:1] for of_column in numbers]
             no_code = np.array([found[0] if len(found) else -1 for found in no_codes], dtype=np.int32)
             tables = (self._own.recent, self._own.codes, self._shared_number)
-            compiled(remembered_patterns)(positions, numbers, no_code, *tables, patterns)
+            remember = compiled_if_worthwhile(remembered_patterns, len(patterns))
+            remember(positions, numbers, no_code, *tables, patterns)
         rest = np.flatnonzero(patterns < 0)
         codes = np.empty((len(numbers), len(rest)), dtype=np.int16)
-        compiled(codes_of_rows)(positions, numbers, rest, codes)
+        compiled_if_worthwhile(codes_of_rows, len(rest))(positions, numbers, rest, codes)
         patterns[rest] = self._looked_up(codes)
         return patterns
 
     def _looked_up(self, codes: Int16s) -> Int32s:
         """The numbers of these patterns in the shared table."""
         ordered = np.empty((codes.shape[1], _CODES), dtype=np.int16)
-        compiled(order_codes)(codes, self._own.max_race_codes, ordered)
+        compiled_if_worthwhile(order_codes, len(ordered))(codes, self._own.max_race_codes, ordered)
         own = self._own.numbers_of(ordered)
         if self._known < self._own.count:  # ask the shared table for the numbers of what is new here
             end = self._own.count + 1
@@ -135,7 +138,8 @@ def iteration_lists(
         part = pattern_codes[first : first + _PATTERNS_AT_ONCE]
         starts_of_part = np.empty(len(part) + 1, dtype=np.int64)
         found = np.empty(len(part) * _MOST_OF_A_MAP * len(maps), dtype=np.int32)
-        compiled(iterations_of_patterns)(part, alone, in_combination, ethnicity, starts_of_part, found)
+        write_lists = compiled_if_worthwhile(iterations_of_patterns, len(part) * len(maps))
+        write_lists(part, alone, in_combination, ethnicity, starts_of_part, found)
         lists.append(found[: starts_of_part[-1]].copy())
         starts.append(starts_of_part[1:] + starts[-1][-1])
     return IterationLists(np.concatenate(starts), np.concatenate(lists))

@@ -12,12 +12,12 @@ from typing import Protocol, TypeVar
 OF_THE_MACHINE = frozenset(
     {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EINTR, errno.EROFS}
 )
-"""What says nothing of the file or folder that it happened to."""
+"""Errors of the machine, not of the path."""
 
 OF_THE_PATH = frozenset({
     errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENXIO,
 })  # fmt: skip
-"""What is wrong with a path that was given, not with the machine."""
+"""Errors caused by the given path."""
 
 OUT_OF_MEMORY = "out of memory."
 NOTHING_WRITTEN = "Nothing was written."

@@ -24,7 +24,7 @@ _CANT = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM}  # what file sy
 
 
 class CantBeDone(Exception):  # noqa: N818 - the name is the sentence
-    """The system or the file system has no such step."""
+    """The system or the file system does not support this."""
 
 
 def exchange(one: Path, other: Path) -> None:

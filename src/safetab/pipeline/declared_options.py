@@ -73,7 +73,7 @@ CONFIDENCE = DeclaredOption(
     "confidence", str, "0.95", "The confidence of margins of error in the release.", "LEVEL", is_number=True
 )
 MARGIN_CONFIDENCE = DeclaredOption("confidence", str, "0.95", "Of the margins of error.", "NUMBER")
-CONFIG = _file("config", "config.json. Default: that of --parameters.", "FILE")
+CONFIG = _file("config", "config.json. Default: the one in --parameters.", "FILE")
 PARAMETERS = _file("parameters", "Directory with config.json and the lists of codes and iterations.", "DIR")
 GEOGRAPHY = _file("geography", "The geography file GRF-C, to count its entities. Default: 2020's numbers.", "FILE")
 AS_JSON = DeclaredOption("as_json", bool, False, "Print JSON, for programs.", flag="--json")

@@ -67,6 +67,7 @@ def run_files(
             records = record_files(inputs.persons)
             watched.add(records)
             inputs = replace(inputs, hashes=watched.hashes_of(_public_files(inputs, options)))
+            status = about_options.status_of_run(inputs.plan, data, options)
             spending = RunSpending.asked_for(options.spend_request, inputs.plan, times.tell)
             number_of_records = backend.number_of_records(inputs.persons)
             require_disk(inputs.plan, number_of_records, options.temporary_folder, out, times.note)
@@ -79,7 +80,6 @@ def run_files(
                     cost.charge(cost_without_accounts(inputs.plan, is_synthetic=is_synthetic))
                 with _charged(spending, engine, times, cost) as spend_warnings:
                     watched.require_unchanged(records)
-                    status = about_options.status_of_run(inputs.plan, data, options)
                     ledger = Ledger(inputs.plan.config.budgets, bits_of_run(options))
                     output = TabulatedOutput(inputs, status, engine, ledger, options, times)
                     rows = output.write(out)

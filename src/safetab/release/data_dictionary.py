@@ -152,7 +152,7 @@ def all_csv_names() -> tuple[str, ...]:
 
 
 def write_csv_tables(release: Path, universe: Universe, folder: Path, of_format: int = OUTPUT_FORMAT) -> dict[str, int]:
-    """numbers/COUNTY.csv, .., universe/entities.csv, ..; tells their rows, by the path in the folder."""
+    """numbers/COUNTY.csv, .., universe/entities.csv, ..; returns their rows, by the path in the folder."""
     rows: dict[str, int] = {}
     known = {release / name for name in (*UNIVERSE_FILES, COTERMINOUS_FILE)}
     for path in sorted(known.intersection((release / _UNIVERSE_FOLDER).glob("*.parquet"))):

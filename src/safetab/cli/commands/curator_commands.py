@@ -104,7 +104,8 @@ def spend(
     dataset: Annotated[str | None, option("NAME", "Only the accounts of this data set.")] = None,
     set_limit: Annotated[str | None, option("X", "Change how much each pass of --dataset may lose in all.")] = None,
     unit: Annotated[
-        Literal["rho", "epsilon"] | None, typer.Option(help="Unit of --set-limit. Default: that of the limit or runs.")
+        Literal["rho", "epsilon"] | None,
+        typer.Option(help="Unit of --set-limit. Default: the current limit's, or the runs'."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the accounts as JSON, for programs.")] = False,
 ) -> None:

@@ -100,7 +100,7 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
     family: Annotated[_Text, option("NAME", "Households: household type or tenure.")] = None,
     category: Annotated[_Text, option("NAME", "Households: a line of the table, e.g. family or rented.")] = None,
     sex: Annotated[str, option("SEX", "both, male or female.")] = "both",
-    ages: Annotated[_Text, option("A-B", "From which to which age, e.g. 0-17 or 65+.")] = None,
+    ages: Annotated[_Text, option("A-B", "Age range, e.g. 0-17 or 65+.")] = None,
 ) -> None:
     """Show a group's count in an area, with its margin of error.
 

@@ -78,7 +78,7 @@ def threshold(
         str, typer.Argument(metavar="TABLE", help="4, 9 or 23: how many ages (or cells) it has; or its label.")
     ],
     relative: Annotated[str, option("PART", "The margin of error at 95 %, as a part of the number.")] = "0.1",
-    number: Annotated[str, option("NUMBER", "Of which number: cell, sex (or another sum) or total.")] = "cell",
+    number: Annotated[str, option("NUMBER", "Which number: cell, sex (or another sum) or total.")] = "cell",
     family: _Family = None,
     **given: Any,
 ) -> None:

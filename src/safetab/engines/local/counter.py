@@ -22,7 +22,7 @@ from safetab.engines.encoding import Encoding
 from safetab.engines.local.state_records import SortedRecords, StateRecords
 from safetab.engines.patterns import Int32s, Int64s, IterationLists
 from safetab.foundation.arrays import run_starts
-from safetab.foundation.compiled import compiled
+from safetab.foundation.compiled import compiled_if_worthwhile
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
@@ -129,6 +129,7 @@ _MANY_RECORDS = 1 << 17
 _FIRST_PATTERNS = 1 << 11  # most records have one of the patterns that were met first
 _CELLS_OF_A_COUNT = 16  # with more groups for each count, most are empty: no dense array
 _PARTS = 4
+_QUICK = 8  # steps of these loops cost as much as one step of the others
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -180,13 +181,15 @@ class RecordCounter:
         iterations = np.empty(most, dtype=np.int32)  # most of it is never touched
         counts = np.empty(most, dtype=np.int32)
         counted_at = np.full(len(self._encoding.iteration_number), -1, dtype=np.int64)
-        compiled(count_atoms)(records, lists.starts, lists.iterations, starts, iterations, counts, counted_at)
+        count = compiled_if_worthwhile(count_atoms, len(records.attributes))
+        count(records, lists.starts, lists.iterations, starts, iterations, counts, counted_at)
         values = self._encoding.record.attribute_values
         by_attribute = np.zeros((len(counted_at), values), dtype=np.int32)
         are_many = len(records.attributes) >= _MANY_RECORDS
         patterns = min(_FIRST_PATTERNS, len(lists.starts) - 1) if are_many else 0
         by_pattern = np.zeros((patterns, values), dtype=np.int32)
-        compiled(count_attributes)(records, lists.starts, lists.iterations, by_pattern, by_attribute)
+        count_by_attribute = compiled_if_worthwhile(count_attributes, len(records.attributes))
+        count_by_attribute(records, lists.starts, lists.iterations, by_pattern, by_attribute)
         return CountedState(
             state.tabulation_pass,
             slice(state.first_atom, state.end_atom),
@@ -219,7 +222,8 @@ class RecordCounter:
             entities = entity_of_atom[state.atoms]
             own = np.where(entities < 0, -1, entities - first)
             arrays = (state.starts, state.iterations, state.counts)
-            compiled(add_atoms_to_entities)(*arrays, own, position_at, dense)
+            add = compiled_if_worthwhile(add_atoms_to_entities, len(state.counts) // _QUICK)
+            add(*arrays, own, position_at, dense)
         found = np.flatnonzero(dense)
         return found + first * width, dense.reshape(-1)[found]
 
@@ -334,7 +338,8 @@ class SelectedCells:
             if len(part):
                 rows_of_part = row_starts[part[0] : part[-1] + 2]
                 yield partial(
-                    compiled(add_cells), rows_of_part, self._iteration, begins[part], ends[part], atoms, records,
+                    compiled_if_worthwhile(add_cells, len(records.attributes) // _QUICK), rows_of_part,
+                    self._iteration, begins[part], ends[part], atoms, records,
                     lists.starts, lists.iterations, self._first_cell, self._shape_of_row, self._cell_of_shape,
                     np.full(self._iterations, -1, dtype=np.int64), self._cells,
                 )  # fmt: skip

@@ -17,7 +17,7 @@ from safetab.engines.encoding import Encoding
 from safetab.engines.local.records import ValueBatch, ValueColumn, rows_of
 from safetab.engines.local.state_records import StateRecords
 from safetab.engines.patterns import CODE_END, Int32s, Int64s, ThreadPatterns
-from safetab.foundation.compiled import compiled
+from safetab.foundation.compiled import compiled_if_worthwhile
 from safetab.products.record import (
     BLOCK_DIGITS,
     CODE_COLUMNS,
@@ -76,7 +76,8 @@ class RecordEncoder:
         for ruled in self._record.ruled:
             numbers = self._of_values.those(batch, ruled.column, partial(self._addends, ruled))
             if numbers.any():
-                compiled(add_numbers)(batch[ruled.column].position_of_row, numbers, attributes)
+                add = compiled_if_worthwhile(add_numbers, len(attributes))
+                add(batch[ruled.column].position_of_row, numbers, attributes)
         return attributes
 
     def _addends(self, ruled: AttributePart | CheckedColumn, column: ValueColumn) -> NDArray[np.signedinteger]:
@@ -93,7 +94,8 @@ class RecordEncoder:
         positions = tuple(batch[column].position_of_row for column in BLOCK_DIGITS)
         widths = 10 ** np.array(list(BLOCK_DIGITS.values()))
         atoms = np.empty(rows_of(batch), dtype=np.int32)
-        compiled(atoms_of_rows)(positions, tuple(numbers.values()), widths, *self._encoding.block_lookup, atoms)
+        find_atoms = compiled_if_worthwhile(atoms_of_rows, len(atoms))
+        find_atoms(positions, tuple(numbers.values()), widths, *self._encoding.block_lookup, atoms)
         rows_of_states = batch["TABBLKST"].rows_of_values()
         for tabulation_pass, is_of_pass in self._encoding.passes_of_states(numbers["TABBLKST"]).items():
             self.record_count[tabulation_pass] += int(rows_of_states[is_of_pass].sum())

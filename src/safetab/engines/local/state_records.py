@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.engines.patterns import Int32s, Int64s
-from safetab.foundation.compiled import compiled
+from safetab.foundation.compiled import compiled_if_worthwhile
 
 Attributes = NDArray[np.unsignedinteger]
 N = TypeVar("N", bound=np.integer)
@@ -79,13 +79,14 @@ class StateRecords:
         starts = np.zeros(self._bounds[state + 1] - self._bounds[state] + 1, dtype=np.int64)
         by_atom = np.empty_like(patterns), np.empty_like(attributes)
         own_atoms = atoms - np.int32(self._bounds[state])
-        compiled(sort_by_atom)(own_atoms, patterns, attributes, starts, *by_atom)
+        compiled_if_worthwhile(sort_by_atom, len(own_atoms))(own_atoms, patterns, attributes, starts, *by_atom)
         run_of_pattern = np.full(int(patterns.max(initial=-1)) + 1, -1, dtype=np.int32)
         run_starts = np.empty_like(starts)
         run_patterns = np.empty_like(patterns)  # most of it is never touched
         run_sizes = np.empty_like(patterns)
         grouped = np.empty_like(attributes)
-        compiled(group_by_pattern)(starts, *by_atom, run_of_pattern, run_starts, run_patterns, run_sizes, grouped)
+        group = compiled_if_worthwhile(group_by_pattern, len(grouped))
+        group(starts, *by_atom, run_of_pattern, run_starts, run_patterns, run_sizes, grouped)
         runs = int(run_starts[-1])
         kept = (self._kept(state, "pattern", run_patterns[:runs]), self._kept(state, "size", run_sizes[:runs]))
         return SortedRecords(starts, run_starts, *kept, self._kept(state, "attribute", grouped))

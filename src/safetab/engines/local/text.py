@@ -15,7 +15,7 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from safetab.engines.local.records import DamagedPart, ValueBatch, ValueColumn, value_batch
-from safetab.foundation.compiled import compiled
+from safetab.foundation.compiled import compiled, compiling_pays
 from safetab.products.record import RecordLayout
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.record_files import columns_in_order
@@ -72,13 +72,14 @@ def batch_by_arrow(lines: bytes, header: Sequence[str], record: RecordLayout) ->
 
 
 def batch_of_lines(lines: bytes, header: Sequence[str], record: RecordLayout) -> ValueBatch:
-    """One row per line, by the loop, or by Arrow for long values or zero bytes. Raises MisshapenRows."""
-    if b"\0" in lines:
+    """One row per line, by Arrow for few lines, long values or zero bytes, else by the loop. Raises MisshapenRows."""
+    rows = lines.count(b"\n")
+    if b"\0" in lines or not compiling_pays(positions_of_fields, rows, instead_of_arrays=False):
         return batch_by_arrow(lines, header, record)
     text = np.frombuffer(lines, dtype=np.uint8)
     columns = len(record.columns)
     column_of_field = np.array([record.columns.index(name) for name in header], dtype=np.int64)
-    positions = np.empty((columns, lines.count(b"\n")), dtype=np.int32)
+    positions = np.empty((columns, rows), dtype=np.int32)
     most, found = _FEW_VALUES, _TOO_MANY_VALUES
     while found == _TOO_MANY_VALUES:
         places = np.zeros((columns, 2 * most), dtype=np.int32)

@@ -140,10 +140,12 @@ class SparkEngine:
         rows, inputs, _ = self._checked()
         with self._errors_as_run_failed():
             secret_sent = send(self._session, secret)
-            handed_on, read = _handed_to_tasks(rows, self._location, self._record)
-            summed = handed_on.mapInArrow(partial(executor.sum_records, inputs, secret_sent, read), executor.RESULT)
-            sums = chain.from_iterable(results_of(summed))
-            secret_sent.destroy()
+            try:
+                handed_on, read = _handed_to_tasks(rows, self._location, self._record)
+                sum_records = partial(executor.sum_records, inputs, secret_sent, read)
+                sums = chain.from_iterable(results_of(handed_on.mapInArrow(sum_records, executor.RESULT)))
+            finally:
+                secret_sent.destroy()
         return RecordFingerprint(secret).of_passes(sums)
 
     def close(self) -> None:

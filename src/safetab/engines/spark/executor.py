@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,13 +21,12 @@ from safetab.census.geography_levels import TabulationPass
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.local.counter import CountedState, RecordCounter
 from safetab.engines.local.encoder import RecordEncoder
-from safetab.engines.local.records import ValueBatch, ValueColumn, row_groups_of_part, rows_of, value_batch
+from safetab.engines.local.records import ValueBatch, numbers_of, row_groups_of_part, rows_of, value_batch
 from safetab.engines.local.state_records import SortedRecords
 from safetab.engines.patterns import IterationLists
 from safetab.engines.spark.task_records import TaskEncoding, TaskInputs, TaskRecords, packed, renumbered, unpacked
 from safetab.foundation.findings import VERSION
-from safetab.products.record import MOST_DIGITS, RecordLayout
-from safetab.readers.record_rules import text_of_value
+from safetab.products.record import RecordLayout
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -214,22 +212,13 @@ def sum_records(
     inputs = sent.value
     fingerprint = RecordFingerprint(secret.value)
     for batch in read(inputs, batches):
-        if batch is None:
+        try:
+            columns = None if batch is None else numbers_of(batch, inputs.record)
+        except ValueError:  # which quotes a value
+            columns = None
+        if columns is None:
             raise ValueError("a row that was right before is wrong now")
-        columns = {name: _integers(batch[name], inputs.record, name) for name in inputs.record.columns}
         yield result_row(list(fingerprint.sums_of_columns(columns)))
-
-
-def _integers(column: ValueColumn, record: RecordLayout, name: str) -> NDArray[np.int64]:
-    """The fingerprint's integer of each row's value; a wrong value, which no row has, becomes 0."""
-    texts = column.texts(partial(text_of_value, record, name))
-    numbers = [_integer(text or "") for text in texts]
-    return np.array([*numbers, 0], dtype=np.int64)[column.position_of_row]
-
-
-def _integer(text: str) -> int:
-    is_number = text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
-    return int(text) if is_number else int(text == "True")
 
 
 def result_row(result: object) -> pa.RecordBatch:

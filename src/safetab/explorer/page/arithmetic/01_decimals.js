@@ -61,7 +61,7 @@ function roundedUp(a, b) {
 
 const LOSS_DIGITS = 10;
 
-/** A loss as safetab.privacy.loss_text spells it: exact if that takes few digits, otherwise rounded up. */
+/** A loss as safetab.privacy.reference.loss_text spells it: exact if that takes few digits, otherwise rounded up. */
 function lossText(loss, digits = LOSS_DIGITS) {
   if (loss.numerator === 0n) return "0";
   const power = String(loss.numerator).length - String(loss.denominator).length;

@@ -22,7 +22,7 @@ function epsilonOfRho(rho, delta) {
   return fraction(BigInt(Math.ceil(epsilon * 1e4)), 10000n);
 }
 
-// The loss of both products of one census together, as in safetab.planning.joint_loss; docs/privacy.md#two-products.
+// The loss of both products of one census together, as in safetab.planning.losses; docs/privacy.md#two-products.
 
 /**
  * Rows of what changes, the largest loss in each pass, and the epsilon of the costlier pass.

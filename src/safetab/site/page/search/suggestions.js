@@ -1,4 +1,4 @@
-// Finds names by their forms, and suggests names for one that doesn't exist, like estimates/reading/suggestions.py.
+// Finds names by their forms, and suggests names for one that doesn't exist, like estimates/reading/names.py.
 
 const MOST_COMPARED = 200;
 const MOST_SUGGESTED = 3; // names
