@@ -33,8 +33,35 @@ _DIFFERENCE_COLUMNS = (
 _RATIO_COLUMNS = ("a", "b", "ratio", "interval_low", "interval_high", "method", "holds_confidence")
 
 
+class Operators:
+    """The operators of an estimate. Noise that both sides share is counted as shared.
+
+    Both sides must be numbers of the same release. An absence is refused with its reason, because
+    it is not zero.
+    """
+
+    def __add__(self, other: object) -> Estimate:
+        return added(self, other)
+
+    def __radd__(self, other: object) -> Estimate:
+        """Support Python's `sum`, which starts with 0."""
+        return _estimate(self) if isinstance(other, int) and other == 0 else added(other, self)
+
+    def __sub__(self, other: object) -> Difference:
+        return Difference(*_both(self, other))
+
+    def __rsub__(self, other: object) -> Difference:
+        return Difference(*_both(other, self))
+
+    def __truediv__(self, other: object) -> Ratio:
+        return Ratio(*_both(self, other))
+
+    def __rtruediv__(self, other: object) -> Ratio:
+        return Ratio(*_both(other, self))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Ratio(Tabular):
+class Ratio(Operators, Tabular):
     """a / b, such as the share of children.
 
     The interval holds the ratios r for which a - r b is no farther from 0 than its noise explains:
@@ -136,33 +163,6 @@ class Ratio(Tabular):
 
 
 _LONGEST_NAME = 200
-
-
-class Operators:
-    """The operators of an estimate. Noise that both sides share is counted as shared.
-
-    Both sides must be numbers of the same release. An absence is refused with its reason, because
-    it is not zero.
-    """
-
-    def __add__(self, other: object) -> Estimate:
-        return added(self, other)
-
-    def __radd__(self, other: object) -> Estimate:
-        """Support Python's `sum`, which starts with 0."""
-        return _estimate(self) if isinstance(other, int) and other == 0 else added(other, self)
-
-    def __sub__(self, other: object) -> Difference:
-        return Difference(*_both(self, other))
-
-    def __rsub__(self, other: object) -> Difference:
-        return Difference(*_both(other, self))
-
-    def __truediv__(self, other: object) -> Ratio:
-        return Ratio(*_both(self, other))
-
-    def __rtruediv__(self, other: object) -> Ratio:
-        return Ratio(*_both(other, self))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
