@@ -176,7 +176,7 @@ def test_commands_speak_of_households(made, tmp_path: Path) -> None:
     assert "households" in readme
     assert "sex" not in readme
     report = (out / "report.html").read_text()
-    assert "protects every household" in report
+    assert "Every household in the records is protected" in report
     assert (
         "The tables of household type and tenure were measured separately, each with its own random noise, so their totals for a group can differ."
         in report

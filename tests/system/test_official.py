@@ -104,7 +104,7 @@ def test_a_margin_that_is_a_range_is_said_wherever_the_number_is(totals_alone, t
     done("report", totals_alone, "-o", tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "which table a group got" in page
-    assert "need not be whole tables" in page
+    assert "may hold only part of the tables" in page
     assert (
         "not known" in (totals_alone / "README.txt").read_text()
         or "don't tell" in (totals_alone / "README.txt").read_text()
