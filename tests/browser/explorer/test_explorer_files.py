@@ -126,7 +126,7 @@ def test_a_reload_and_a_link_bring_the_settings_of_both_products_back(browser: B
         page.evaluate("window.explorer.show(1)")
         field(page, "Threshold for tenure in 3 cells, County, Detailed, tenure, people").fill("1200")
         settings = page.evaluate("[window.explorer.setting(), (window.explorer.show(0), window.explorer.setting())]")
-        page.wait_for_function("location.hash.startsWith('#set/SafeTab-P')")
+        page.wait_for_url(lambda url: url.endswith("SafeTab-H~t25=1200"))
         address = page.url
         assert address.partition("#")[2] == "set/SafeTab-P~g=0.25~b5=0.2/SafeTab-H~t25=1200"
         page.get_by_role("link", name="Privacy cost").click()
