@@ -152,7 +152,7 @@ def test_empty_groups_are_looked_for_in_threads_that_end_with_the_run(world, tmp
 def test_nor_does_it_which_thread_does_what_is_little(
     few: int, world: RandomWorld, expected, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("safetab.audit.worlds.public_files._FEW", few)
+    monkeypatch.setattr("safetab.foundation.in_threads._SMALL", few)
     monkeypatch.setattr("safetab.release.checks.output_checks._LARGE", 1 << 24)
     writers, original = set[Thread](), PassFiles.write
 
@@ -194,8 +194,7 @@ def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, t
 def test_interpreted_loops_give_what_compiled_ones_give(
     world: RandomWorld, expected, tmp_path: Path, monkeypatch
 ) -> None:
-    for module in ("patterns", "local.encoder", "local.state_records", "local.counter"):
-        monkeypatch.setattr(f"safetab.engines.{module}.compiled", lambda loop: loop)
+    monkeypatch.setattr("safetab.foundation.compiled._MUCH", 1 << 40)
     monkeypatch.setattr("safetab.engines.local.counter._CELLS_OF_A_COUNT", 1 << 40)
     assert run(world, tmp_path / "out") == expected
 
