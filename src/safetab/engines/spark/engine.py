@@ -99,8 +99,7 @@ class SparkEngine:
         inputs = TaskInputs.of_encoding(self._encoding, self._known.codes, self._states, keys)
         self._parts = inputs.parts
         self._inputs = send(self._session, inputs)
-        handed_on, read = _handed_to_tasks(rows, self._location, self._record)
-        encoded = handed_on.mapInArrow(partial(executor.encode_records, self._inputs, read), executor.ENCODED)
+        encoded = _encoded(rows, self._location, self._record, self._inputs)
         counted = encoded.repartition("key").mapInArrow(partial(executor.count_parts, self._inputs), executor.COUNTED)
         self._kept = counted.persist(StorageLevel.MEMORY_AND_DISK)
         kept_verdicts = self._kept.where(self._kept["part"] == executor.NO_PART).select("counts")
@@ -184,6 +183,14 @@ class SparkEngine:
         except _ERRORS:
             message = "Spark failed; the confidential log has the reason. Nothing was written."
             raise RunFailed(message) from None
+
+
+def _encoded(
+    rows: DataFrame, location: RecordLocation, record: RecordLayout, inputs: Broadcast[TaskInputs]
+) -> DataFrame:
+    """The encoded records, part by part, as the tasks send them to each other."""
+    handed_on, read = _handed_to_tasks(rows, location, record)
+    return handed_on.mapInArrow(partial(executor.encode_records, inputs, read), executor.ENCODED)
 
 
 def _handed_to_tasks(
