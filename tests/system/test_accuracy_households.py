@@ -257,7 +257,7 @@ def test_real_households_need_a_word(world: RandomWorld, tmp_path: Path) -> None
     assert "its households may be real" in refused.stderr
     told = CliRunner().invoke(app, [*map(str, words), "--confidential"])
     assert told.exit_code == 0, told.stderr
-    assert "the truth about real households" in told.stdout
+    assert "true counts of real households" in told.stdout
     assert "true counts of real households" in (tmp_path / "out" / "README.txt").read_text()
 
 

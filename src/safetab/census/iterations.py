@@ -94,8 +94,10 @@ class PublicLists:
 
     def tabulated_iterations(self, level: IterationLevel, *, is_substate: bool) -> tuple[CharacteristicIteration, ...]:
         """The iterations of a level that are tabulated below state level, or at and above it."""
-        of_level = (iteration for iteration in self.iterations if iteration.level is level)
-        return tuple(iteration for iteration in of_level if iteration.is_tabulated(is_substate=is_substate))
+        listed_here = {listed for listed in TabulationList if listed.is_tabulated(is_substate=is_substate)}
+        return tuple(
+            iteration for iteration in self.iterations if iteration.level is level and iteration.listed in listed_here
+        )
 
 
 IterationOfCode = Mapping[str, str]
